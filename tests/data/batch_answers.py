@@ -1,0 +1,100 @@
+"""The shipped queries, asked of DuckDB over all rows at once: what the last revisions must equal.
+
+Each function is given a connection and a path (a file, or a pattern such as
+`queries/data/flights/*.jsonl`) and gives an Arrow table: the columns of the
+query of its name, timestamps in UTC, in a fixed order of rows. Flights that
+never left have no event time and take no part.
+
+The windows are spelled out here in plain SQL, with none of the dialect's table
+functions, so that the two share no definition of a window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import duckdb
+import pyarrow as pa
+
+COLUMNS = {
+    "flight_id": "BIGINT",
+    "carrier": "VARCHAR",
+    "flight": "INTEGER",
+    "tailnum": "VARCHAR",
+    "origin": "VARCHAR",
+    "dest": "VARCHAR",
+    "dep_ts": "TIMESTAMPTZ",
+    "arr_ts": "TIMESTAMPTZ",
+    "dep_delay": "INTEGER",
+    "arr_delay": "INTEGER",
+    "distance": "INTEGER",
+}
+
+
+def departures_per_hour(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
+    return _answer(
+        con,
+        path,
+        """
+        SELECT origin,
+               date_trunc('hour', dep_ts) AS window_start,
+               date_trunc('hour', dep_ts) + INTERVAL 1 HOUR AS window_end,
+               count(*) AS departures,
+               avg(dep_delay) AS avg_delay,
+               max(dep_delay) AS max_delay
+        FROM departed
+        GROUP BY origin, date_trunc('hour', dep_ts)
+        ORDER BY window_start, origin
+        """,
+    )
+
+
+def delay_trend(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
+    return _answer(
+        con,
+        path,
+        """
+        SELECT flight_id, carrier, dep_ts, dep_delay,
+               avg(dep_delay) OVER recent AS avg_delay,
+               count(*) OVER recent AS flights
+        FROM departed
+        WINDOW recent AS (PARTITION BY carrier ORDER BY dep_ts
+                          RANGE BETWEEN INTERVAL 2 HOUR PRECEDING AND CURRENT ROW)
+        ORDER BY flight_id
+        """,
+    )
+
+
+def busy_runways(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
+    """A departure is in the four windows that start in the quarter hours up to its own."""
+    return _answer(
+        con,
+        path,
+        """
+        SELECT origin, window_start,
+               window_start + INTERVAL 1 HOUR AS window_end,
+               count(*) AS departures
+        FROM (SELECT origin,
+                     time_bucket(INTERVAL 15 MINUTE, dep_ts)
+                       - quarters * INTERVAL 15 MINUTE AS window_start
+              FROM departed, (VALUES (0), (1), (2), (3)) AS back(quarters))
+        GROUP BY origin, window_start
+        ORDER BY window_start, origin
+        """,
+    )
+
+
+ANSWERS: dict[str, Callable[[duckdb.DuckDBPyConnection, str], pa.Table]] = {
+    "departures_per_hour": departures_per_hour,
+    "delay_trend": delay_trend,
+    "busy_runways": busy_runways,
+}
+
+
+def _answer(con: duckdb.DuckDBPyConnection, path: str, query: str) -> pa.Table:
+    con.execute("SET TimeZone = 'UTC'")
+    con.execute("SET threads = 1")
+    columns = ", ".join(f"{name}: '{kind}'" for name, kind in COLUMNS.items())
+    rows = f"read_json('{path}', format = 'newline_delimited', columns = {{{columns}}})"
+    departed = f"departed AS (SELECT * FROM {rows} WHERE dep_ts IS NOT NULL)"
+    return con.sql(f"WITH {departed} {query}").to_arrow_table()
