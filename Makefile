@@ -1,0 +1,50 @@
+# Every command is relative to the checkout, so its path may hold spaces.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.made-from-lock
+QUERY ?= queries/departures_per_hour.sql
+export PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check golden golden-rewrite bench docs lock
+
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r target what; do \
+	  printf '  make %-15s %s\n' "$$target" "$$what"; done
+
+$(STAMP): requirements.lock pyproject.toml tools/setup
+	@tools/setup
+	@touch $@
+
+demo: $(STAMP) ## departures per hour, on Spark, over January 2013
+	@tools/with-java $(BIN)/python -m sqlwin.cli run "$(QUERY)"
+
+test: $(STAMP) ## run every test
+	@tools/with-java $(BIN)/python -m pytest $(ARGS)
+
+check: $(STAMP) ## style, types and layers
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/lint-imports
+
+golden: $(STAMP) ## run the goldens
+	@tools/with-java $(BIN)/python -m pytest tests/golden $(ARGS)
+
+golden-rewrite: $(STAMP) ## rewrite the goldens' expected parts, from the reference only
+	@$(BIN)/python -m tests.golden.rewrite $(ARGS)
+
+bench: $(STAMP) ## run the benchmarks
+	@tools/with-java $(BIN)/python -m bench $(ARGS)
+
+docs: $(STAMP) ## run every example in the docs
+	@tools/with-java $(BIN)/python -m pytest docs README.md $(ARGS)
+
+# One lock for Python 3.10 to 3.13 and every system; no index is named in it.
+# What is pinned stays so unless pyproject.toml or UPGRADE=--upgrade moves it.
+lock: $(STAMP) ## pin the dependencies anew (UPGRADE=--upgrade for newer ones)
+	@$(BIN)/python -m pip install --quiet uv
+	@UV_PYTHON_DOWNLOADS=never $(BIN)/python -m uv pip compile --quiet --universal \
+	  --python-version 3.10 --extra dev --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" $(UPGRADE) \
+	  --output-file requirements.lock pyproject.toml

@@ -1,0 +1,76 @@
+"""The public Python API of the in-process host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.errors import InputError
+from sqlwin.instants import UNITS
+from sqlwin.plan.explain import explain as explain_query
+from sqlwin.plan.explain import explain_script
+from sqlwin.plan.nodes import Stream
+from sqlwin.schema import Column
+from sqlwin.sql import script
+
+
+def query(
+    sql: str,
+    streams: Mapping[str, Stream | pa.Schema] | None = None,
+    params: Mapping[str, str] | None = None,
+) -> EmbeddedQuery:
+    """A query in this process.
+
+    sql: a script with CREATE STREAM … and one SELECT, or just the SELECT where
+    `streams` are given. params: values of `:name` parameters.
+    Raises QueryError for a mistake in the text, with line, column and what is legal.
+
+    >>> q = query('''
+    ...     CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+    ...     SELECT product, window_start, SUM(value) AS total
+    ...     FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+    ...     GROUP BY product, window_start''')
+    >>> q.push("orders", [{"product": "tea", "value": 2, "ts": "2024-01-01T09:00:10Z"},
+    ...                   {"product": "tea", "value": 3, "ts": "2024-01-01T09:00:20Z"}])
+    >>> q.drain()
+    >>> q.table()["total"].to_pylist()
+    [5]
+    """
+    return EmbeddedQuery(script(sql, streams=_declared(streams), params=params), explain_query)
+
+
+def stream(
+    schema: pa.Schema, ts: str | None = None, delay: str = "0 seconds", offset: str | None = None
+) -> Stream:
+    """A stream as CREATE STREAM would declare it.
+
+    ts: the event-time column; None: the one the query orders by. delay: how far the
+    watermark stays behind the greatest event time, `"5 seconds"`. offset: the column
+    that is a row's position.
+    """
+    columns = tuple(Column(field.name, field.type) for field in schema)
+    return Stream("", columns, ts, _micros(delay), offset=offset)
+
+
+def explain(sql: str, params: Mapping[str, str] | None = None) -> str:
+    """The plan of every query of a script, as text."""
+    return explain_script(script(sql, params=params))
+
+
+def _declared(streams: Mapping[str, Stream | pa.Schema] | None) -> dict[str, Stream]:
+    named = {}
+    for name, given in (streams or {}).items():
+        known = stream(given) if isinstance(given, pa.Schema) else given
+        named[name] = Stream(
+            name, known.columns, known.ts, known.delay, known.computed, known.offset, known.trusted
+        )
+    return named
+
+
+def _micros(duration: str) -> int:
+    count, _, unit = duration.strip().partition(" ")
+    if not count.isdigit() or unit.rstrip("s") not in UNITS:
+        raise InputError(f"{duration!r} is not a duration; legal is '5 seconds', '1 hour' …")
+    return int(count) * UNITS[unit.rstrip("s")]

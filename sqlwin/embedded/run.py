@@ -1,0 +1,152 @@
+"""A script in this process, with its own sources and sinks.
+
+One file is one batch. State, what was read, and the position in it are committed
+together after the sinks have the batch; a batch that was cut short is done again
+from the last commit, and sinks take it under the same number.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.nodes import Script, Stream
+from sqlwin.runtime.files import FORMATS, listing, read
+from sqlwin.runtime.front import Front
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.progress import Batch, Summary
+from sqlwin.runtime.sinks import Sink, open_sink
+from sqlwin.runtime.task import Output, Task
+from sqlwin.state.blobs import SqliteBlobs
+
+POLL_SECONDS = 0.5
+PROGRESS = "progress"
+
+
+def run(script: Script, options: RunOptions) -> Summary:
+    """Run every query of a script to the end of its input, or for ever with `follow`."""
+    summary = Summary()
+    runners = [_Runner(script, number, options) for number in range(len(script.queries))]
+    while True:
+        worked = [runner.step(summary) for runner in runners]
+        if not any(worked):
+            if not options.follow:
+                break
+            time.sleep(POLL_SECONDS)
+    for runner in runners:
+        runner.close(summary)
+    return summary
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """files: in the order they were found; done: how many of them were read."""
+
+    files: list[str]
+    done: int
+    batch: int
+
+
+class _Runner:
+    """One query of a script."""
+
+    def __init__(self, script: Script, number: int, options: RunOptions) -> None:
+        query = script.queries[number]
+        self.options = options
+        self.query = lower(query)
+        self.path = source_path(self.query.stream)
+        self.sink: Sink = open_sink(query.sink, options.base, options.show)
+        self.blobs = _blobs(options.checkpoint, number)
+        self.front = Front(self.query)
+        self.task = Task(self.query, self.blobs, uuid.uuid4().hex)
+        self.progress = self._restored()
+
+    def step(self, summary: Summary) -> bool:
+        """Read the next file, if there is one."""
+        files = self._found()
+        at = self.progress.done
+        if at == len(files):
+            return False
+        stream = self.query.stream
+        watermark = self.task.clock.of(stream.name)
+        came = read(files[at], at, stream, watermark)
+        taken = self.front.take(came.rows, watermark)
+        output = self.task.take([taken.rows], [taken.marks], now())
+        errors = pl.concat([came.errors, taken.errors, output.errors])
+        after = _Progress(files, at + 1, self.progress.batch + 1)
+        self._finish(output, errors, after, summary, len(came.rows) + len(came.errors))
+        return True
+
+    def close(self, summary: Summary) -> None:
+        output = self.task.take([], [], now(), end=self.options.ends)
+        progress = self.progress
+        after = _Progress(progress.files, progress.done, progress.batch + 1)
+        self._finish(output, output.errors, after, summary, 0)
+        if self.blobs is not None:
+            self.blobs.close()
+
+    def _finish(
+        self, output: Output, errors: pl.DataFrame, after: _Progress, summary: Summary, read_: int
+    ) -> None:
+        batch = Batch(after.batch, read_, len(output.results), len(errors), output.watermarks)
+        self.sink.write(after.batch, output.results)
+        self.options.on_errors(errors)
+        self.progress = after
+        self._commit()
+        summary.add(batch, errors)
+        self.options.on_batch(batch)
+
+    def _found(self) -> list[str]:
+        """Files in the order they were found; new ones come after those known."""
+        known = self.progress.files
+        seen = set(known)
+        return known + [f for f in listing(self.path, self.options.base) if f not in seen]
+
+    def _commit(self) -> None:
+        if self.blobs is None:
+            return
+        with self.blobs.transaction():
+            self.task.commit()
+            self.blobs.put(PROGRESS, json.dumps(asdict(self.progress)).encode())
+
+    def _restored(self) -> _Progress:
+        if self.blobs is None or PROGRESS not in self.blobs.names():
+            return _Progress([], 0, 0)
+        return _Progress(**json.loads(self.blobs.get(PROGRESS)))
+
+
+def source_path(stream: Stream) -> str:
+    """The path of a stream's files; QueryError where it has no such source."""
+    options = dict(stream.options)
+    connector = options.get("connector", "files" if "path" in options else "none")
+    if connector != "files":
+        raise QueryError(
+            f"stream {stream.name} has no source to run from (connector {connector!r})",
+            legal="WITH (connector = 'files', path = '…', format = 'json')",
+        )
+    if options.get("format", "json") not in FORMATS:
+        raise QueryError(
+            f"stream {stream.name} has an unknown format {options['format']!r}",
+            legal=", ".join(FORMATS),
+        )
+    if "path" not in options:
+        raise QueryError(f"stream {stream.name} needs an option 'path'", legal="path = '…'")
+    return options["path"]
+
+
+def now() -> int:
+    return time.time_ns() // 1_000
+
+
+def _blobs(checkpoint: Path | None, number: int) -> SqliteBlobs | None:
+    if checkpoint is None:
+        return None
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    return SqliteBlobs(checkpoint / f"query-{number}.sqlite")

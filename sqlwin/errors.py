@@ -1,0 +1,76 @@
+"""What sqlwin raises, and how a mistake in a query is shown.
+
+A `QueryError` points at text: line and column count from 1, and the message
+says what is wrong, where, and what would be legal.
+
+>>> text = "SELECT 1\\nFROM HOP(TABLE a, DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+>>> print(QueryError("HOP needs two durations: slide, then size", Span(2, 6, 3), text))
+HOP needs two durations: slide, then size
+  at line 2, column 6
+  | FROM HOP(TABLE a, DESCRIPTOR(ts), INTERVAL '1' HOUR)
+  |      ^^^
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of one line of the query's text; line and column count from 1."""
+
+    line: int
+    column: int
+    length: int = 1
+
+
+class SqlwinError(Exception):
+    """Whatever sqlwin raises on purpose."""
+
+
+class QueryError(SqlwinError):
+    """A mistake in the query: what, where, and what would be legal."""
+
+    def __init__(
+        self, message: str, span: Span | None = None, text: str = "", legal: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+        self.text = text
+        self.legal = legal
+
+    def __str__(self) -> str:
+        return "\n".join([self.message, *self._where(), *self._legal()])
+
+    def _where(self) -> list[str]:
+        if self.span is None:
+            return []
+        lines = self.text.splitlines() or [""]
+        line = lines[min(self.span.line, len(lines)) - 1]
+        caret = " " * (self.span.column - 1) + "^" * max(self.span.length, 1)
+        return [
+            f"  at line {self.span.line}, column {self.span.column}",
+            f"  | {line}",
+            f"  | {caret}",
+        ]
+
+    def _legal(self) -> list[str]:
+        return [f"  legal: {self.legal}"] if self.legal else []
+
+
+class InputError(SqlwinError):
+    """A call of the API that cannot be taken; nothing of it was."""
+
+
+class RunError(SqlwinError):
+    """A failure while a query runs; the last commit stands."""
+
+
+class OverflowInAggregate(RunError):
+    """An exact aggregate left the range of its type; the message names the row."""
+
+
+class StateError(RunError):
+    """Stored state that cannot be read, or records that do not fit their store."""

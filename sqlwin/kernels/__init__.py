@@ -1,0 +1,1 @@
+"""Columns in, columns out: frames, panes and the aggregate functions. No state, no time of day."""

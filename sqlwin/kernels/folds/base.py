@@ -1,0 +1,114 @@
+"""What a fold is: an aggregate function bound to its columns.
+
+    rows ── lift ──> accumulators ── merge ──> accumulators ── finish ──> values
+    rows ── over(frames) ──> accumulators, one a frame ── finish ──> values   (= slide)
+
+Law: however rows are cut into parts, lifting each part, merging the parts in any
+order and grouping, and finishing gives the value of lifting all rows at once
+(floats: up to rounding). A part none of whose rows takes part is the identity.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.kernels.frames import Frames, Ints
+
+Mask = npt.NDArray[np.bool_]
+
+
+def polars_type(type_: pa.DataType) -> pl.DataType:
+    """The Polars dtype of an Arrow type."""
+    series = pl.Series(pa.array([], type_))
+    return series.dtype
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an aggregate function: its columns, their types, the result's type.
+
+    where: a Boolean column; only rows where it is true take part. None: all do.
+    """
+
+    name: str
+    function: str
+    args: tuple[str, ...]
+    arg_types: tuple[pa.DataType, ...]
+    type: pa.DataType
+    where: str | None = None
+
+    def named(self, what: str) -> str:
+        """The accumulator column of that name."""
+        return f"{self.name}.{what}"
+
+    def arg(self, position: int = 0) -> pl.Expr:
+        """An argument, NULL in rows that do not take part."""
+        value = pl.col(self.args[position])
+        return value if self.where is None else pl.when(pl.col(self.where)).then(value)
+
+    def taking(self, column: str) -> pl.Expr:
+        """Only the rows that take part, NULL values among them."""
+        value = pl.col(column)
+        return value if self.where is None else value.filter(pl.col(self.where))
+
+    def taken(self, rows: pl.DataFrame) -> Mask:
+        """Which rows take part."""
+        if self.where is None:
+            return np.ones(len(rows), dtype=np.bool_)
+        mask: Mask = rows[self.where].fill_null(False).to_numpy()
+        return mask
+
+    def present(self, rows: pl.DataFrame, position: int = 0) -> Mask:
+        """Which rows take part with an argument that is not NULL."""
+        known: Mask = rows[self.args[position]].is_not_null().to_numpy()
+        return self.taken(rows) & known
+
+
+class Fold(ABC):
+    """An aggregate function bound to its columns."""
+
+    call: Call
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """Accumulator columns, `name.what`; of the same dtypes after lift and after merge."""
+
+    @abstractmethod
+    def lift(self) -> list[pl.Expr]:
+        """For `group_by(…).agg` over rows sorted by (__ts, __part, __seq)."""
+
+    @abstractmethod
+    def merge(self) -> list[pl.Expr]:
+        """For `group_by(…).agg` over accumulator rows, in any order."""
+
+    @abstractmethod
+    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
+        """One value a row, of the call's type and name; Overflow(row) where it does not fit."""
+
+    @abstractmethod
+    def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
+        """The accumulators of each frame; rows sorted by (partition, ts, part, seq)."""
+
+    def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
+        """One value a frame; Overflow(frame) where it does not fit."""
+        return self.finish(self.over(rows, frames))
+
+
+def counted(mask: Mask, frames: Frames) -> Ints:
+    """How many rows of each frame the mask holds."""
+    until: Ints = np.zeros(len(mask) + 1, dtype=np.int64)
+    np.cumsum(mask, out=until[1:])
+    count: Ints = until[frames.hi] - until[frames.lo]
+    return count
+
+
+def count_of(value: pl.Expr) -> pl.Expr:
+    # Polars counts in UInt32, whose sums would stay in it
+    return value.count().cast(pl.Int64)

@@ -1,0 +1,56 @@
+"""SUM: exact for integers and decimals, plain for floats; NULL on nothing.
+
+BIGINT values sum exactly past 64 bits: 2**63 - 1, 1 and -1 give 2**63 - 1, in any
+order. Only a finished value beyond the result type raises Overflow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.kernels import exact
+from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.totals import Total
+from sqlwin.kernels.frames import Frames
+
+
+@dataclass(frozen=True)
+class Sum(Fold):
+    """SUM(x)."""
+
+    call: Call
+
+    @property
+    def total(self) -> Total:
+        return Total(self.call)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.total.columns
+
+    def lift(self) -> list[pl.Expr]:
+        return self.total.lift()
+
+    def merge(self) -> list[pl.Expr]:
+        return self.total.merge()
+
+    def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
+        return self.total.over(rows, frames)
+
+    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
+        some = self.total.count(accumulators).is_not_null()
+        value = self._value(accumulators)
+        return pl.select(pl.when(some).then(value).alias(self.call.name)).to_series()
+
+    def _value(self, accumulators: pl.DataFrame) -> pl.Series:
+        type_, whole = self.call.type, self.call.named("sum")
+        if pa.types.is_floating(type_):
+            return accumulators[whole]
+        if whole not in self.columns:
+            return exact.fitted(exact.joined(*self.total.split(accumulators), type_), type_)
+        if accumulators[whole].dtype == pl.Int64 and type_ == pa.int64():
+            return accumulators[whole]
+        return exact.fitted(accumulators[whole].cast(pl.Int128), type_)

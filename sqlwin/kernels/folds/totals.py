@@ -1,0 +1,102 @@
+"""Totals: what SUM and AVG accumulate.
+
+| input                   | columns | dtype | summed as |
+|-------------------------|---------|-------|-----------|
+| FLOAT, DOUBLE           | `sum`   | Float64 | plain float additions |
+| TINYINT, SMALLINT, INT  | `sum`   | Int64 | cannot wrap below 2**32 rows |
+| BIGINT, DECIMAL(p<=26)  | `sum`   | Decimal(38, 0) | units, see `kernels.exact` |
+| DECIMAL(p>26)           | `high`, `low` | Decimal(38, 0) | units, cut at 2**64 |
+
+and `count`, Int64: how many values; NULLs are no values.
+
+Sliding sums of floats go by dyadic blocks. Those of integers are differences of
+prefix sums in Int128, which wraps: modulo 2**128 the difference is still right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.kernels import exact
+from sqlwin.kernels.dyadic import ADD, fold_frames
+from sqlwin.kernels.folds.base import Call, count_of, counted
+from sqlwin.kernels.frames import Frames
+
+Lane = tuple[str, pl.Expr, "pl.DataType | type[pl.DataType]"]
+
+
+@dataclass(frozen=True)
+class Total:
+    """The sum and the count of one argument, in any of the ways above."""
+
+    call: Call
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*(self.call.named(what) for what, _, _ in self.lanes()), self.call.named("count"))
+
+    def lanes(self) -> list[Lane]:
+        """(name, value to be summed, dtype that is kept) of each column but the count."""
+        value, type_ = self.call.arg(), self.call.arg_types[0]
+        if pa.types.is_floating(type_):
+            return [("sum", value.cast(pl.Float64), pl.Float64)]
+        if pa.types.is_integer(type_) and type_.bit_width < 64:
+            return [("sum", value.cast(pl.Int64), pl.Int64)]
+        units = value.to_physical().cast(pl.Int128)
+        if pa.types.is_decimal(type_) and type_.precision > exact.ONE_LANE_DIGITS:
+            high, low = exact.high_of(units), exact.low_of(units)
+            return [("high", high, exact.LANE), ("low", low, exact.LANE)]
+        return [("sum", units, exact.LANE)]
+
+    def lift(self) -> list[pl.Expr]:
+        count = count_of(self.call.arg()).alias(self.call.named("count"))
+        sums = (
+            value.sum().cast(kept).alias(self.call.named(what))
+            for what, value, kept in self.lanes()
+        )
+        return [*sums, count]
+
+    def merge(self) -> list[pl.Expr]:
+        return [pl.col(column).sum() for column in self.columns]
+
+    def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
+        values = rows.select(value.alias(self.call.named(what)) for what, value, _ in self.lanes())
+        values = values.fill_null(0)
+        if pa.types.is_floating(self.call.arg_types[0]):
+            sums = pl.DataFrame([_added(lane, frames) for lane in values])
+        else:
+            sums = _differences(values, frames)
+        sums = sums.cast({self.call.named(what): kept for what, _, kept in self.lanes()})
+        count = counted(self.call.present(rows), frames)
+        return sums.with_columns(pl.Series(self.call.named("count"), count))
+
+    def count(self, accumulators: pl.DataFrame) -> pl.Series:
+        """How many values; NULL where there are none."""
+        count = accumulators[self.call.named("count")]
+        return accumulators.select(pl.when(count > 0).then(count)).to_series()
+
+    def split(self, accumulators: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+        """An exact sum as (high, low), Int128."""
+        if self.call.named("high") in self.columns:
+            high, low = (self.call.named(what) for what in ("high", "low"))
+            return accumulators[high].cast(pl.Int128), accumulators[low].cast(pl.Int128)
+        units = accumulators[self.call.named("sum")].cast(pl.Int128).to_frame("sum")
+        cut = units.select(exact.high_of(pl.col("sum")).alias("h"), exact.low_of(pl.col("sum")))
+        return cut["h"], cut["sum"]
+
+
+def _added(lane: pl.Series, frames: Frames) -> pl.Series:
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf is NaN, as it should be
+        return pl.Series(lane.name, fold_frames(ADD, (lane.to_numpy(),), frames)[0])
+
+
+def _differences(values: pl.DataFrame, frames: Frames) -> pl.DataFrame:
+    """Sum of rows [lo, hi) = sum until hi - sum until lo, Int64 or Int128 wrapping."""
+    zero = pl.DataFrame([[0]] * values.width, schema=values.schema)
+    until = pl.concat([zero, values.select(pl.all().cum_sum())])
+    lo, hi = pl.Series(frames.lo), pl.Series(frames.hi)
+    return until.select(pl.all().gather(hi) - pl.all().gather(lo))

@@ -1,0 +1,84 @@
+"""From values to a changelog: what op, which revision, under which row key.
+
+A frame of values has, beside the operator's columns, `__was`: the revision last
+emitted, -1 where there was none. A window emitted before is updated (`+U`), a
+new one inserted (`+I`). Where withdrawals are wanted, the old values stand in
+`old.<column>` and each `+U` comes directly below a `-U` that carries them.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
+
+WAS = "__was"
+OLD = "old."
+CHANGE_SCHEMA = {OP: pl.String, EMIT: pl.String, REVISION: pl.Int32, ROW_KEY: pl.String}
+
+
+def changes(values: pl.DataFrame, emit: str, withdraw: bool) -> pl.DataFrame:
+    """Emissions of `values` (with `__row_key` and `__was`), in their order."""
+    updated = pl.col(WAS) >= 0
+    current = values.select(
+        pl.exclude(WAS, ROW_KEY, f"^{OLD}.*$"),
+        pl.when(updated).then(pl.lit("+U")).otherwise(pl.lit("+I")).alias(OP),
+        pl.lit(emit).alias(EMIT),
+        (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
+        ROW_KEY,
+    )
+    if not withdraw:
+        return current
+    return _interleave(_withdrawn(values.with_row_index("__at").filter(updated), emit), current)
+
+
+def _withdrawn(values: pl.DataFrame, emit: str) -> pl.DataFrame:
+    remembered = [c.removeprefix(OLD) for c in values.columns if c.startswith(OLD)]
+    return values.with_columns(pl.col(OLD + c).alias(c) for c in remembered).select(
+        pl.exclude(WAS, ROW_KEY, f"^{OLD}.*$"),
+        pl.lit("-U").alias(OP),
+        pl.lit(emit).alias(EMIT),
+        pl.col(WAS).cast(pl.Int32).alias(REVISION),
+        ROW_KEY,
+    )
+
+
+def _interleave(withdrawn: pl.DataFrame, current: pl.DataFrame) -> pl.DataFrame:
+    numbered = current.with_row_index("__at")
+    both = pl.concat([withdrawn.select(numbered.columns), numbered])
+    return both.sort("__at", maintain_order=True).drop("__at")
+
+
+def row_key(columns: dict[str, pl.DataType]) -> pl.Expr:
+    """A JSON array of the columns' values; equal texts iff equal values.
+
+    Instants are ISO 8601 with a trailing Z, decimals and dates are strings.
+    """
+    parts = [_json(name, dtype).fill_null("null") for name, dtype in columns.items()]
+    joined = pl.concat_str(parts, separator=",") if parts else pl.lit("")
+    return pl.concat_str([pl.lit("["), joined, pl.lit("]")]).alias(ROW_KEY)
+
+
+def _json(name: str, dtype: pl.DataType) -> pl.Expr:
+    column = pl.col(name)
+    if isinstance(dtype, pl.Datetime):
+        return pl.concat_str([pl.lit('"'), _instant(column), pl.lit('"')])
+    if dtype == pl.String:
+        return pl.concat_str([pl.lit('"'), _escaped(column), pl.lit('"')])
+    if dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean:
+        return column.cast(pl.String)
+    if dtype == pl.Binary:
+        return pl.concat_str([pl.lit('"'), column.bin.encode("hex"), pl.lit('"')])
+    return pl.concat_str([pl.lit('"'), column.cast(pl.String), pl.lit('"')])
+
+
+def _instant(column: pl.Expr) -> pl.Expr:
+    whole = column.dt.timestamp("us") % 1_000_000 == 0
+    seconds = column.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return pl.when(whole).then(seconds).otherwise(column.dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ"))
+
+
+def _escaped(column: pl.Expr) -> pl.Expr:
+    for raw, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        column = column.str.replace_all(raw, escaped, literal=True)
+    return column

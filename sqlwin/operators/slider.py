@@ -1,0 +1,104 @@
+"""Sliding windows measured in messages: one for each message, of it and those before.
+
+The last size - 1 messages of a partition stay in a ring of as many slots, where
+the newest overwrites what no window will read again.
+
+Invariant: the ring holds every message that passed WHERE and whose number is
+within size - 1 of the partition's count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.framing import Call, Mask, evaluate
+from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
+from sqlwin.operators.revisions import everything
+from sqlwin.operators.tuples import RING, SLOT
+from sqlwin.schema import PART, SEQ
+
+
+@dataclass(frozen=True)
+class TupleSlider:
+    """A window of the last `size` messages of the partition for each message.
+
+    calls: over a RANGE of size - 1 back, for they slide over the numbers: messages
+    that WHERE drops leave gaps.
+    """
+
+    stream: str
+    size: int
+    partition: tuple[str, ...]
+    carried: dict[str, pl.DataType]
+    calls: tuple[Call, ...]
+    where: str | None = None
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        window = {"window_start": pl.Int64(), "window_end": pl.Int64()}
+        return {**self.carried, **window, **{call.name: call.dtype for call in self.calls}}
+
+    @property
+    def numbering(self) -> Numbering:
+        return Numbering({name: self.carried[name] for name in self.partition})
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return rows
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.nothing()
+        numbered, counts = self.numbering.number(batch, stores)
+        rows = numbered.filter(pl.col(self.where)) if self.where else numbered
+        held = self._held(counts, stores).select(rows.columns)
+        both = pl.concat([held, rows])
+        self._keep(both, counts, stores)
+        return self._emit(both, np.arange(len(both)) >= len(held))
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.closed = max(stores.closed, watermark)
+        return self.nothing()
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        return self.nothing()
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        return self.nothing()
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return None
+
+    def nothing(self) -> pl.DataFrame:
+        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+
+    def _held(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        held = self.numbering.with_counts(everything(stores, RING), counts)
+        return held.filter(pl.col(NUMBER) > pl.col(BEFORE) + 1 - self.size)
+
+    def _keep(self, rows: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> None:
+        if self.size == 1:
+            return
+        live = self.numbering.with_counts(rows, counts).filter(
+            pl.col(NUMBER) > pl.col(COUNT) + 1 - self.size
+        )
+        slot = (pl.col(NUMBER) % (self.size - 1)).alias(SLOT)
+        ring = stores[RING]
+        ring.put(live.with_columns(slot).select(ring.scan(0, 0).columns))
+
+    def _emit(self, rows: pl.DataFrame, wanted: Mask) -> pl.DataFrame:
+        ordered = rows.with_columns(pl.Series("__wanted", wanted)).sort(PART, SEQ)
+        picked = ordered["__wanted"].to_numpy()
+        values = evaluate(ordered, self.calls, picked, NUMBER, self.stream)
+        start = pl.max_horizontal(pl.col(NUMBER) - self.size + 1, pl.lit(1, pl.Int64))
+        keyed = ordered.filter(picked).with_columns(
+            start.alias("window_start"), (pl.col(NUMBER) + 1).alias("window_end"), **values
+        )
+        names = (*self.partition, "window_start", "window_end")
+        key = row_key({name: keyed.schema[name] for name in names})
+        known = keyed.with_columns(key, pl.lit(-1, pl.Int32).alias(WAS))
+        return changes(known, "full", withdraw=False).select(*self.output, *CHANGE_SCHEMA)

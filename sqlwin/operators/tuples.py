@@ -1,0 +1,152 @@
+"""Windows measured in messages: tumbling and hopping, and sliding.
+
+Numbers stand in for time. A hop of n messages every m has the windows that start
+at message 1, 1 + m, 1 + 2m …; each is full at its n-th message, so it holds n of
+them, unless the input ends. A sliding window belongs to each message and holds
+it and the n - 1 before it. Numbers come in order, so nothing is late and nothing
+is corrected; what a window needs fits in a ring of slots for each key, where the
+newest overwrites what no window will read again.
+
+Messages that fail WHERE are numbered like all others and take no other part.
+
+Invariant: a slot's pane (or message) is live iff its number is within `size` of
+the partition's count; live ones never share a slot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.errors import OverflowInAggregate
+from sqlwin.kernels.exact import Overflow
+from sqlwin.kernels.folds import Fold
+from sqlwin.kernels.panes import WINDOW, pane_start, windows_of
+from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.numbering import BEFORE, COUNT, DRAINED, NUMBER, Numbering
+from sqlwin.operators.revisions import everything
+from sqlwin.schema import PLACE, SEQ
+from sqlwin.windows import Hop
+
+RING = "ring"
+SLOT, PANE = "__slot", "__pane"
+FIRST, LAST = "__first", "__last"
+
+
+@dataclass(frozen=True)
+class TupleAggregator:
+    """`hop` in messages of the partition, a prefix of `keys`."""
+
+    stream: str
+    hop: Hop
+    below: dict[str, pl.DataType]
+    partition: tuple[str, ...]
+    keys: dict[str, pl.DataType]
+    folds: tuple[Fold, ...]
+    values: tuple[pl.DataType, ...]
+    where: str | None = None
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        bounds = {"window_start": pl.Int64(), "window_end": pl.Int64()}
+        names = (fold.call.name for fold in self.folds)
+        return {**self.keys, **bounds, **dict(zip(names, self.values, strict=True))}
+
+    @property
+    def numbering(self) -> Numbering:
+        return Numbering({name: self.keys[name] for name in self.partition})
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return rows
+
+    def sample(self) -> pl.DataFrame:
+        """No panes, with the columns that panes have."""
+        return self._lift(pl.DataFrame(schema={**self.below, **PLACE, NUMBER: pl.Int64()}))
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.nothing()
+        numbered, counts = self.numbering.number(batch, stores)
+        panes = self._merged([PANE], pl.concat([self._held(counts, stores), self._lift(numbered)]))
+        self._keep(panes, counts, stores)
+        ends = pl.col(WINDOW) + self.hop.size
+        full = (ends > pl.col(BEFORE) + 1, ends <= pl.col(COUNT) + 1)
+        return self._emit(panes, counts, *full)
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.closed = max(stores.closed, watermark)
+        return self.nothing()
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        return self.nothing()
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        counts = self.numbering.counts(stores)
+        if counts.is_empty():
+            return self.nothing()
+        emitted = self._emit(
+            self._held(counts, stores), counts, pl.col(WINDOW) + self.hop.size > pl.col(COUNT) + 1
+        )
+        self.numbering.drained(stores, pl.col(COUNT) + self.hop.size)
+        return emitted
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return None
+
+    def nothing(self) -> pl.DataFrame:
+        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+
+    def _lift(self, numbered: pl.DataFrame) -> pl.DataFrame:
+        rows = numbered.filter(pl.col(self.where)) if self.where else numbered
+        pane = pane_start(pl.col(NUMBER), self.hop.pane, 1).alias(PANE)
+        lifted = [expr for fold in self.folds for expr in fold.lift()]
+        extent = [pl.col(SEQ).min().alias(FIRST), pl.col(SEQ).max().alias(LAST)]
+        return rows.group_by(*self.keys, pane).agg(*extent, *lifted)
+
+    def _held(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        held = self.numbering.with_counts(everything(stores, RING), counts)
+        return held.drop(
+            SLOT, *(c for c in (COUNT, DRAINED, BEFORE, "__added") if c in held.columns)
+        )
+
+    def _keep(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> None:
+        slots = self.hop.size // self.hop.pane
+        live = self.numbering.with_counts(panes, counts).filter(
+            pl.col(PANE) + self.hop.size > pl.col(COUNT)
+        )
+        slot = ((pl.col(PANE) - 1) // self.hop.pane % slots).alias(SLOT)
+        ring = stores[RING]
+        ring.put(live.with_columns(slot).select(ring.scan(0, 0).columns))
+
+    def _emit(self, panes: pl.DataFrame, counts: pl.DataFrame, *full: pl.Expr) -> pl.DataFrame:
+        known = self.numbering.with_counts(windows_of(panes, PANE, self.hop), counts)
+        was = pl.when(pl.col(WINDOW) + self.hop.size <= pl.col(DRAINED)).then(0).otherwise(-1)
+        closing = known.filter(*full).with_columns(was.cast(pl.Int32).alias(WAS))
+        values = self._finished(self._merged([WINDOW, WAS], closing))
+        start = pl.col(WINDOW).alias("window_start")
+        end = (pl.col(WINDOW) + self.hop.size).alias("window_end")
+        keyed = values.with_columns(start, end).sort("window_end", *self.keys)
+        identity = {**self.keys, "window_start": pl.Int64(), "window_end": pl.Int64()}
+        emitted = changes(keyed.with_columns(row_key(identity)), "full", withdraw=False)
+        return emitted.select(*self.output, *CHANGE_SCHEMA)
+
+    def _merged(self, by: list[str], panes: pl.DataFrame) -> pl.DataFrame:
+        merges = [expr for fold in self.folds for expr in fold.merge()]
+        extent = [pl.col(FIRST).min(), pl.col(LAST).max()]
+        return panes.group_by(*self.keys, *by).agg(*extent, *merges)
+
+    def _finished(self, merged: pl.DataFrame) -> pl.DataFrame:
+        values = []
+        for fold in self.folds:
+            try:
+                values.append(fold.finish(merged))
+            except Overflow as overflow:
+                window = merged.row(overflow.row, named=True)
+                raise OverflowInAggregate(
+                    f"{fold.call.name} leaves the range of its type in the window from message "
+                    f"{window[WINDOW]}; its last row is {self.stream} at position {window[LAST]}. "
+                    f"CAST the argument to a wider DECIMAL."
+                ) from None
+        return merged.select(*self.keys, WINDOW, WAS, *values)

@@ -1,0 +1,226 @@
+"""The bound logical plan: frozen nodes, one way to say each thing.
+
+The binder takes all the variety of the dialect; a plan that leaves it has this
+normal form, and the runtime lowers nothing else:
+
+    Scan > Filter? > Project > WindowAggregate | OverAggregate > Filter? > Project
+    Scan > Filter? > Project                                      (no window)
+
+Keys, arguments and carried columns of a window operator are plain columns,
+computed by the Project below it; everything after aggregation is computed by
+the Project above. Scalars carry their text for people (Spark SQL) and for the
+engine that runs them (DuckDB).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sqlwin.policies import Policy
+from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema
+from sqlwin.windows import Frame, Hop, Unit
+
+BIGINT = pa.int64()
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar expression over the columns of the node below.
+
+    sql: Spark SQL, for EXPLAIN and messages. duckdb: what runs. inputs: the
+    columns it reads, in order of first use.
+    """
+
+    sql: str
+    duckdb: str
+    type: pa.DataType
+    inputs: tuple[str, ...]
+
+    @property
+    def is_column(self) -> bool:
+        return len(self.inputs) == 1 and self.duckdb == quoted(self.inputs[0])
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def column_of(column: Column) -> Scalar:
+    return Scalar(column.name, quoted(column.name), column.type, (column.name,))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A declared stream.
+
+    columns: as the source delivers them. computed: further columns, each over
+    the ones before it. ts: the event-time column. delay: microseconds the
+    watermark stays behind the greatest event time. offset: the column that is
+    the position, if declared. options: of the WITH clause, sorted.
+    """
+
+    name: str
+    columns: Schema
+    ts: str | None
+    delay: int = 0
+    computed: tuple[tuple[str, Scalar], ...] = ()
+    offset: str | None = None
+    trusted: bool = False
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for column in self.schema:
+            if column.name.startswith(RESERVED):
+                raise ValueError(f"column names must not begin with {RESERVED}: {column.name}")
+
+    @property
+    def schema(self) -> Schema:
+        return self.columns + tuple(Column(name, s.type) for name, s in self.computed)
+
+
+@dataclass(frozen=True)
+class Scan:
+    stream: Stream
+
+    @property
+    def schema(self) -> Schema:
+        return self.stream.schema
+
+
+@dataclass(frozen=True)
+class Filter:
+    input: Node
+    predicate: Scalar
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@dataclass(frozen=True)
+class Project:
+    input: Node
+    columns: tuple[tuple[str, Scalar], ...]
+
+    @property
+    def schema(self) -> Schema:
+        return tuple(Column(name, scalar.type) for name, scalar in self.columns)
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One aggregate call: `name` is its output column, `args` are input columns.
+
+    function: a name of `sqlwin.kernels.aggregates.FUNCTIONS`, lower case.
+    where: a BOOLEAN input column; only rows where it is true take part.
+    """
+
+    name: str
+    function: str
+    args: tuple[str, ...]
+    type: pa.DataType
+    where: str | None = None
+
+
+@dataclass(frozen=True)
+class WindowAggregate:
+    """Group windows: one output row for each (keys, window).
+
+    partition: the keys within which a tuple window counts its messages, a
+    prefix of `keys`; empty for time windows. where: a BOOLEAN input column of a
+    tuple window: messages where it is not true are counted but take no part.
+    Output: keys, window_start,
+    window_end (TIMESTAMP, or BIGINT message numbers for tuple windows), then
+    the aggregates.
+    """
+
+    input: Node
+    window: Hop
+    keys: tuple[str, ...]
+    aggregates: tuple[Aggregate, ...]
+    policy: Policy
+    partition: tuple[str, ...] = ()
+    where: str | None = None
+
+    @property
+    def schema(self) -> Schema:
+        below = {column.name: column for column in self.input.schema}
+        bound = TIMESTAMP if self.window.unit is Unit.RANGE else BIGINT
+        return (
+            *(below[key] for key in self.keys),
+            Column("window_start", bound),
+            Column("window_end", bound),
+            *(Column(a.name, a.type) for a in self.aggregates),
+        )
+
+
+@dataclass(frozen=True)
+class OverCall:
+    """One aggregate over the frame of each row, within its partition."""
+
+    aggregate: Aggregate
+    partition: tuple[str, ...]
+    frame: Frame
+
+
+@dataclass(frozen=True)
+class OverAggregate:
+    """An OVER clause, or a sliding stream window: a window for each row.
+
+    by_arrival: rows are ordered by position alone (a sliding tuple window), not
+    by (ts, position). per_instant: rows of one instant and partition give one
+    output row, known by (partition, window_start, window_end): a sliding RANGE
+    window of a stream; else every input row gives one, known by its position.
+    Output: all input columns, then the calls; where the window is a stream's
+    (`window_columns`), window_start and window_end stand between the two.
+    where: as in WindowAggregate, with `by_arrival` only.
+    """
+
+    input: Node
+    calls: tuple[OverCall, ...]
+    policy: Policy
+    by_arrival: bool = False
+    per_instant: bool = False
+    window_columns: bool = False
+    where: str | None = None
+
+    @property
+    def schema(self) -> Schema:
+        bound = BIGINT if self.by_arrival else TIMESTAMP
+        window = (Column("window_start", bound), Column("window_end", bound))
+        return (
+            *self.input.schema,
+            *(window if self.window_columns else ()),
+            *(Column(call.aggregate.name, call.aggregate.type) for call in self.calls),
+        )
+
+
+Node = Scan | Filter | Project | WindowAggregate | OverAggregate
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where a query's rows go. options: of the WITH clause, sorted."""
+
+    name: str
+    columns: Schema | None
+    options: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Query:
+    """One SELECT or INSERT INTO: a plan in normal form, and its sink (None: the screen)."""
+
+    plan: Node
+    sink: Sink | None = None
+
+
+@dataclass(frozen=True)
+class Script:
+    """Everything a text declares and asks for, in the order of the text."""
+
+    streams: tuple[Stream, ...]
+    queries: tuple[Query, ...]
+    settings: tuple[tuple[str, str], ...] = ()

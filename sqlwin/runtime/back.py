@@ -1,0 +1,99 @@
+"""The back of a query: from an operator's emissions to what people see.
+
+HAVING and the select list are computed over each emission, and the changelog is
+kept whole: where a filter splits a pair, a `-U` without its partner becomes
+`-D`, a `+U` without partner becomes `+I`. Pairs that survive show the `+U`
+alone, which says it all to whoever folds by `row_key`.
+
+| before passes | after passes | shown |
+|---------------|--------------|-------|
+| yes           | yes          | +U    |
+| no            | yes          | +I    |
+| yes           | no           | -D, with the values withdrawn and the new revision |
+| no            | no           | nothing |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.errors import RunError
+from sqlwin.operators.changes import CHANGE_SCHEMA
+from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.scalars import evaluate, failed
+from sqlwin.schema import CHANGE, EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, polars_type
+
+SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
+
+
+@dataclass(frozen=True)
+class Back:
+    query: Lowered
+
+    @property
+    def schema(self) -> dict[str, pl.DataType]:
+        """The select list, then op, emit, revision, row_key."""
+        columns = {name: polars_type(scalar.type) for name, scalar in self.query.output}
+        return {**columns, **{SHOWN[name]: dtype() for name, dtype in CHANGE_SCHEMA.items()}}
+
+    def nothing(self) -> pl.DataFrame:
+        return pl.DataFrame(schema=self.schema)
+
+    def show(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        if emitted.is_empty():
+            return self.nothing()
+        kept = self._filtered(emitted)
+        done = evaluate(kept, self.query.output, keep=CHANGE)
+        if done.rejected:
+            at, reason = done.rejected[0]
+            raise RunError(f"the select list fails on {kept[ROW_KEY][at]}: {reason}")
+        return done.frame.rename(SHOWN).cast(self.schema)  # type: ignore[arg-type]
+
+    def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows of a query without a window are results as they are."""
+        source = f'["{self.query.stream.name}",'
+        key = pl.concat_str([pl.lit(source), pl.col(PART), pl.lit(","), pl.col(SEQ), pl.lit("]")])
+        changed = rows.sort(POSITION).with_columns(
+            pl.lit("+I").alias(OP),
+            pl.lit("full").alias(EMIT),
+            pl.lit(0, pl.Int32).alias(REVISION),
+            key.alias(ROW_KEY),
+        )
+        return changed.drop(POSITION).rename(SHOWN).select(self.schema.keys())
+
+    def _filtered(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        if self.query.having is None:
+            return emitted
+        passed = ~failed(emitted, self.query.having)
+        paired = emitted.with_columns(
+            passed.alias("__passed"),
+            pl.col(OP).shift(1).alias("__above"),
+            passed.shift(1, fill_value=False).alias("__above_passed"),
+            passed.shift(-1, fill_value=False).alias("__below_passed"),
+            pl.col(REVISION).shift(-1, fill_value=0).alias("__below_revision"),
+        )
+        return paired.with_columns(_op(), _revision()).filter(_visible()).select(emitted.columns)
+
+
+def _op() -> pl.Expr:
+    lost = (pl.col(OP) == "-U") & ~pl.col("__below_passed")
+    gained = (pl.col(OP) == "+U") & (pl.col("__above") == "-U") & ~pl.col("__above_passed")
+    shown = pl.when(lost).then(pl.lit("-D")).when(gained).then(pl.lit("+I")).otherwise(pl.col(OP))
+    return shown.alias(OP)
+
+
+def _revision() -> pl.Expr:
+    """A withdrawal counts as the revision it makes way for."""
+    return (
+        pl.when(pl.col(OP) == "-U")
+        .then(pl.col("__below_revision"))
+        .otherwise(pl.col(REVISION))
+        .cast(pl.Int32)
+        .alias(REVISION)
+    )
+
+
+def _visible() -> pl.Expr:
+    return pl.col("__passed") & (pl.col(OP) != "-U")

@@ -1,0 +1,39 @@
+"""How a script is run: the same options for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sqlwin.runtime.progress import Batch
+
+
+def _silent(_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """base: what relative paths of the script are relative to.
+
+    checkpoint: where state is kept between runs; None: nowhere. A run without one
+    ends drained, with every window closed; a run with one keeps windows open for the
+    next, unless `drain`. follow: go on as files arrive. show: results of queries
+    that have no sink, or a console. on_errors: rows of the error stream.
+    """
+
+    base: Path
+    checkpoint: Path | None = None
+    drain: bool = False
+    follow: bool = False
+    show: Callable[[pl.DataFrame], None] = _silent
+    on_errors: Callable[[pl.DataFrame], None] = _silent
+    on_batch: Callable[[Batch], None] = _silent
+
+    @property
+    def ends(self) -> bool:
+        """Whether the run closes every window at its end."""
+        return not self.follow and (self.drain or self.checkpoint is None)

@@ -1,0 +1,40 @@
+"""How a run is going: what each batch read, emitted and refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Batch:
+    """number: of the batch. read, emitted: rows. watermarks: by stream, microseconds."""
+
+    number: int
+    read: int
+    emitted: int
+    refused: int
+    watermarks: dict[str, int]
+
+
+OnBatch = Callable[[Batch], None]
+OnErrors = Callable[[pl.DataFrame], None]
+
+
+@dataclass
+class Summary:
+    """A whole run. refused: rows of the error stream by reason, without the details."""
+
+    read: int = 0
+    emitted: int = 0
+    batches: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def add(self, batch: Batch, errors: pl.DataFrame) -> None:
+        self.read += batch.read
+        self.emitted += batch.emitted
+        self.batches += 1
+        self.refused.update(reason.split(":")[0] for reason in errors["reason"])

@@ -1,0 +1,72 @@
+"""The error stream: rows that could not be taken, each with its reason.
+
+Nothing is dropped without a record: an expired row, a malformed one, one with
+no event time. `row` is the whole row as JSON text, as it came where it could
+not be parsed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+import polars as pl
+
+from sqlwin.instants import END, START, format_instant, from_datetime
+from sqlwin.schema import PART, SEQ, TS
+
+INSTANT = pl.Datetime("us", "UTC")
+REJECT_SCHEMA: dict[str, pl.DataType] = {
+    "stream": pl.String(),
+    "reason": pl.String(),
+    "ts": INSTANT,
+    "watermark": INSTANT,
+    "position": pl.String(),
+    "row": pl.String(),
+}
+WHOLE = "__whole"
+"""A struct column: the row as its source delivered it, where other columns are computed."""
+
+
+def no_rejects() -> pl.DataFrame:
+    return pl.DataFrame(schema=REJECT_SCHEMA)
+
+
+def rejects(
+    stream: str, rows: pl.DataFrame, reasons: Sequence[str], watermark: int | None
+) -> pl.DataFrame:
+    """Error rows of `rows` (with `__part`, `__seq` and maybe `__ts`), one reason each."""
+    records = rows.to_dicts()
+    return pl.DataFrame(
+        {
+            "stream": [stream] * len(records),
+            "reason": list(reasons),
+            "ts": [record.get(TS) for record in records],
+            "watermark": [_bounded(watermark)] * len(records),
+            "position": [position(record[PART], record[SEQ]) for record in records],
+            "row": [as_json(record) for record in records],
+        },
+        schema={**REJECT_SCHEMA, "ts": pl.Int64, "watermark": pl.Int64},
+    ).cast({"ts": INSTANT, "watermark": INSTANT})
+
+
+def position(part: int, seq: int) -> str:
+    return f"{part}:{seq}"
+
+
+def as_json(record: dict[str, object]) -> str:
+    """A row as JSON, without the columns sqlwin added; instants in ISO 8601 with Z."""
+    whole: dict[str, object] = record.get(WHOLE, record)  # type: ignore[assignment]
+    own = {name: value for name, value in whole.items() if not name.startswith("__")}
+    return json.dumps(own, default=_text, ensure_ascii=False)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return format_instant(from_datetime(value))
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _bounded(watermark: int | None) -> int | None:
+    return watermark if watermark is not None and START < watermark < END else None

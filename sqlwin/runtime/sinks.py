@@ -1,0 +1,113 @@
+"""Where results go: files, memory, nowhere, or a writer of the caller's.
+
+A batch is written under its number, and writing it again replaces it, so that a
+batch that is replayed after a crash does not stand there twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.nodes import Sink as Declared
+from sqlwin.runtime.render import csv_text, json_lines
+
+Show = Callable[[pl.DataFrame], None]
+CONNECTORS = ("console", "files", "memory", "none")
+FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}
+
+
+class Sink(Protocol):
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        """Take the results of a batch; again with the same number, it replaces them."""
+
+
+@dataclass
+class Screen:
+    """Hands every batch to a function; what was shown cannot be taken back."""
+
+    show: Show
+
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        if not rows.is_empty():
+            self.show(rows)
+
+
+@dataclass
+class Memory:
+    """Batches by number."""
+
+    batches: dict[int, pl.DataFrame] = field(default_factory=dict)
+
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        self.batches[batch] = rows
+
+
+@dataclass
+class Nowhere:
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        pass
+
+
+@dataclass
+class Files:
+    """One file a batch; a reader never sees half of one."""
+
+    folder: Path
+    format: str
+
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        target = self.folder / f"part-{batch:08d}.{FORMATS[self.format]}"
+        if rows.is_empty():
+            target.unlink(missing_ok=True)
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+        self._dump(rows, unfinished)
+        unfinished.replace(target)
+
+    def _dump(self, rows: pl.DataFrame, path: Path) -> None:
+        if self.format == "parquet":
+            rows.write_parquet(path)
+        elif self.format == "csv":
+            path.write_text(csv_text(rows, header=True), encoding="utf-8")
+        else:
+            path.write_text("".join(line + "\n" for line in json_lines(rows)), encoding="utf-8")
+
+
+def open_sink(declared: Declared | None, base: Path, show: Show) -> Sink:
+    """The sink of a query; no declared one is the screen. QueryError for bad options."""
+    if declared is None:
+        return Screen(show)
+    options = dict(declared.options)
+    connector = options.get("connector", "console")
+    if connector == "files":
+        return Files(base / _required(declared, options, "path"), _format(declared, options))
+    plain: dict[str, Sink] = {"console": Screen(show), "memory": Memory(), "none": Nowhere()}
+    if connector not in plain:
+        raise QueryError(
+            f"sink {declared.name} has an unknown connector {connector!r}",
+            legal=", ".join(CONNECTORS),
+        )
+    return plain[connector]
+
+
+def _required(declared: Declared, options: dict[str, str], name: str) -> str:
+    if name not in options:
+        raise QueryError(f"sink {declared.name} needs an option {name!r}", legal=f"{name} = '…'")
+    return options[name]
+
+
+def _format(declared: Declared, options: dict[str, str]) -> str:
+    format_ = options.get("format", "json")
+    if format_ not in FORMATS:
+        raise QueryError(
+            f"sink {declared.name} has an unknown format {format_!r}", legal=", ".join(FORMATS)
+        )
+    return format_

@@ -1,0 +1,101 @@
+"""Columns, their types, and the columns sqlwin adds.
+
+A type is an Arrow type; SQL has its own name for each. Added columns begin
+with two underscores, and no column of a user may.
+
+| column       | type    | what it is |
+|--------------|---------|------------|
+| `__ts`       | int64   | event time, microseconds UTC |
+| `__part`     | int32   | partition of the source |
+| `__seq`      | int64   | position within the partition; ties of `__ts` go by it |
+| `__op`       | string  | `+I -U +U -D`, a changelog's row kinds |
+| `__emit`     | string  | `early full late` |
+| `__revision` | int32   | 0 for the first emission of a `__row_key` |
+| `__row_key`  | string  | which window, or which row, was emitted |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+import pyarrow as pa
+
+TS, PART, SEQ = "__ts", "__part", "__seq"
+OP, EMIT, REVISION, ROW_KEY = "__op", "__emit", "__revision", "__row_key"
+POSITION = (TS, PART, SEQ)
+PLACE: dict[str, pl.DataType] = {TS: pl.Int64(), PART: pl.Int32(), SEQ: pl.Int64()}
+CHANGE = (OP, EMIT, REVISION, ROW_KEY)
+RESERVED = "__"
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+
+_NAMES: dict[str, pa.DataType] = {
+    "BOOLEAN": pa.bool_(),
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "STRING": pa.string(),
+    "BINARY": pa.binary(),
+    "DATE": pa.date32(),
+    "TIMESTAMP": TIMESTAMP,
+}
+_ALIASES = {
+    "BOOL": "BOOLEAN",
+    "INTEGER": "INT",
+    "LONG": "BIGINT",
+    "REAL": "FLOAT",
+    "VARCHAR": "STRING",
+    "TEXT": "STRING",
+    "CHAR": "STRING",
+    "BYTES": "BINARY",
+    "TIMESTAMP_LTZ": "TIMESTAMP",
+    "TIMESTAMPTZ": "TIMESTAMP",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A name and an Arrow type."""
+
+    name: str
+    type: pa.DataType
+
+
+Schema = tuple[Column, ...]
+
+
+def type_named(name: str, precision: int | None = None, scale: int = 0) -> pa.DataType | None:
+    """The Arrow type of a SQL type name, None where there is none."""
+    upper = name.upper()
+    if upper in ("DECIMAL", "NUMERIC", "DEC"):
+        return pa.decimal128(10 if precision is None else precision, scale)
+    return _NAMES.get(_ALIASES.get(upper, upper))
+
+
+def type_name(type_: pa.DataType) -> str:
+    """SQL's name of an Arrow type."""
+    if pa.types.is_decimal(type_):
+        return f"DECIMAL({type_.precision}, {type_.scale})"
+    return next((name for name, known in _NAMES.items() if known == type_), str(type_).upper())
+
+
+def type_names() -> tuple[str, ...]:
+    """Every SQL type name, for messages."""
+    return (*_NAMES, "DECIMAL(p, s)")
+
+
+def arrow_schema(columns: Schema) -> pa.Schema:
+    return pa.schema([(column.name, column.type) for column in columns])
+
+
+def polars_type(type_: pa.DataType) -> pl.DataType:
+    """The Polars dtype that holds an Arrow type's values."""
+    return pl.Series(values=pa.array([], type_)).dtype
+
+
+def polars_schema(columns: Schema) -> dict[str, pl.DataType]:
+    return {column.name: polars_type(column.type) for column in columns}

@@ -1,0 +1,179 @@
+"""A bucket of a query as a group of transformWithState.
+
+Its state is one MapState of blobs: segments and headers by name, which Spark
+commits with the batch. A call rebuilds the task from its header, hands it the
+batch, commits, and yields what came out as a few binary rows.
+
+Invariant: what a call yields depends on the state and on the set of rows alone,
+not on the order in which the shuffle delivered them.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+import polars as pl
+from pyspark.sql.streaming.stateful_processor import (
+    MapState,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
+
+from sqlwin.runtime.task import Output, Task
+from sqlwin.schema import POSITION, SEQ
+from sqlwin.spark.cache import HostCache, default_capacity
+from sqlwin.spark.program import Program, load
+from sqlwin.spark.read import merged
+from sqlwin.spark.wire import (
+    ERRORS,
+    MARK,
+    RAW,
+    RESULTS,
+    ROWS,
+    Done,
+    Mark,
+    Packed,
+    decode,
+    encode,
+)
+from sqlwin.state.contract import Blobs, SegmentCache
+
+TAKEN = "taken"
+Emitted = tuple[str, bytes]
+
+
+@dataclass(frozen=True)
+class StateBlobs:
+    """`Blobs` over a MapState of (name) to (data)."""
+
+    state: MapState
+
+    def get(self, name: str) -> bytes:
+        found = self.state.getValue((name,))
+        if found is None:
+            raise KeyError(name)
+        return bytes(found[0])
+
+    def put(self, name: str, data: bytes) -> None:
+        self.state.updateValue((name,), (data,))
+
+    def delete(self, name: str) -> None:
+        self.state.removeKey((name,))
+
+    def names(self) -> list[str]:
+        return sorted(key[0] for key in self.state.keys())
+
+
+class BucketProcessor(StatefulProcessor):
+    """The stateful processor of transformWithState, keyed by (query, bucket)."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.blobs = StateBlobs(handle.getMapState("blobs", "name string", "data binary"))
+        self.cache = HostCache(capacity=default_capacity())
+
+    def handleInputRows(  # noqa: N802
+        self,
+        key: tuple[int, int],
+        rows: Iterator[pd.DataFrame],
+        timerValues: TimerValues,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        query, label = int(key[0]), int(key[1])
+        came = [
+            Packed(query, label, row.kind, row.at, bytes(row.payload))
+            for frame in rows
+            for row in frame.itertuples(index=False)
+        ]
+        for kind, payload in work(load(self.program), query, came, self.blobs, self.cache):
+            yield pd.DataFrame(
+                {"query": [query], "bucket": [label], "kind": [kind], "payload": [payload]}
+            )
+
+    def close(self) -> None:
+        pass
+
+
+def work(
+    program: Program,
+    query: int,
+    came: Iterable[Packed],
+    blobs: Blobs,
+    cache: SegmentCache | None = None,
+) -> Iterator[Emitted]:
+    """One batch of one bucket: (kind, payload) of what goes out, the mark last."""
+    ordered = sorted(came, key=lambda row: (row.kind, row.at, row.payload))
+    seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
+    task = Task(program.lowered[query], blobs, uuid.uuid4().hex[:16], cache)
+    rows = [decode(row.payload) for row in ordered if row.kind == ROWS]
+    fronted = _fronted(program, query, ordered, task, blobs)
+    output = _taken(task, [*rows, *(taken for taken, _ in fronted)], seen)
+    task.commit()
+    for row in ordered:
+        if row.kind == ERRORS:
+            yield ERRORS, row.payload
+    for refused in [output.errors, *(errors for _, errors in fronted)]:
+        yield from ((ERRORS, payload) for payload in _encoded(refused))
+    if query not in program.counted:
+        yield from ((RESULTS, payload) for payload in _encoded(output.results))
+    yield MARK, _done(output, seen).dump()
+
+
+def _taken(task: Task, rows: list[pl.DataFrame], seen: list[Mark]) -> Output:
+    marks: dict[int, int] = {}
+    for mark in seen:
+        marks = merged(marks, mark.marks)
+    raised = [mark.watermark for mark in seen if mark.watermark is not None]
+    return task.take(
+        rows,
+        [marks],
+        now=max((mark.now for mark in seen), default=0),
+        end=any(mark.end for mark in seen),
+        watermark=max(raised, default=None),
+    )
+
+
+def _fronted(
+    program: Program, query: int, came: list[Packed], task: Task, blobs: Blobs
+) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Rows that were packed whole, through the front, which here knows the watermark."""
+    raw = [decode(row.payload) for row in came if row.kind == RAW]
+    if not raw:
+        return []
+    stream = program.lowered[query].stream
+    whole = pl.concat(raw)
+    if stream.offset is None:
+        whole = _placed(whole, blobs)
+    taken = program.fronts[query].take(whole, task.clock.of(stream.name))
+    return [(taken.rows, taken.errors)]
+
+
+def _placed(rows: pl.DataFrame, blobs: Blobs) -> pl.DataFrame:
+    """Positions by content, then by a count of this bucket's rows, which tells equal rows apart."""
+    try:
+        before = int(blobs.get(TAKEN))
+    except KeyError:
+        before = 0
+    blobs.put(TAKEN, str(before + len(rows)).encode())
+    number = (pl.int_range(pl.len(), dtype=pl.Int64) + before) % 2**32
+    return rows.sort(POSITION[1:], maintain_order=True).with_columns(pl.col(SEQ) + number)
+
+
+def _encoded(frame: pl.DataFrame) -> Iterator[bytes]:
+    return iter(()) if frame.is_empty() else encode(frame)
+
+
+def _done(output: Output, seen: list[Mark]) -> Done:
+    batches = [mark.batch for mark in seen if mark.batch is not None]
+    return Done(
+        batch=max(batches, default=None),
+        watermarks=output.watermarks,
+        deadline=output.deadline,
+        read=sum(mark.read for mark in seen),
+        emitted=len(output.results),
+    )

@@ -1,0 +1,92 @@
+"""Decoded segments on the host, shared by all workers: memory-mapped Arrow files.
+
+A worker meets a bucket only now and then, so a cache in a worker's own memory
+seldom has what it needs; a file that any worker of the host wrote does. Names of
+segments are unique for ever, so a file that is there is right. It appears whole,
+by a rename. The files longest unused go first; a mapped file that is removed
+lives on until its reader lets go.
+
+>>> cache = HostCache(tempfile.mkdtemp(), capacity=1 << 20)
+>>> cache.get("panes-1") is None
+True
+>>> cache.put("panes-1", pl.DataFrame({"x": [1, 2]})); cache.get("panes-1")["x"].sum()
+3
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+CAPACITY = 4 << 30
+SWEEP = 64 << 20
+
+
+@dataclass
+class HostCache:
+    """A `SegmentCache`. written: bytes since this worker last looked for files to drop."""
+
+    folder: str = field(default_factory=lambda: default_folder())
+    capacity: int = CAPACITY
+    written: int = 0
+
+    def get(self, name: str) -> pl.DataFrame | None:
+        path = self._path(name)
+        try:
+            frame = pl.read_ipc(path, memory_map=True)
+            os.utime(path)
+        except (OSError, pl.exceptions.PolarsError):
+            return None
+        return frame
+
+    def put(self, name: str, frame: pl.DataFrame) -> None:
+        """A full disk is no failure: what is not cached is read from the state."""
+        path = self._path(name)
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            frame.write_ipc(unfinished, compression="uncompressed")
+            unfinished.replace(path)
+            self.written += path.stat().st_size
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+        if self.written > min(SWEEP, self.capacity // 4):
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Remove the files longest unused, down to the capacity."""
+        self.written = 0
+        found = sorted(self._used(), reverse=True)
+        kept = 0
+        for _, size, path in found:
+            kept += size
+            if kept > self.capacity:
+                path.unlink(missing_ok=True)
+
+    def _used(self) -> list[tuple[float, int, Path]]:
+        used = []
+        for path in Path(self.folder).glob("*.arrow"):
+            try:
+                stat = path.stat()
+            except FileNotFoundError:
+                continue
+            used.append((stat.st_mtime, stat.st_size, path))
+        return used
+
+    def _path(self, name: str) -> Path:
+        return Path(self.folder) / f"{name}.arrow"
+
+
+def default_folder() -> str:
+    return str(Path(tempfile.gettempdir()) / f"sqlwin-segments-{getpass.getuser()}")
+
+
+def default_capacity() -> int:
+    """A quarter of the free disk at most."""
+    return min(CAPACITY, shutil.disk_usage(tempfile.gettempdir()).free // 4)

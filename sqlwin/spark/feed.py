@@ -1,0 +1,79 @@
+"""Steps as a source: each micro-batch takes exactly one, for many queries at once.
+
+What tests drive: a step says, for each query it touches, the rows, the clock,
+maybe a watermark, and whether its input ends. Steps are files in a folder, so a
+replayed batch finds the same step.
+
+>>> import tempfile
+>>> feed = Feed(tempfile.mkdtemp())
+>>> feed.add({3: Step(now=10, watermark=5)})
+1
+>>> feed.count(), feed.step(1)[3].watermark, feed.step(1)[3].rows is None
+(1, 5, True)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Step:
+    """rows: the declared columns, `__part`, `__seq`. watermark: raise the stream's to this."""
+
+    now: int = 0
+    rows: pl.DataFrame | None = None
+    watermark: int | None = None
+    end: bool = False
+
+
+@dataclass(frozen=True)
+class Feed:
+    folder: str
+
+    def add(self, steps: Mapping[int, Step]) -> int:
+        """Append a step, by number of the query; its number, from 1."""
+        number = self.count() + 1
+        Path(self.folder).mkdir(parents=True, exist_ok=True)
+        told = {str(query): self._stored(number, query, step) for query, step in steps.items()}
+        unfinished = Path(self.folder) / f".{number}.{os.getpid()}"
+        unfinished.write_text(json.dumps(told), encoding="utf-8")
+        unfinished.replace(self._path(number))
+        return number
+
+    def count(self) -> int:
+        return len(list(Path(self.folder).glob("step-*.json")))
+
+    def queries(self, number: int) -> list[int]:
+        return [int(query) for query in json.loads(self._path(number).read_text(encoding="utf-8"))]
+
+    def step(self, number: int, only: frozenset[int] | None = None) -> dict[int, Step]:
+        """A step, or the part of it that concerns the queries `only`."""
+        told = json.loads(self._path(number).read_text(encoding="utf-8"))
+        return {
+            int(query): self._loaded(step)
+            for query, step in told.items()
+            if only is None or int(query) in only
+        }
+
+    def _path(self, number: int) -> Path:
+        return Path(self.folder) / f"step-{number:06d}.json"
+
+    def _stored(self, number: int, query: int, step: Step) -> dict[str, object]:
+        name = None
+        if step.rows is not None:
+            name = f"rows-{number:06d}-{query}.arrow"
+            step.rows.write_ipc(Path(self.folder) / name)
+        return {"now": step.now, "watermark": step.watermark, "end": step.end, "rows": name}
+
+    def _loaded(self, told: dict[str, object]) -> Step:
+        name = told["rows"]
+        path = Path(self.folder) / str(name)
+        rows = None if name is None else pl.read_ipc(path, memory_map=False)
+        return Step(**{**told, "rows": rows})  # type: ignore[arg-type]

@@ -1,0 +1,68 @@
+"""Where the source stands: everything a replayed batch must see again.
+
+Spark writes the offset at a batch's end into its log before the batch runs. So
+the clock, the watermarks before the batch and the end of input are in it, beside
+what was read: a batch that runs twice is the same batch.
+
+>>> start = Offset()
+>>> end = start.then(now=9, files={"0": 2}, watermarks={"0": 4})
+>>> (end.batch, end.unread, Offset.load(end.dump()) == end)
+(1, True, True)
+>>> last = end.then(now=10, end=True)
+>>> last.ended_since(end), last.unread
+(True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Offset:
+    """batch: number of the batch that ends here. now: its clock, microseconds.
+
+    files: pieces of each stream read so far, by number of the stream. step: of a
+    feed. watermarks: before this batch, by number of the query. ends: how often
+    input has ended. unread: something was read since it last ended. Numbers are
+    texts where they are keys, as JSON has them.
+    """
+
+    batch: int = 0
+    now: int = 0
+    files: Mapping[str, int] = field(default_factory=dict)
+    step: int = 0
+    watermarks: Mapping[str, int] = field(default_factory=dict)
+    ends: int = 0
+    unread: bool = False
+
+    def then(
+        self,
+        now: int,
+        files: Mapping[str, int] | None = None,
+        step: int | None = None,
+        watermarks: Mapping[str, int] | None = None,
+        end: bool = False,
+    ) -> Offset:
+        """The offset after one more batch. The clock never goes back."""
+        return Offset(
+            batch=self.batch + 1,
+            now=max(now, self.now),
+            files=self.files if files is None else files,
+            step=self.step if step is None else step,
+            watermarks=watermarks or {},
+            ends=self.ends + end,
+            unread=not end and (self.unread or files is not None),
+        )
+
+    def ended_since(self, start: Offset) -> bool:
+        return self.ends > start.ends
+
+    def dump(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def load(found: Mapping[str, Any]) -> Offset:
+        return Offset(**found)

@@ -1,0 +1,93 @@
+"""What one Spark query runs: the queries of a script, and how each is cut into buckets.
+
+A program travels to the workers as text. Workers are kept between batches, so
+each lowers a program once.
+
+Invariant: a program's buckets never change within a checkpoint.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import pickle
+import zlib
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from sqlwin.errors import RunError
+from sqlwin.plan.nodes import Query
+from sqlwin.runtime.front import Front
+from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.spark.buckets import labels
+from sqlwin.spark.folder import Folder
+
+MANIFEST = "manifest.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Program:
+    """partitions: of Spark's shuffle. buckets: for each query with keys; others have one.
+
+    counted: queries whose results nobody reads; they are only counted.
+    """
+
+    queries: tuple[Query, ...]
+    partitions: int
+    buckets: int
+    counted: frozenset[int] = frozenset()
+
+    @cached_property
+    def lowered(self) -> tuple[Lowered, ...]:
+        return tuple(lower(query) for query in self.queries)
+
+    @cached_property
+    def fronts(self) -> tuple[Front, ...]:
+        return tuple(Front(query) for query in self.lowered)
+
+    @cached_property
+    def labels(self) -> tuple[tuple[int, ...], ...]:
+        """For each query the labels of its buckets."""
+        return tuple(
+            labels(number, self.buckets if query.keys else 1, self.partitions)
+            for number, query in enumerate(self.lowered)
+        )
+
+    @property
+    def print(self) -> str:
+        """Tells scripts apart: a checkpoint belongs to one."""
+        return hashlib.sha256(repr(self.queries).encode()).hexdigest()[:16]
+
+    def dump(self) -> str:
+        """As text, for the options of a data source."""
+        bare = (self.queries, self.partitions, self.buckets, self.counted)
+        return base64.b64encode(zlib.compress(pickle.dumps(bare))).decode()
+
+
+@lru_cache(maxsize=8)
+def load(text: str) -> Program:
+    """The program of a text; the same object as long as the worker remembers it."""
+    return Program(*pickle.loads(zlib.decompress(base64.b64decode(text))))
+
+
+def settled(program: Program, folder: Folder) -> Program:
+    """The program as its checkpoint has it; RunError where that belongs to another script."""
+    known = folder.read(MANIFEST)
+    if known is None:
+        manifest = {
+            "version": VERSION,
+            "print": program.print,
+            "partitions": program.partitions,
+            "buckets": program.buckets,
+        }
+        folder.write(MANIFEST, json.dumps(manifest))
+        return program
+    manifest = json.loads(known)
+    if manifest["version"] != VERSION or manifest["print"] != program.print:
+        raise RunError(
+            f"the checkpoint {folder.path} belongs to another script; "
+            "give this one a checkpoint of its own, or run the script that made it"
+        )
+    return Program(program.queries, manifest["partitions"], manifest["buckets"], program.counted)

@@ -1,0 +1,216 @@
+"""Running a script on Spark: one streaming query for all its streams and queries.
+
+    source ─ groupBy(query, bucket) ─ transformWithState ─ foreachBatch ─ sinks
+
+A batch's results are written under its number, then its watermarks are left for
+the next batch, then Spark commits it. A crash in between runs the batch again,
+which writes the same under the same number.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from sqlwin.errors import RunError
+from sqlwin.plan.nodes import Script
+from sqlwin.runtime.back import Back
+from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.progress import Batch, Summary
+from sqlwin.runtime.rejects import no_rejects
+from sqlwin.runtime.sinks import Nowhere, Sink, open_sink
+from sqlwin.spark.bucket import BucketProcessor
+from sqlwin.spark.folder import Folder
+from sqlwin.spark.program import Program, settled
+from sqlwin.spark.progress import After, after, leave
+from sqlwin.spark.session import local_session
+from sqlwin.spark.source import FORMAT, ScriptSource, Settings
+from sqlwin.spark.wire import ERRORS, MARK, OUT, RESULTS, Done, decode
+
+TRIGGER = "500 milliseconds"
+SHUFFLE = "spark.sql.shuffle.partitions"
+
+
+@dataclass(frozen=True)
+class Came:
+    """What one query did in one batch."""
+
+    results: pl.DataFrame
+    errors: pl.DataFrame
+    done: list[Done]
+
+    @property
+    def emitted(self) -> int:
+        return sum(done.emitted for done in self.done)
+
+
+OnCame = Callable[[int, dict[int, Came]], None]
+"""Number of the batch, and what each query did in it."""
+
+
+def run(script: Script, options: RunOptions, spark: SparkSession | None = None) -> Summary:
+    """Run every query of a script to the end of its input, or for ever with `follow`."""
+    session = local_session() if spark is None else spark
+    sinks = [open_sink(query.sink, options.base, options.show) for query in script.queries]
+    counted = frozenset(at for at, sink in enumerate(sinks) if isinstance(sink, Nowhere))
+    delivery = Delivery(sinks, options)
+    with _checkpoint(options) as checkpoint:
+        started = start(
+            session,
+            script,
+            checkpoint,
+            delivery,
+            base=options.base,
+            counted=counted,
+            end=options.ends,
+            follow=options.follow,
+        )
+        finished(started)
+    return delivery.summary
+
+
+def start(
+    spark: SparkSession,
+    script: Script,
+    checkpoint: Path,
+    on_came: OnCame,
+    base: Path,
+    input: str = "files",
+    counted: frozenset[int] = frozenset(),
+    end: bool = False,
+    follow: bool = False,
+    buckets: int | None = None,
+) -> StreamingQuery:
+    """Start the one streaming query of a script. base: the feed's folder where that is `input`."""
+    folder = Folder(str(checkpoint / "sqlwin"))
+    partitions = int(spark.conf.get(SHUFFLE) or 1)
+    program = settled(Program(script.queries, partitions, buckets or partitions, counted), folder)
+    source = Settings(program.dump(), input, folder.path, str(base), end, tasks=partitions)
+    packed = sourced(spark, source)
+    trigger: dict[str, Any] = {"processingTime": TRIGGER} if follow else {"availableNow": True}
+    return (
+        bucketed(packed, program)
+        .writeStream.foreachBatch(_each(program, folder, on_came))
+        .option("checkpointLocation", str(checkpoint / "spark"))
+        .trigger(**trigger)
+        .start()
+    )
+
+
+def sourced(spark: SparkSession, settings: Settings) -> DataFrame:
+    spark.dataSource.register(ScriptSource)
+    return spark.readStream.format(FORMAT).options(**settings.options()).load()
+
+
+def bucketed(packed: DataFrame, program: Program) -> DataFrame:
+    return packed.groupBy("query", "bucket").transformWithStateInPandas(
+        BucketProcessor(program.dump()), OUT, "append", "none"
+    )
+
+
+def finished(query: StreamingQuery) -> None:
+    """Wait for the end; RunError with the cause where the query failed."""
+    try:
+        query.awaitTermination()
+    except KeyboardInterrupt:
+        query.stop()
+    except StreamingQueryException as failure:
+        raise RunError(cause(str(failure))) from failure
+
+
+def cause(text: str) -> str:
+    """Of a long trace the line of our own error, else its first line."""
+    own = [line for line in text.splitlines() if line.startswith("sqlwin.errors.")]
+    return own[-1].split(": ", 1)[-1] if own else text.splitlines()[0]
+
+
+@dataclass
+class Delivery:
+    """Brings what a batch did to the sinks and the callbacks."""
+
+    sinks: list[Sink]
+    options: RunOptions
+    summary: Summary = field(default_factory=Summary)
+
+    def __call__(self, batch: int, came: dict[int, Came]) -> None:
+        for query, what in came.items():
+            self.sinks[query].write(batch, what.results)
+        errors = pl.concat([no_rejects(), *(what.errors for what in came.values())])
+        if not errors.is_empty():
+            self.options.on_errors(errors)
+        told = Batch(
+            batch,
+            sum(what.done[0].read for what in came.values() if what.done),
+            sum(what.emitted for what in came.values()),
+            len(errors),
+            {
+                name: at
+                for what in came.values()
+                for d in what.done
+                for name, at in d.watermarks.items()
+            },
+        )
+        self.summary.add(told, errors)
+        self.options.on_batch(told)
+
+
+def _each(program: Program, folder: Folder, on_came: OnCame) -> Callable[[DataFrame, int], None]:
+    def deliver(frame: DataFrame, number: int) -> None:
+        came = collected(program, frame)
+        done = [(query, each) for query, what in came.items() for each in what.done]
+        batch = max((each.batch for _, each in done if each.batch is not None), default=number)
+        on_came(batch, came)
+        leave(folder, batch, _left(after(folder, batch - 1), done))
+
+    return deliver
+
+
+def _left(before: After, done: Iterable[tuple[int, Done]]) -> After:
+    """Watermarks after a batch; a query it did not touch keeps its own."""
+    watermarks = dict(before.watermarks)
+    deadlines = []
+    for query, each in done:
+        watermarks.update({query: at for at in each.watermarks.values()})
+        deadlines += [each.deadline] if each.deadline is not None else []
+    return After(watermarks, min(deadlines, default=None))
+
+
+def collected(program: Program, frame: DataFrame) -> dict[int, Came]:
+    """A batch's rows on the driver, by query, in the order of buckets."""
+    rows = sorted(frame.collect(), key=lambda row: (row.query, row.bucket))
+    came: dict[int, Came] = {}
+    for query in dict.fromkeys(row.query for row in rows):
+        mine = [row for row in rows if row.query == query]
+        empty = Back(program.lowered[query]).nothing()
+        results = [decode(row.payload) for row in mine if row.kind == RESULTS]
+        errors = [decode(row.payload) for row in mine if row.kind == ERRORS]
+        came[query] = Came(
+            pl.concat([empty, *results]),
+            pl.concat([no_rejects(), *errors]),
+            [Done.load(row.payload) for row in mine if row.kind == MARK],
+        )
+    return came
+
+
+@contextmanager
+def _checkpoint(options: RunOptions) -> Iterator[Path]:
+    """The run's checkpoint, or one that goes when the run has ended."""
+    if options.checkpoint is not None:
+        options.checkpoint.mkdir(parents=True, exist_ok=True)
+        yield options.checkpoint.resolve()
+        return
+    folder = tempfile.mkdtemp(prefix="sqlwin-run-")
+    try:
+        yield Path(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,91 @@
+"""A Spark for local runs, set for what it does here: little row work, few cores.
+
+The JVM only moves binary rows, so its optimising compiler and its parallel
+collector would take the cores from the Python workers. A session that exists
+already, such as a cluster's, keeps its settings but for those a query needs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+NEEDED = {
+    PROVIDER: ROCKSDB,
+    "spark.sql.session.timeZone": "UTC",
+}
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+FEW_CORES = 4
+_GB = 1 << 30
+
+
+def local_session(cores: int | None = None, settings: dict[str, str] | None = None) -> SparkSession:
+    """A quiet local session, or the active one. cores: all of the machine by default."""
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return needed(active)
+    _environment()
+    count = cores or os.cpu_count() or 1
+    builder = SparkSession.builder.master(f"local[{count}]").appName("sqlwin")
+    for name, value in {**local_settings(count), **(settings or {})}.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def needed(spark: SparkSession) -> SparkSession:
+    """The session with the settings without which a query cannot run."""
+    for name, value in NEEDED.items():
+        spark.conf.set(name, value)
+    return spark
+
+
+def local_settings(cores: int) -> dict[str, str]:
+    return {
+        **NEEDED,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": f"{driver_gigabytes()}g",
+        "spark.driver.maxResultSize": "0",
+        "spark.driver.extraJavaOptions": _java_options(cores),
+        "spark.python.worker.reuse": "true",
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.adaptive.enabled": "false",
+        # a payload is some tens of MB; more than a few of them must not share an Arrow batch
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+        "spark.sql.streaming.minBatchesToRetain": "3",
+        "spark.sql.streaming.pollingDelay": "20ms",
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.metricsEnabled": "false",
+    }
+
+
+def driver_gigabytes() -> int:
+    """A quarter of the machine, 1 to 16 GB: the workers and the segments need the rest."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GB
+    return max(1, min(16, int(whole / 4)))
+
+
+def _java_options(cores: int) -> str:
+    """Measured on 2 cores; with many the JVM's own choice is as good."""
+    quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"
+    return f"{JVM} {quiet}" if cores <= FEW_CORES else quiet
+
+
+def _environment() -> None:
+    """What the JVM hands on to the Python workers; they share the cores, one thread each."""
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    home = str(Path(__file__).parents[2])
+    path = [home, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    for threads in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "ARROW_IO_THREADS"):
+        os.environ.setdefault(threads, "1")

@@ -1,0 +1,112 @@
+"""The rows that travel between the stages: few, each with a big binary payload.
+
+| column  | what it is |
+|---------|------------|
+| query   | number of the query in the script |
+| bucket  | label of the bucket, see `buckets` |
+| kind    | what the payload is |
+| at      | first position in the payload; a bucket takes payloads in this order |
+| payload | Arrow IPC stream, or JSON for marks |
+
+Into a bucket go `rows` (prepared by the front), `raw` (declared columns, for a
+front that has to know the watermark), `errors` and `mark` (what one task saw,
+the clock and end of input). Out of it come `results`, `errors` and one `mark`.
+
+>>> frame = pl.DataFrame({"x": [1, 2, 3]})
+>>> [len(decode(payload)) for payload in encode(frame, cap=20)]
+[2, 1]
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+
+import polars as pl
+import pyarrow as pa
+
+ROWS, RAW, ERRORS, MARK, RESULTS = "rows", "raw", "errors", "mark", "results"
+IN = "query int, bucket int, kind string, at bigint, payload binary"
+OUT = "query int, bucket int, kind string, payload binary"
+CAP = 32 << 20
+"""Bytes of a payload: a row of some tens of MB passes through Spark at ease."""
+
+PACKED = pa.schema(
+    [
+        ("query", pa.int32()),
+        ("bucket", pa.int32()),
+        ("kind", pa.string()),
+        ("at", pa.int64()),
+        ("payload", pa.binary()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Packed:
+    query: int
+    bucket: int
+    kind: str
+    at: int
+    payload: bytes
+
+    def to_batch(self) -> pa.RecordBatch:
+        return pa.RecordBatch.from_pylist([asdict(self)], schema=PACKED)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one task of a batch saw. marks: partition to greatest event time. read: rows.
+
+    batch: number of the batch, None where the task does not know. watermark:
+    raise the stream's watermark to this. All times in microseconds.
+    """
+
+    now: int
+    batch: int | None = None
+    end: bool = False
+    marks: dict[int, int] = field(default_factory=dict)
+    watermark: int | None = None
+    read: int = 0
+
+    def dump(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def load(data: bytes) -> Mark:
+        found = json.loads(data)
+        return Mark(**{**found, "marks": {int(p): ts for p, ts in found["marks"].items()}})
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a bucket tells of a batch. deadline: when it next wants a tick."""
+
+    batch: int | None
+    watermarks: dict[str, int]
+    deadline: int | None
+    read: int
+    emitted: int
+
+    def dump(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def load(data: bytes) -> Done:
+        return Done(**json.loads(data))
+
+
+def encode(frame: pl.DataFrame, cap: int = CAP) -> Iterator[bytes]:
+    """The frame as Arrow IPC streams of about `cap` bytes each."""
+    size = max(1, frame.estimated_size())
+    rows = max(1, len(frame) * cap // size)
+    for part in frame.iter_slices(rows):
+        out = io.BytesIO()
+        part.write_ipc_stream(out, compression="uncompressed")
+        yield out.getvalue()
+
+
+def decode(payload: bytes) -> pl.DataFrame:
+    return pl.read_ipc_stream(io.BytesIO(payload))

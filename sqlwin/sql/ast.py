@@ -1,0 +1,241 @@
+"""What the grammar saw, with its place: the variety of the dialect, not yet its meaning.
+
+A scalar expression is a `Run` of text; the `OVER (…)` clauses in it are parsed
+here and stand in the run as `OVER` with one private letter, padded, so that
+every other character keeps its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlwin.errors import Span
+
+PLACEHOLDER = 0xE000
+"""The first of Unicode's private letters; the n-th OVER of a run is named by the n-th."""
+
+
+@dataclass(frozen=True)
+class Name:
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Duration:
+    micros: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number, of rows where a clause says so."""
+
+    rows: int
+    span: Span
+
+
+Amount = Duration | Count
+
+
+@dataclass(frozen=True)
+class Run:
+    """text: for sqlglot. original: as written. overs: by placeholder, in order."""
+
+    text: str
+    original: str
+    span: Span
+    overs: tuple[Name | Spec, ...] = ()
+
+    def at(self, start: int, end: int) -> Span:
+        """The span of characters `start` to `end` of the run; on its first line only."""
+        before = self.original[:start]
+        line = before.count("\n")
+        column = start - (before.rfind("\n") + 1) + (1 if line else self.span.column)
+        first = self.original[start:end].split("\n")[0]
+        return Span(self.span.line + line, column, max(1, len(first)))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """amount None: UNBOUNDED or, where `side` is CURRENT ROW, the row itself."""
+
+    side: str
+    amount: Amount | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class FrameSpec:
+    unit: str
+    start: Bound
+    end: Bound | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Of `OVER (…)`, of a stream or a call, or of CQL's brackets; refused: parts by name."""
+
+    span: Span
+    base: Name | None = None
+    partition: tuple[Run, ...] = ()
+    order: tuple[Run, ...] = ()
+    frame: FrameSpec | None = None
+    advance: Amount | None = None
+    refused: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True)
+class KsqlWindow:
+    """kind: TUMBLING, HOPPING or SESSION; parts: SIZE, ADVANCE BY, RETENTION, GRACE PERIOD."""
+
+    kind: str
+    parts: tuple[tuple[str, Duration], ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Argument:
+    """value: a duration, a name (of a stream or column), or a subquery."""
+
+    label: str | None
+    value: Duration | Name | Select
+    span: Span
+    partitioned: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """A window function's call: of a table, or in GROUP BY."""
+
+    function: Name
+    arguments: tuple[Argument, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class From:
+    """One relation, maybe with a window; join: where it is joined to another."""
+
+    source: Name | Call | Select
+    span: Span
+    window: Spec | KsqlWindow | None = None
+    alias: Name | None = None
+    join: Span | None = None
+
+
+@dataclass(frozen=True)
+class Late:
+    """how: EVERY, ON UPDATE or NEVER."""
+
+    how: str
+    period: int | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class Policies:
+    """What the clauses EMIT, RETAIN and EXPIRED say; refused: forms by name."""
+
+    late: Late | None = None
+    on_close: Span | None = None
+    final: Span | None = None
+    retain: Duration | None = None
+    refused: tuple[Name, ...] = ()
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Select:
+    items: tuple[Run, ...]
+    relation: From
+    span: Span
+    where: Run | None = None
+    group: tuple[Run, ...] = ()
+    having: Run | None = None
+    windows: tuple[tuple[Name, Spec], ...] = ()
+    policies: Policies = Policies()
+    refused: tuple[Name, ...] = ()
+    ctes: tuple[tuple[Name, Select], ...] = ()
+
+
+@dataclass(frozen=True)
+class ColumnDef:
+    """type: its text, for a declared column; expression: for a computed one."""
+
+    name: Name
+    type: Run | None = None
+    expression: Run | None = None
+
+
+@dataclass(frozen=True)
+class Watermark:
+    column: Name
+    expression: Run
+
+
+@dataclass(frozen=True)
+class Position:
+    word: Name
+    column: Name
+    trusted: bool
+
+
+Options = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class CreateStream:
+    name: Name
+    kind: str
+    columns: tuple[ColumnDef, ...]
+    watermarks: tuple[Watermark, ...]
+    positions: tuple[Position, ...]
+    options: Options
+    span: Span
+
+
+@dataclass(frozen=True)
+class CreateView:
+    name: Name
+    select: Select
+
+
+@dataclass(frozen=True)
+class CreateSink:
+    name: Name
+    columns: tuple[ColumnDef, ...]
+    options: Options
+
+
+@dataclass(frozen=True)
+class Insert:
+    sink: Name
+    select: Select
+
+
+@dataclass(frozen=True)
+class ExplainOf:
+    query: Select | Insert
+
+
+@dataclass(frozen=True)
+class DescribeOf:
+    name: Name
+
+
+@dataclass(frozen=True)
+class ShowAll:
+    span: Span
+
+
+@dataclass(frozen=True)
+class Set:
+    name: str
+    value: str
+
+
+Statement = (
+    CreateStream | CreateView | CreateSink | Insert | Select | ExplainOf | DescribeOf | ShowAll | Set
+)

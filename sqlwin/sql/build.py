@@ -1,0 +1,186 @@
+"""From the grammar's tree to the AST: names unquoted, durations counted, places kept.
+
+Each method is named after its rule in `grammar/sqlwin.lark` and gets what the
+rules below it made. Windows are in `build_windows`, policies in `build_policies`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lark import Token
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.sql import ast, text
+from sqlwin.sql.build_policies import PolicyRules
+from sqlwin.sql.build_windows import WindowRules
+from sqlwin.sql.clauses import Clause, in_order, policies
+from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word
+
+
+@v_args(meta=True)
+class Build(WindowRules, PolicyRules):
+    """`source` is the text that was parsed; runs are slices of it."""
+
+    def start(self, meta: Meta, children: Children) -> list[ast.Statement]:
+        return list(children)
+
+    def window_call(self, meta: Meta, children: Children) -> ast.Call:
+        return self.table_function(meta, children)
+
+    # --- declarations ---
+
+    def column(self, meta: Meta, children: Children) -> ast.ColumnDef:
+        return ast.ColumnDef(named(children[0]), type=children[1])
+
+    def computed(self, meta: Meta, children: Children) -> ast.ColumnDef:
+        return ast.ColumnDef(named(children[0]), expression=children[1])
+
+    def watermark(self, meta: Meta, children: Children) -> ast.Watermark:
+        return ast.Watermark(named(children[1]), children[2])
+
+    def position(self, meta: Meta, children: Children) -> ast.Position:
+        return ast.Position(named(children[0]), named(children[1]), len(children) == 3)
+
+    def create_stream(self, meta: Meta, children: Children) -> ast.CreateStream:
+        kind, name = [child for child in children if isinstance(child, Token)]
+        parts = children
+        return ast.CreateStream(
+            name=named(name),
+            kind=str(kind).upper(),
+            columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
+            watermarks=tuple(p for p in parts if isinstance(p, ast.Watermark)),
+            positions=tuple(p for p in parts if isinstance(p, ast.Position)),
+            options=_options(parts),
+            span=named(name).span,
+        )
+
+    def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
+        return ast.CreateView(named(children[0]), children[1])
+
+    def create_sink(self, meta: Meta, children: Children) -> ast.CreateSink:
+        columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
+        return ast.CreateSink(named(children[0]), columns, _options(children))
+
+    def insert(self, meta: Meta, children: Children) -> ast.Insert:
+        return ast.Insert(named(children[0]), children[1])
+
+    def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
+        return ast.ExplainOf(children[0])
+
+    def describe(self, meta: Meta, children: Children) -> ast.DescribeOf:
+        return ast.DescribeOf(named(children[0]))
+
+    def show_streams(self, meta: Meta, children: Children) -> ast.ShowAll:
+        return ast.ShowAll(meta_span(meta))
+
+    def set(self, meta: Meta, children: Children) -> ast.Set:
+        return ast.Set(*children[0])
+
+    def options(self, meta: Meta, children: Children) -> Clause:
+        for at, (key, _) in enumerate(children):
+            if key in [known for known, _ in children[:at]]:
+                raise QueryError(f"the option {key} is given twice", meta_span(meta), legal="once")
+        return Clause("WITH", tuple(sorted(children)), meta_span(meta))
+
+    def option(self, meta: Meta, children: Children) -> tuple[str, str]:
+        return children[0], children[1]
+
+    def key(self, meta: Meta, children: Children) -> str:
+        return ".".join(text.unquoted(str(child)) for child in children)
+
+    def value(self, meta: Meta, children: Children) -> str:
+        return text.unquoted(str(children[0]))
+
+    # --- queries ---
+
+    def query(self, meta: Meta, children: Children) -> ast.Select:
+        *ctes, select = children
+        return self.with_ctes(select, ctes[0] if ctes else ())
+
+    def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
+        return tuple(children)
+
+    def cte(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Select]:
+        return named(children[0]), children[1]
+
+    def stream_operator(self, meta: Meta, children: Children) -> Any:
+        raise stream_operator(named(children[0]))
+
+    def distinct(self, meta: Meta, children: Children) -> ast.Name:
+        return ast.Name("SELECT DISTINCT", meta_span(meta))
+
+    def items(self, meta: Meta, children: Children) -> tuple[ast.Run, ...]:
+        return tuple(children)
+
+    def select(self, meta: Meta, children: Children) -> ast.Select:
+        clauses = in_order([c for c in children if isinstance(c, Clause)])
+        hints = [named(c) for c in children if isinstance(c, Token)]
+        refused = [ast.Name(f"the hint {h.text}", h.span) for h in hints]
+        refused += [c for c in children if isinstance(c, ast.Name)]
+        refused += [c.value for c in clauses.values() if c.word.startswith("refused")]
+        return ast.Select(
+            items=next(c for c in children if isinstance(c, tuple)),
+            relation=next(c for c in children if isinstance(c, ast.From)),
+            span=Span(meta.line, meta.column, len("SELECT")),
+            where=_value(clauses, "WHERE"),
+            group=_value(clauses, "GROUP BY") or (),
+            having=_value(clauses, "HAVING"),
+            windows=_value(clauses, "WINDOW") or (),
+            policies=policies(clauses),
+            refused=tuple(refused),
+        )
+
+    def where(self, meta: Meta, children: Children) -> Clause:
+        return Clause("WHERE", children[0], word(meta, "WHERE"))
+
+    def group(self, meta: Meta, children: Children) -> Clause:
+        return Clause("GROUP BY", tuple(children), word(meta, "GROUP BY"))
+
+    def having(self, meta: Meta, children: Children) -> Clause:
+        return Clause("HAVING", children[0], word(meta, "HAVING"))
+
+    def named_windows(self, meta: Meta, children: Children) -> Clause:
+        return Clause("WINDOW", tuple(children[1:]), word(meta, "WINDOW"))
+
+    def named_window(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Spec]:
+        return named(children[0]), children[1]
+
+    def qualify(self, meta: Meta, children: Children) -> Clause:
+        return _refused("QUALIFY", meta)
+
+    def order(self, meta: Meta, children: Children) -> Clause:
+        return _refused("ORDER BY", meta)
+
+    def limit(self, meta: Meta, children: Children) -> Clause:
+        return _refused("LIMIT", meta)
+
+    def set_operation(self, meta: Meta, children: Children) -> Clause:
+        return _refused(str(children[0]).upper(), meta)
+
+    def subquery(self, meta: Meta, children: Children) -> ast.Select:
+        return children[0]  # type: ignore[no-any-return]
+
+
+def _refused(what: str, meta: Meta) -> Clause:
+    return Clause(f"refused {what}", ast.Name(what, word(meta, what)), word(meta, what))
+
+
+def _value(clauses: dict[str, Clause], name: str) -> Any:
+    return clauses[name].value if name in clauses else None
+
+
+def _options(children: Children) -> ast.Options:
+    clause = found(children, Clause)
+    return clause.value if clause is not None else ()
+
+
+def stream_operator(name: ast.Name) -> QueryError:
+    """CQL's relation-to-stream operators; every result here is already a changelog."""
+    return QueryError(
+        f"{name.text.upper()} is not supported yet",
+        name.span,
+        legal="the SELECT alone; its rows carry their change in __op",
+    )

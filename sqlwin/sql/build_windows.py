@@ -1,0 +1,182 @@
+"""Tree to AST: relations with their windows, OVER clauses, scalar runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lark import Token, Transformer
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.sql import ast
+from sqlwin.sql.clauses import Clause, once
+from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word
+
+NOWHERE = Span(1, 1)
+
+
+@v_args(meta=True)
+class WindowRules(Transformer[Token, Any]):
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.source = source
+
+    # --- runs ---
+
+    def __default__(self, data: Any, children: Children, meta: Meta) -> Any:
+        return Clause(str(data), list(children), word(meta, "x") if not meta.empty else NOWHERE)
+
+    def run(self, meta: Meta, children: Children) -> ast.Run:
+        original = self.source[meta.start_pos : meta.end_pos]
+        marked = list(original)
+        targets = []
+        for child in children:
+            if isinstance(child, Clause) and child.word == "over":
+                start, end, target = child.value
+                letter = chr(ast.PLACEHOLDER + len(targets))
+                here = start - meta.start_pos
+                marked[here : end - meta.start_pos] = f"OVER {letter}".ljust(end - start)
+                targets.append(target)
+        first = original.split("\n")[0]
+        span = Span(meta.line, meta.column, max(1, len(first.rstrip())))
+        return ast.Run("".join(marked), original, span, tuple(targets))
+
+    def over(self, meta: Meta, children: Children) -> Clause:
+        target = next(c for c in children if isinstance(c, ast.Name | ast.Spec))
+        return Clause("over", (meta.start_pos, meta.end_pos, target), meta_span(meta))
+
+    # --- relations ---
+
+    def relation(self, meta: Meta, children: Children) -> ast.From:
+        source, *rest = children
+        join = next((c.span for c in rest if isinstance(c, Clause) and c.word == "join"), None)
+        alias = next((c.value for c in rest if isinstance(c, Clause) and c.word == "alias"), None)
+        window = next((c for c in rest if isinstance(c, ast.Spec | ast.KsqlWindow)), None)
+        return ast.From(source, meta_span(meta), window, alias, join)
+
+    def alias(self, meta: Meta, children: Children) -> Clause:
+        return Clause("alias", named(children[-1]), meta_span(meta))
+
+    def join(self, meta: Meta, children: Children) -> Clause:
+        return Clause("join", None, Span(meta.line, meta.column, len(str(children[0]))))
+
+    def comma_join(self, meta: Meta, children: Children) -> Clause:
+        return Clause("join", None, Span(meta.line, meta.column, 1))
+
+    def name(self, meta: Meta, children: Children) -> ast.Name:
+        return ast.Name(".".join(named(c).text for c in children), meta_span(meta))
+
+    def table_function(self, meta: Meta, children: Children) -> ast.Call:
+        function, *arguments = children
+        return ast.Call(named(function), tuple(arguments), meta_span(meta))
+
+    def argument(self, meta: Meta, children: Children) -> ast.Argument:
+        *label, value = children
+        made = value if isinstance(value, ast.Argument) else ast.Argument(None, value, value.span)
+        return replace(made, label=named(label[0]).text if label else None, span=meta_span(meta))
+
+    def table_argument(self, meta: Meta, children: Children) -> ast.Argument:
+        return ast.Argument(None, children[0], meta_span(meta), partitioned=len(children) > 1)
+
+    def descriptor(self, meta: Meta, children: Children) -> ast.Name:
+        if len(children) > 1:
+            message = "DESCRIPTOR names one column, the event time"
+            raise QueryError(message, meta_span(meta), legal="DESCRIPTOR(ts)")
+        return children[0]  # type: ignore[no-any-return]
+
+    # --- windows ---
+
+    def stream_window(self, meta: Meta, children: Children) -> ast.Spec:
+        return replace(children[0], span=meta_span(meta))
+
+    def ksql_window(self, meta: Meta, children: Children) -> ast.KsqlWindow:
+        kind = key_of(children[0]).split(" ")[1]
+        parts = tuple(c for c in children[1:] if isinstance(c, tuple))
+        for word_ in {name for name, _ in parts}:
+            if [name for name, _ in parts].count(word_) > 1:
+                raise QueryError(f"{word_} is given twice", meta_span(meta), legal="once")
+        return ast.KsqlWindow(kind, parts, meta_span(meta))
+
+    def ksql_part(self, meta: Meta, children: Children) -> tuple[str, ast.Duration]:
+        return key_of(children[0]), children[1]
+
+    def cql_window(self, meta: Meta, children: Children) -> ast.Spec:
+        return replace(self.spec(meta, children), span=meta_span(meta))
+
+    def cql_extent(self, meta: Meta, children: Children) -> Clause:
+        unit, extent = children
+        amount = extent if isinstance(extent, ast.Duration | ast.Count) else None
+        side = "PRECEDING" if amount is not None else "UNBOUNDED PRECEDING"
+        bound = ast.Bound(side, amount, extent.span)
+        return Clause("frame", ast.FrameSpec(_unit(unit), bound, None, meta_span(meta)), extent.span)
+
+    def unbounded(self, meta: Meta, children: Children) -> Clause:
+        return Clause("unbounded", None, meta_span(meta))
+
+    def cql_now(self, meta: Meta, children: Children) -> Clause:
+        return _refused("[NOW]", meta)
+
+    def slide(self, meta: Meta, children: Children) -> Clause:
+        return Clause("advance", children[0], meta_span(meta))
+
+    def spec(self, meta: Meta, children: Children) -> ast.Spec:
+        clauses = [c for c in children if isinstance(c, Clause)]
+        once(clauses)
+        parts = {clause.word: clause.value for clause in clauses}
+        return ast.Spec(
+            span=meta_span(meta),
+            base=found(children, ast.Name),
+            partition=parts.get("partition", ()),
+            order=parts.get("order", ()),
+            frame=parts.get("frame"),
+            advance=parts.get("advance"),
+            refused=tuple(c.value for c in clauses if c.word.startswith("refused")),
+        )
+
+    def base(self, meta: Meta, children: Children) -> ast.Name:
+        return named(children[0])
+
+    def partition(self, meta: Meta, children: Children) -> Clause:
+        return Clause("partition", tuple(children), word(meta, "PARTITION BY"))
+
+    def order_by(self, meta: Meta, children: Children) -> Clause:
+        return Clause("order", tuple(children), word(meta, "ORDER BY"))
+
+    def frame(self, meta: Meta, children: Children) -> Clause:
+        unit, *bounds = children
+        end = bounds[1] if len(bounds) > 1 else None
+        return Clause("frame", ast.FrameSpec(_unit(unit), bounds[0], end, meta_span(meta)), meta_span(meta))
+
+    def bound(self, meta: Meta, children: Children) -> ast.Bound:
+        return ast.Bound(key_of(children[1]), children[0], meta_span(meta))
+
+    def unbounded_bound(self, meta: Meta, children: Children) -> ast.Bound:
+        return ast.Bound(f"UNBOUNDED {key_of(children[0])}", None, meta_span(meta))
+
+    def current_row(self, meta: Meta, children: Children) -> ast.Bound:
+        return ast.Bound("CURRENT ROW", None, meta_span(meta))
+
+    def advance(self, meta: Meta, children: Children) -> Clause:
+        return Clause("advance", children[0], meta_span(meta))
+
+    def session(self, meta: Meta, children: Children) -> Clause:
+        return _refused("SESSION", meta)
+
+    def exclude(self, meta: Meta, children: Children) -> Clause:
+        return _refused("EXCLUDE", meta)
+
+    def with_ctes(self, select: ast.Select, ctes: tuple[Any, ...]) -> ast.Select:
+        return replace(select, ctes=ctes)
+
+
+def _unit(token: Token) -> str:
+    """RANGE, ROWS or GROUPS; `ROW` is read as ROWS."""
+    unit = key_of(token)
+    return "ROWS" if unit == "ROW" else unit
+
+
+def _refused(what: str, meta: Meta) -> Clause:
+    return Clause(f"refused {what}", ast.Name(what, meta_span(meta)), meta_span(meta))
+

@@ -1,0 +1,71 @@
+"""Durations: every spelling of one is a number of microseconds.
+
+>>> micros("2", "min"), micros("2 minutes", None), micros("1 hour 30 minutes", None)
+(120000000, 120000000, 5400000000)
+>>> micros("1", "fortnight")
+Traceback (most recent call last):
+ValueError: FORTNIGHT is not a unit of time
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from sqlwin.instants import DAY, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND
+
+LEGAL = "INTERVAL '2' MINUTE, INTERVAL '2 minutes', '2' MINUTE or 2 MINUTES"
+
+_SPELLINGS = {
+    MICROSECOND: "us microsecond micro usec",
+    MILLISECOND: "ms millisecond milli msec",
+    SECOND: "s sec second",
+    MINUTE: "m min minute",
+    HOUR: "h hr hour",
+    DAY: "d day",
+    7 * DAY: "w week",
+}
+UNITS = {name: unit for unit, names in _SPELLINGS.items() for name in names.split()}
+CALENDAR = ("month", "quarter", "year")
+
+_PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*,?")
+
+
+def micros(text: str, unit: str | None) -> int:
+    """Microseconds of `text`, a number with `unit`, or numbers each with its own.
+
+    ValueError, with a message for people, for anything else.
+    """
+    if unit is not None:
+        return _times(text, unit)
+    total, at = 0, 0
+    while at < len(text.rstrip()):
+        part = _PART.match(text, at)
+        if part is None:
+            raise ValueError(f"'{text}' is not a duration")
+        total, at = total + _times(part[1], part[2]), part.end()
+    if not at:
+        raise ValueError("an empty text is not a duration")
+    return total
+
+
+def _times(number: str, unit: str) -> int:
+    try:
+        exact = Fraction(number.strip()) * _unit(unit)
+    except (ValueError, ZeroDivisionError):
+        if _unit(unit):
+            raise ValueError(f"'{number}' is not a number of {unit.upper()}") from None
+        raise
+    if exact.denominator != 1:
+        raise ValueError("a duration is a whole number of microseconds")
+    return int(exact)
+
+
+def _unit(name: str) -> int:
+    lower = name.lower()
+    singular = lower[:-1] if lower not in UNITS and lower.endswith("s") else lower
+    if singular in CALENDAR:
+        raise ValueError(f"a {singular} has no fixed length; a window needs days or less")
+    if singular not in UNITS:
+        raise ValueError(f"{name.upper()} is not a unit of time")
+    return UNITS[singular]

@@ -1,0 +1,93 @@
+"""What type an expression has, told by the engine that will run it.
+
+DuckDB binds the expression over an empty relation of the right types. Types that
+a column of ours cannot have are cast to the nearest that it can: what is counted
+in 128 bits becomes a decimal, an instant without a zone is UTC.
+
+>>> from sqlwin.schema import Column
+>>> sql, type_ = typed('"a" + 1', (Column("a", pa.int32()),))
+>>> sql, str(type_)
+('"a" + 1', 'int32')
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+
+import duckdb
+import pyarrow as pa
+
+from sqlwin.schema import TIMESTAMP, Schema, arrow_schema
+
+_CASTS: dict[str, tuple[str, pa.DataType]] = {
+    "HUGEINT": ("DECIMAL(38, 0)", pa.decimal128(38, 0)),
+    "UHUGEINT": ("DECIMAL(38, 0)", pa.decimal128(38, 0)),
+    "UTINYINT": ("SMALLINT", pa.int16()),
+    "USMALLINT": ("INTEGER", pa.int32()),
+    "UINTEGER": ("BIGINT", pa.int64()),
+    "UBIGINT": ("DECIMAL(38, 0)", pa.decimal128(38, 0)),
+    "TIMESTAMP": ("TIMESTAMPTZ", TIMESTAMP),
+    "TIMESTAMP_S": ("TIMESTAMPTZ", TIMESTAMP),
+    "TIMESTAMP_MS": ("TIMESTAMPTZ", TIMESTAMP),
+    "TIMESTAMP_NS": ("TIMESTAMPTZ", TIMESTAMP),
+    "UUID": ("VARCHAR", pa.string()),
+    "VARCHAR": ("", pa.string()),
+    '"NULL"': ("VARCHAR", pa.string()),
+}
+_NO_COLUMN = ("INTERVAL", "TIME", "TIME WITH TIME ZONE", "TIME_NS", "BIT", "BIGNUM")
+
+_local = threading.local()
+
+
+class Untypable(ValueError):
+    """The engine's word on an expression it cannot run."""
+
+
+def connection() -> duckdb.DuckDBPyConnection:
+    """This thread's DuckDB for binding: UTC, one thread."""
+    if not hasattr(_local, "connection"):
+        _local.connection = duckdb.connect(config={"threads": 1})
+        _local.connection.execute("SET TimeZone = 'UTC'")
+    return _local.connection  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=4096)
+def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
+    """The expression, cast where it must be, and its Arrow type. Untypable otherwise."""
+    con = connection()
+    con.register("rows", _empty(schema))
+    try:
+        found = con.sql(f"SELECT {sql} AS x FROM rows")
+        name = str(found.types[0])
+        if name in _NO_COLUMN:
+            raise Untypable(f"a column cannot be {name}; CAST it, to STRING for instance")
+        cast, type_ = _CASTS.get(name, ("", None))
+        if type_ is None:
+            type_ = found.to_arrow_table().schema.field(0).type
+    except duckdb.Error as error:
+        raise Untypable(_reason(str(error))) from None
+    finally:
+        con.unregister("rows")
+    return (f"CAST({sql} AS {cast})" if cast else sql), type_
+
+
+def _empty(schema: Schema) -> pa.Table:
+    # A relation has at least one column in DuckDB; no expression can name this one.
+    table = arrow_schema(schema).empty_table()
+    return table if schema else pa.table({"__none": pa.array([], pa.int8())})
+
+
+def _reason(error: str) -> str:
+    """The first line, without the kind of error before it."""
+    first = error.splitlines()[0]
+    return first.split(" Error: ", 1)[-1]
+
+
+@lru_cache(maxsize=1)
+def aggregate_names() -> frozenset[str]:
+    """Functions that the engine has as aggregates and not as scalars."""
+    query = """
+        SELECT function_name FROM duckdb_functions() GROUP BY function_name
+        HAVING bool_and(function_type = 'aggregate')"""
+    return frozenset(str(name) for (name,) in connection().sql(query).fetchall())

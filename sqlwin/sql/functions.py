@@ -1,0 +1,62 @@
+"""Functions that people paste from Flink and Spark and DuckDB calls otherwise.
+
+Everything else sqlglot translates. One table: name in capitals to a function of
+the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+Expr = exp.Expr
+Rewrite = Callable[[list[Expr]], Expr | None]
+
+
+def _instant(scale: int) -> Rewrite:
+    """Microseconds since the epoch are `scale` times the argument."""
+
+    def rewrite(args: list[Expr]) -> Expr | None:
+        return _from_epoch(args[0], scale) if len(args) == 1 else None
+
+    return rewrite
+
+
+def _from_epoch(value: Expr, scale: int) -> Expr:
+    product = exp.Mul(this=exp.Paren(this=value.copy()), expression=exp.Literal.number(scale))
+    micros = exp.cast(exp.Paren(this=product), "BIGINT")
+    return exp.cast(exp.Anonymous(this="MAKE_TIMESTAMP", expressions=[micros]), "TIMESTAMPTZ")
+
+
+def _timestamp_ltz(args: list[Expr]) -> Expr | None:
+    """Flink: TO_TIMESTAMP_LTZ(epoch, precision), precision 0 for seconds, 3 for milliseconds."""
+    precision = args[1].name if len(args) == 2 else "3"
+    if not args or precision not in ("0", "3", "6"):
+        return None
+    return _from_epoch(args[0], 10 ** (6 - int(precision)))
+
+
+def _epoch(function: str) -> Rewrite:
+    def rewrite(args: list[Expr]) -> Expr | None:
+        call = exp.Anonymous(this=function, expressions=[arg.copy() for arg in args])
+        return exp.cast(call, "BIGINT") if len(args) == 1 else None
+
+    return rewrite
+
+
+REWRITES: dict[str, Rewrite] = {
+    "TO_TIMESTAMP_LTZ": _timestamp_ltz,
+    "TIMESTAMP_SECONDS": _instant(1_000_000),
+    "TIMESTAMP_MILLIS": _instant(1_000),
+    "TIMESTAMP_MICROS": _instant(1),
+    "UNIX_SECONDS": _epoch("EPOCH"),
+    "UNIX_MILLIS": _epoch("EPOCH_MS"),
+    "UNIX_MICROS": _epoch("EPOCH_US"),
+}
+
+
+def for_duckdb(node: Expr) -> Expr:
+    if isinstance(node, exp.Anonymous) and node.name.upper() in REWRITES:
+        return REWRITES[node.name.upper()](node.expressions) or node
+    return node

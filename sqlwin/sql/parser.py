@@ -1,0 +1,59 @@
+"""Text to AST by the grammar, which is read once.
+
+The grammar lies in `grammar/` of a checkout and in `sqlwin/grammar/` of an
+installed wheel.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput, VisitError
+
+from sqlwin.errors import QueryError
+from sqlwin.sql import ast
+from sqlwin.sql.build import Build
+from sqlwin.sql.mistakes import explained
+
+
+def grammar_folder() -> Path:
+    installed = Path(str(files("sqlwin") / "grammar"))
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "grammar"
+
+
+@lru_cache(maxsize=1)
+def grammar() -> Lark:
+    return Lark(
+        (grammar_folder() / "sqlwin.lark").read_text("utf-8"),
+        parser="lalr",
+        propagate_positions=True,
+        maybe_placeholders=False,
+        start=["start", "window_call"],
+    )
+
+
+def statements(text: str) -> list[ast.Statement]:
+    """Every statement of `text`; QueryError at the first place that is none."""
+    return _parsed(text, "start")  # type: ignore[return-value]
+
+
+def window_call(run: ast.Run) -> ast.Call:
+    """A window function's call in GROUP BY, with its places in the whole text."""
+    above = "\n" * (run.span.line - 1)
+    return _parsed(above + " " * (run.span.column - 1) + run.original, "window_call")  # type: ignore[return-value]
+
+
+def _parsed(text: str, start: str) -> object:
+    try:
+        tree = grammar().parse(text, start=start)
+    except UnexpectedInput as unexpected:
+        raise explained(unexpected, text, grammar(), grammar_folder(), start) from None
+    try:
+        return Build(text).transform(tree)
+    except VisitError as failed:
+        if isinstance(failed.orig_exc, QueryError):
+            raise failed.orig_exc from None
+        raise

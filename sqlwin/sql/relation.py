@@ -1,0 +1,124 @@
+"""A relation while it is bound: columns as expressions over a base that is a plan node.
+
+A view or subquery with no window of its own is merged by substitution, so the
+base is a stream's Scan, or the window operator of a windowed query; filters on
+top are kept apart as one predicate.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.plan.nodes import Filter, Node, OverAggregate, Project, Scan, Stream, WindowAggregate
+from sqlwin.schema import TIMESTAMP, Schema, type_name
+from sqlwin.sql import ast
+from sqlwin.sql.scalars import Expr, column, scalar
+
+Base = Scan | WindowAggregate | OverAggregate
+Columns = tuple[tuple[str, Expr, ast.Run], ...]
+NOWHERE = ast.Run("", "", Span(1, 1))
+
+
+@dataclass(frozen=True)
+class Relation:
+    """columns: name, expression over `base.schema`, and where it was written.
+
+    names: by which columns may be qualified. tuples: whether it came from a
+    subquery, whose WHERE is below a tuple window.
+    """
+
+    base: Base
+    columns: Columns
+    names: tuple[str, ...]
+    predicate: Expr | None = None
+    predicate_run: ast.Run = NOWHERE
+
+    @property
+    def stream(self) -> Stream | None:
+        return self.base.stream if isinstance(self.base, Scan) else None
+
+    def find(self, name: str) -> str | None:
+        """The column's own spelling; names are not case sensitive."""
+        return next((n for n, _, _ in self.columns if n.lower() == name.lower()), None)
+
+    def expression(self, name: str) -> Expr:
+        return next(expr for n, expr, _ in self.columns if n == name)
+
+    def called(self, *names: str) -> Relation:
+        return replace(self, names=names)
+
+    def below(self, tree: Expr) -> Expr:
+        """`tree` over this relation's columns, as one over the base's."""
+        return tree.transform(self._substituted)
+
+    def _substituted(self, node: Expr) -> Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        inner = self.expression(node.name).copy()
+        simple = isinstance(inner, exp.Column | exp.Literal | exp.Func | exp.Paren)
+        return inner if simple or node.parent is None else exp.Paren(this=inner)
+
+    def plan(self) -> Node:
+        """Base, then Filter where there is a predicate, then Project."""
+        columns = tuple(
+            (name, scalar(expr, self.base.schema, run)) for name, expr, run in self.columns
+        )
+        return Project(self.filtered(), columns)
+
+    def filtered(self) -> Node:
+        if self.predicate is None:
+            return self.base
+        run = self.predicate_run
+        return Filter(self.base, condition(self.predicate, self.base.schema, run))
+
+    def schema(self) -> Schema:
+        return self.plan().schema
+
+
+def condition(tree: Expr, schema: Schema, run: ast.Run):  # type: ignore[no-untyped-def]
+    made = scalar(tree, schema, run)
+    if not pa.types.is_boolean(made.type):
+        message = f"a condition must be BOOLEAN, this is {type_name(made.type)}"
+        raise QueryError(message, run.span, legal="a comparison, such as value > 0")
+    return made
+
+
+def of_stream(stream: Stream) -> Relation:
+    columns = tuple((c.name, column(c.name), NOWHERE) for c in stream.schema)
+    return Relation(Scan(stream), columns, (stream.name,))
+
+
+def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
+    """The relation with `name`, one of its columns, as event time. QueryError if it cannot be."""
+    stream = relation.stream
+    assert stream is not None
+    expr = relation.expression(name)
+    if stream.ts is not None and not (isinstance(expr, exp.Column) and expr.name == stream.ts):
+        message = f"{name} is not the event time of {stream.name}"
+        raise QueryError(message, span, legal=_spelled(relation, stream.ts))
+    if not isinstance(expr, exp.Column):
+        raise QueryError(f"{name} is computed; event time is a column of the stream", span)
+    type_ = next(c.type for c in stream.schema if c.name == expr.name)
+    if type_ != TIMESTAMP:
+        message = f"event time must be TIMESTAMP, {name} is {type_name(type_)}"
+        raise QueryError(message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)")
+    return replace(relation, base=Scan(replace(stream, ts=expr.name)))
+
+
+def _spelled(relation: Relation, ts: str) -> str:
+    """What the stream's event time is called here."""
+    called = [n for n, expr, _ in relation.columns if isinstance(expr, exp.Column) and expr.name == ts]
+    return called[0] if called else ts
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean x?` where something known is near."""
+    by_lower = {k.lower(): k for k in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[near[0]]}?" if near else ""

@@ -1,0 +1,127 @@
+"""Scalar expressions: from a run of text to sqlglot's tree, and to a plan's Scalar.
+
+sqlglot reads Spark SQL. It prints it again for people, and DuckDB SQL for the
+engine. `CAST` is strict, as in Spark 4: a row it fails for goes to the error
+stream; `TRY_CAST` gives NULL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.plan.nodes import Scalar
+from sqlwin.schema import Schema
+from sqlwin.sql import ast
+from sqlwin.sql.engine import Untypable, typed
+from sqlwin.sql.functions import for_duckdb
+
+Expr = exp.Expr
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
+
+
+def parsed(run: ast.Run) -> Expr:
+    """The run as sqlglot reads it. QueryError where it does not."""
+    try:
+        tree = sqlglot.parse_one(run.text, read="spark")
+    except (ParseError, TokenError) as problem:
+        raise _misread(problem, run) from None
+    for query in tree.find_all(exp.Query):
+        message = "a query inside an expression is not supported yet"
+        raise QueryError(message, place(query, run), legal="a FROM of its own, as a view")
+    return tree.transform(_strict)
+
+
+def _misread(problem: Exception, run: ast.Run) -> QueryError:
+    told = getattr(problem, "errors", None)
+    if not told:
+        return QueryError("this expression cannot be read", run.span)
+    first = told[0]
+    highlight = str(first.get("highlight") or "")
+    lines = run.text.split("\n")[: int(first["line"]) - 1]
+    end = sum(len(line) + 1 for line in lines) + int(first["col"])
+    start = max(0, end - len(highlight)) if highlight else max(0, end - 1)
+    message = "this expression cannot be read" + (f" at {highlight}" if highlight else "")
+    return QueryError(message, run.at(start, max(start + 1, end)), legal=_hint(first))
+
+
+def _hint(error: dict[str, object]) -> str:
+    text = str(error.get("description") or "")
+    return text[len("Expecting ") :] if text.startswith("Expecting ") else ""
+
+
+def _strict(node: Expr) -> Expr:
+    if isinstance(node, exp.TryCast) and not node.args.get("safe"):
+        return exp.Cast(this=node.this, to=node.args["to"])
+    return node
+
+
+def place(node: Expr, run: ast.Run) -> Span:
+    """Where a node stands in the text; the whole run where that is not known."""
+    marks = [n.meta for n in node.walk() if "start" in n.meta]
+    if not marks:
+        return run.span
+    start, end = min(m["start"] for m in marks), max(m["end"] for m in marks)
+    return run.at(start, end + 1)
+
+
+def word(node: Expr, run: ast.Run) -> Span:
+    """Where the node's own name stands, such as a function's."""
+    marks = node.meta if "start" in node.meta else None
+    return run.at(marks["start"], marks["end"] + 1) if marks else place(node, run)
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A resolved column: quoted, so that its name is taken as it is."""
+    of = exp.to_identifier(table) if table else None
+    return exp.Column(this=exp.Identifier(this=name, quoted=True), table=of)
+
+
+def columns_of(tree: Expr) -> Iterator[exp.Column]:
+    return (node for node in tree.find_all(exp.Column) if not isinstance(node.this, exp.Star))
+
+
+def inputs(tree: Expr) -> tuple[str, ...]:
+    """The columns read, in order of first use."""
+    return tuple(dict.fromkeys(node.name for node in tree.dfs() if isinstance(node, exp.Column)))
+
+
+def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
+    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
+    duckdb = tree.transform(for_duckdb).sql("duckdb", unsupported_level=ErrorLevel.IGNORE)
+    try:
+        sql, type_ = typed(duckdb, schema)
+    except Untypable as problem:
+        raise QueryError(str(problem), _blamed(str(problem), tree, run)) from None
+    return Scalar(spark(tree), sql, type_, inputs(tree))
+
+
+def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
+    """The function that the engine does not know, or the whole expression."""
+    unknown = re.search(r"Function with name (\w+)", reason)
+    for node in tree.find_all(exp.Anonymous):
+        if unknown and node.name.lower() == unknown[1].lower():
+            return word(node, run)
+    return run.span
+
+
+def spark(tree: Expr) -> str:
+    """Spark SQL, with plain names unquoted."""
+    return tree.transform(_unquoted).sql("spark", unsupported_level=ErrorLevel.IGNORE)
+
+
+def _unquoted(node: Expr) -> Expr:
+    if isinstance(node, exp.Identifier) and _PLAIN.match(node.name):
+        return exp.Identifier(this=node.name, quoted=False)
+    return node
+
+
+def conjoined(*predicates: Expr | None) -> Expr | None:
+    given = [predicate.copy() for predicate in predicates if predicate is not None]
+    return exp.and_(*given) if given else None

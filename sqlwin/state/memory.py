@@ -1,0 +1,140 @@
+"""The store in memory: a sorted dict of slices of time, each a list of frames.
+
+KIP-428 keeps a map of maps, one segment a millisecond, and drops expired
+segments before each action. Here a segment is a slice of time and its records
+lie in columns. The floor moves only in `expire`, which drops whole slices then
+and there, so every action finds them gone; of the slice the floor cuts, reads
+see the part above it.
+
+Invariant: a slice is a list of frames in the order written; its
+first `settled` frames (0 or 1) are combined and sorted. Combining is put off
+until a slice is read. A read by key combines only the rows it is asked for, as
+long as the slice has few frames.
+
+>>> from sqlwin.state.combine import last_written
+>>> layout = Layout("last", (("t", pl.Int64()), ("x", pl.String())), (), ("t",), 10)
+>>> store = MemoryStore(layout, last_written(layout))
+>>> store.put(pl.DataFrame({"t": [3, 12, 3], "x": ["a", "b", "c"]}))
+>>> store.scan(0, 12).rows()
+[(3, 'c')]
+>>> store.expire(4)
+>>> store.scan(0, 100).rows()
+[(12, 'b')]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+from sortedcontainers import SortedDict
+
+from sqlwin.instants import END, START
+from sqlwin.state.contract import Combine, Layout
+from sqlwin.state.records import (
+    accept,
+    accept_keys,
+    assemble,
+    between,
+    by_slice,
+    cut,
+    greatest,
+    least,
+    matching,
+    settle,
+)
+
+MAX_FRAMES = 8
+"""A slice of more frames is combined as a whole even for a read by key."""
+
+
+@dataclass
+class Slice:
+    """The frames of one slice, oldest write first; the first `settled` are settled."""
+
+    frames: list[pl.DataFrame] = field(default_factory=list)
+    settled: int = 0
+
+    def settle(self, layout: Layout, combine: Combine, floor: int) -> pl.DataFrame:
+        """The slice as one settled frame, which stays; rows below the floor do not."""
+        if not (self.settled and len(self.frames) == 1):
+            live = [between(layout, frame, floor, END) for frame in self.frames]
+            self.frames, self.settled = [settle(layout, combine, live)], 1
+        return self.frames[0]
+
+
+class MemoryStore:
+    """A `Store` whose records live as long as the object."""
+
+    def __init__(self, layout: Layout, combine: Combine) -> None:
+        self.layout = layout
+        self.combine = combine
+        self._floor = START
+        self._slices: SortedDict[int, Slice] = SortedDict()
+
+    @property
+    def floor(self) -> int:
+        return self._floor
+
+    def put(self, records: pl.DataFrame) -> None:
+        taken = between(self.layout, accept(self.layout, records), self._floor, END)
+        for start, part in by_slice(self.layout, taken):
+            self._slices.setdefault(start, Slice()).frames.append(part)
+
+    def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
+        wanted = accept_keys(self.layout, keys)
+        return assemble(
+            self.layout,
+            self.combine,
+            [[self.read(start, lo, hi, wanted)] for start in self.slices(lo, hi)],
+        )
+
+    def slices(self, lo: int = START, hi: int = END) -> list[int]:
+        """The slices with records that may be in lo <= time < hi, ascending."""
+        lo = max(lo, self._floor)
+        if lo >= hi:
+            return []
+        return list(self._slices.irange(self.layout.slice_of(lo), hi, inclusive=(True, False)))
+
+    def read(
+        self, start: int, lo: int = START, hi: int = END, keys: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """The records of one slice within a range and, checked before, of some keys; settled."""
+        slice_, lo = self._slices.get(start, Slice()), max(lo, self._floor)
+        if not slice_.frames:
+            return self.layout.empty()
+        if keys is None or len(slice_.frames) > MAX_FRAMES or slice_.settled == len(slice_.frames):
+            whole = slice_.settle(self.layout, self.combine, self._floor)
+            return matching(cut(self.layout, whole, lo, hi), keys)
+        asked = [matching(between(self.layout, f, lo, hi), keys) for f in slice_.frames]
+        return settle(self.layout, self.combine, asked)
+
+    def expire(self, before: int) -> None:
+        self._floor = max(self._floor, min(before, END))
+        whole = self._floor - self.layout.slice_width
+        for start in list(self._slices.irange(maximum=whole)):
+            del self._slices[start]
+
+    def __len__(self) -> int:
+        return self.scan(START, END).height
+
+    def _check(self) -> None:
+        try:
+            for start, slice_ in self._slices.items():
+                self._check_slice(start, slice_)
+        except AssertionError as broken:
+            insides = f"{self.layout}\nfloor {self._floor}\n{dict(self._slices)}"
+            raise AssertionError(f"{broken}\n{insides}") from broken
+
+    def _check_slice(self, start: int, slice_: Slice) -> None:
+        assert start == self.layout.slice_of(start)
+        assert start + self.layout.slice_width > self._floor
+        assert 0 <= slice_.settled <= min(1, len(slice_.frames))
+        for frame in slice_.frames:
+            assert frame.schema == self.layout.schema
+            if frame.height:
+                times = frame[self.layout.time]
+                assert start <= least(times) <= greatest(times) < start + self.layout.slice_width
+        for frame in slice_.frames[: slice_.settled]:
+            again = settle(self.layout, self.combine, [frame])
+            assert again.equals(frame)

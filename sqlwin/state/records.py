@@ -1,0 +1,132 @@
+"""Frames of records: checked, cut by time, matched by key, combined and sorted.
+
+What both stores do to a frame lives here, so that they cannot differ.
+A frame is *settled* when it is combined and sorted by the layout's identity;
+time comes first in that order, so a range of time is a zero-copy slice of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+
+from sqlwin.errors import StateError
+from sqlwin.instants import END, START
+from sqlwin.state.contract import Combine, Layout
+
+
+def accept(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
+    """The records with the layout's column order; StateError when they do not fit."""
+    _same_columns(layout, records)
+    ordered = records.select(layout.schema.names())
+    times = ordered[layout.time]
+    if times.null_count():
+        raise StateError(f"store {layout.name}: {layout.time} is NULL in a record")
+    if len(times) and not (least(times) >= START and greatest(times) < END):
+        raise StateError(f"store {layout.name}: {layout.time} is outside [{START}, {END})")
+    return ordered
+
+
+def _same_columns(layout: Layout, records: pl.DataFrame) -> None:
+    want, got = dict(layout.schema), dict(records.schema)
+    if want == got:
+        return
+    wrong = [f"{name} is missing ({type_})" for name, type_ in want.items() if name not in got]
+    wrong += [f"{name} is not a column of it" for name in got if name not in want]
+    wrong += [
+        f"{name} is {got[name]}, not {type_}"
+        for name, type_ in want.items()
+        if name in got and got[name] != type_
+    ]
+    raise StateError(f"records do not fit store {layout.name}: {'; '.join(wrong)}")
+
+
+def least(times: pl.Series) -> int:
+    return int(times.min())  # type: ignore[arg-type]
+
+
+def greatest(times: pl.Series) -> int:
+    return int(times.max())  # type: ignore[arg-type]
+
+
+def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
+    """(slice, its records in the order written) for every slice they touch."""
+    if not records.height:
+        return
+    times = records[layout.time]
+    first, last = layout.slice_of(least(times)), layout.slice_of(greatest(times))
+    if first == last:  # the common case: a batch is short against a slice
+        yield first, records
+        return
+    slices = (times // layout.slice_width * layout.slice_width).alias("\0slice")
+    parts = records.with_columns(slices).partition_by(
+        "\0slice", maintain_order=True, include_key=True
+    )
+    for part in parts:
+        yield int(part["\0slice"][0]), part.drop("\0slice")
+
+
+def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
+    """The rows of any frame with lo <= time < hi, in their order."""
+    lo, hi = max(lo, START), min(hi, END)
+    return frame.filter((pl.col(layout.time) >= lo) & (pl.col(layout.time) < hi))
+
+
+def cut(layout: Layout, settled: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
+    """The same of a settled frame, without a copy."""
+    times = settled[layout.time]
+    start = int(times.search_sorted(max(lo, START), side="left"))
+    stop = int(times.search_sorted(min(hi, END), side="left"))
+    return settled.slice(start, max(stop - start, 0))
+
+
+def accept_keys(layout: Layout, keys: pl.DataFrame | None) -> pl.DataFrame | None:
+    """Keys to match by, without repeats; None where they leave nothing out."""
+    if keys is None or (not keys.width and not layout.keys):
+        return None
+    schema = layout.schema
+    for name, type_ in keys.schema.items():
+        if name not in layout.keys or type_ != schema[name]:
+            legal = ", ".join(f"{key} {schema[key]}" for key in layout.keys) or "none"
+            raise StateError(f"store {layout.name} has no key {name} {type_}; its keys: {legal}")
+    if not keys.width:
+        raise StateError(f"store {layout.name}: keys without columns; pass None to read all")
+    return keys.unique()
+
+
+def matching(frame: pl.DataFrame, keys: pl.DataFrame | None) -> pl.DataFrame:
+    """The rows that agree with a row of `keys`, NULL with NULL, in their order."""
+    if keys is None or not frame.height:
+        return frame
+    return frame.join(keys, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")
+
+
+def settle(layout: Layout, combine: Combine, frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Frames in the order written, as one settled frame of one chunk."""
+    combined = combine(pl.concat(frames)) if frames else layout.empty()
+    if combined.schema != layout.schema:
+        raise StateError(
+            f"combine of store {layout.name} returned {dict(combined.schema)},"
+            f" the layout has {dict(layout.schema)}"
+        )
+    return combined.sort(layout.identity).rechunk()
+
+
+def assemble(
+    layout: Layout, combine: Combine, slices: Iterable[list[pl.DataFrame]]
+) -> pl.DataFrame:
+    """One settled frame from the settled frames of each slice, oldest write first.
+
+    Identities of two slices differ (their times do), so slices with one frame need
+    no combining, and all others share one call of it, however many there are.
+    """
+    single: list[pl.DataFrame] = []
+    several: list[pl.DataFrame] = []
+    for frames in slices:
+        full = [frame for frame in frames if frame.height]
+        (several if len(full) > 1 else single).extend(full)
+    if not several:  # slices come in order of time, so their concatenation is sorted
+        return pl.concat(single) if single else layout.empty()
+    settled = settle(layout, combine, several)
+    return pl.concat([*single, settled]).sort(layout.identity) if single else settled

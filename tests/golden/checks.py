@@ -1,0 +1,91 @@
+"""A golden against what a host gave: what differs, and the golden as it would be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
+
+from tests.golden.cells import Table, difference, read, write
+from tests.golden.hosts import Outcome, StepResult
+from tests.golden.text import CHECKS, STEPS, Block, Golden, Step
+
+CHANGE = ("op", "emit", "revision")
+HIDDEN = (*CHANGE, "row_key")
+
+
+def differences(golden: Golden, found: Outcome) -> list[str]:
+    """Everything that is not as the golden says; none where all is."""
+    whole = [
+        f"{kind}, expected:\n{expected}\nfound:\n{text}"
+        for kind, text in (("refused", found.refused), ("explain", found.explain))
+        if (expected := golden.whole(kind)) is not None and expected != (text or "").strip("\n")
+    ]
+    if found.refused is not None and golden.whole("refused") is None:
+        return [f"refused, and should not be:\n{found.refused}"]
+    steps = golden.steps()
+    if len(found.steps) < len(steps) and found.refused is None and not _fails(found):
+        return [*whole, f"{len(steps)} steps, but the host tells of {len(found.steps)}"]
+    pairs = zip(steps, found.steps, strict=False)
+    return [*whole, *(text for step, got in pairs for text in _step(golden, step, got))]
+
+
+def _fails(found: Outcome) -> bool:
+    return bool(found.steps) and found.steps[-1].failed is not None
+
+
+def _step(golden: Golden, step: Step, found: StepResult) -> Iterator[str]:
+    where = f"after {step.kind} {step.argument}".rstrip()
+    fails = step.check("fails")
+    if (fails.body if fails else None) != found.failed:
+        expected = fails.body if fails else "no failure"
+        yield f"{where}: expected: {expected}\nfound: {found.failed or 'no failure'}"
+    elif fails is None:
+        if step.check("expect") is None:
+            yield f"{where}: no expect block; `make golden-rewrite` writes one"
+        for kind, table in _tables(golden, found).items():
+            block = step.check(kind)
+            if block is not None or kind != "table":
+                different = difference(read(block.lines if block else ()), table)
+                yield from [f"{where}, {kind}:\n{different}"] if different else []
+
+
+def _tables(golden: Golden, found: StepResult) -> dict[str, Table]:
+    """Each table with the columns that the golden shows."""
+    return {
+        "expect": _shown(found.emitted, (*CHANGE, *golden.shown)),
+        "errors": found.errors,
+        "table": _shown(found.table, golden.shown),
+    }
+
+
+def _shown(table: Table, first: tuple[str, ...]) -> Table:
+    own = [column for column in table.columns if column not in HIDDEN]
+    return table.only([*first, *own]) if table.columns else table
+
+
+def rewritten(golden: Golden, found: Outcome) -> Golden:
+    """The golden with what was found in its expected blocks; all else as it was."""
+    texts = {"explain": found.explain, "refused": found.refused or ""}
+    blocks: list[Block] = []
+    steps = iter(zip_longest(golden.steps(), found.steps))
+    for block in golden.blocks:
+        if block.kind in texts:
+            blocks.append(replace(block, lines=tuple(texts[block.kind].splitlines())))
+        elif block.kind in STEPS:
+            blocks += [block, *_written(golden, *next(steps))]
+        elif block.kind not in CHECKS:
+            blocks.append(block)
+    if found.refused is not None and golden.whole("refused") is None:
+        blocks.append(Block("refused", "", tuple(found.refused.splitlines())))
+    return replace(golden, blocks=tuple(blocks))
+
+
+def _written(golden: Golden, step: Step, found: StepResult | None) -> list[Block]:
+    if found is None:
+        return []
+    if found.failed is not None:
+        return [Block("fails", "", tuple(found.failed.splitlines()))]
+    lines = {kind: tuple(write(shown)) for kind, shown in _tables(golden, found).items()}
+    kept = {"expect": True, "errors": bool(lines["errors"]), "table": step.check("table")}
+    return [Block(kind, "", lines[kind]) for kind, wanted in kept.items() if wanted]

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from tests.golden.checks import differences
+from tests.golden.hosts import HOSTS, Host, Outcome
+from tests.golden.text import Golden, goldens
+
+EVERY = goldens()
+
+
+def _cases() -> list[object]:
+    return [
+        pytest.param(golden, host, id=f"{golden.name}-{host.name}", marks=_marks(golden, host))
+        for golden in EVERY
+        for host in HOSTS
+    ]
+
+
+def _marks(golden: Golden, host: Host) -> list[pytest.MarkDecorator]:
+    marks = [pytest.mark.spark] if host.name == "spark" else []
+    if host.skip is not None:
+        return [*marks, pytest.mark.skip(reason=host.skip)]
+    if host.name in golden.gaps:
+        # strict: a gap that has closed must leave the file
+        marks.append(pytest.mark.xfail(reason=golden.gaps[host.name], strict=True))
+    return marks
+
+
+@cache
+def _together(host: Host) -> dict[str, Outcome]:
+    return host.run(EVERY)
+
+
+@pytest.mark.parametrize(("golden", "host"), _cases())
+def test_golden(golden: Golden, host: Host) -> None:
+    outcomes = _together(host) if host.batch else host.run([golden])
+    found = differences(golden, outcomes[golden.name])
+    assert not found, "\n\n".join([golden.head["title"], *found])
+
+
+@pytest.mark.parametrize("golden", EVERY, ids=lambda golden: golden.name)
+def test_golden_says_what_it_shows_and_why(golden: Golden) -> None:
+    assert golden.head["title"]
+    assert golden.head["why"]
+    assert set(golden.gaps) <= {host.name for host in HOSTS}

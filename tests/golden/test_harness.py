@@ -1,0 +1,91 @@
+"""The goldens' own machinery: what it would not notice, it could not hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.golden.cells import Table, difference, read, text_of, write
+from tests.golden.checks import differences, rewritten
+from tests.golden.hosts import Outcome, StepResult
+from tests.golden.text import parse, render
+
+TEXT = """\
+title: a sum
+why: it is the least
+gap spark: not yet
+--- query
+SELECT 1
+--- feed orders
+n
+1
+--- expect
+op | emit | revision | n
++I | full | 0        | 1
+--- drain
+--- expect
+"""
+GOLDEN = parse("a_sum", TEXT)
+EMITTED = Table(("n", "op", "emit", "revision", "row_key"), (("1", "+I", "full", "0", "[]"),))
+SILENT = Table(EMITTED.columns)
+
+
+def outcome(*emitted: Table, errors: Table = SILENT) -> Outcome:
+    return Outcome(steps=[StepResult(table, errors) for table in emitted])
+
+
+def test_what_is_parsed_is_rendered_alike() -> None:
+    assert render(GOLDEN) == TEXT
+    assert GOLDEN.gaps == {"spark": "not yet"}
+    assert [step.kind for step in GOLDEN.steps()] == ["feed", "drain"]
+
+
+def test_as_expected_there_is_no_difference() -> None:
+    assert differences(GOLDEN, outcome(EMITTED, SILENT)) == []
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        outcome(SILENT, SILENT),  # less
+        outcome(EMITTED, EMITTED),  # more, where silence was expected
+        outcome(Table(EMITTED.columns, EMITTED.rows * 2), SILENT),  # twice
+        outcome(EMITTED),  # a step is missing
+        outcome(EMITTED, SILENT, errors=EMITTED),  # an error nobody expected
+        Outcome(refused="no"),
+        Outcome(steps=[StepResult(failed="no")]),
+    ],
+)
+def test_a_difference_is_noticed(found: Outcome) -> None:
+    assert differences(GOLDEN, found)
+
+
+def test_a_step_with_no_expect_block_is_noticed_and_written() -> None:
+    bare = parse("a_sum", TEXT.removesuffix("--- expect\n"))
+    found = outcome(EMITTED, SILENT)
+    assert differences(bare, found)
+    assert render(rewritten(bare, found)) == TEXT
+
+
+def test_rewriting_keeps_what_people_wrote() -> None:
+    other = Table(EMITTED.columns, (("2", "+U", "late", "1", "[]"),))
+    text = render(rewritten(GOLDEN, outcome(other, SILENT)))
+    assert text == TEXT.replace("+I | full | 0        | 1", "+U | late | 1        | 2")
+
+
+def test_only_floats_are_compared_loosely() -> None:
+    close = Table(("x",), (("0.3",),)), Table(("x",), (("0.30000000000000004",),))
+    assert difference(*close)
+    assert not difference(close[0], Table(("x",), close[1].rows, frozenset("x")))
+    assert difference(close[0], Table(("x",), (("0.3001",),), frozenset("x")))
+    assert difference(close[0], Table(("x",), (("NULL",),), frozenset("x")))
+
+
+def test_cells_that_bare_would_be_misread() -> None:
+    strange = Table(("s",), (('"NULL"',), ('""',), ('" a "',), ("NULL",)))
+    assert read(write(strange)) == strange
+    assert [text_of(row[0]) for row in strange.rows] == ["NULL", "", " a ", None]
+
+
+def test_a_misspelt_block_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"line 2: no block is called expected"):
+        parse("x", "--- drain\n--- expected\n")

@@ -1,0 +1,71 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).parents[2]
+
+# Imports every module outside spark/ with pyspark out of reach.
+IMPORT_WITHOUT_PYSPARK = """
+import importlib, pkgutil, sys
+sys.modules["pyspark"] = None
+sys.path.insert(0, sys.argv[1])
+import sqlwin
+for module in pkgutil.walk_packages(sqlwin.__path__, "sqlwin."):
+    if module.name.startswith("sqlwin.spark") or module.name.endswith("__main__"):
+        continue
+    importlib.import_module(module.name)
+    print(module.name)
+"""
+
+
+def run(*command: str, cwd: Path = REPO) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def lint(checkout: Path) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).with_name("lint-imports")
+    return run(str(command), "--no-cache", cwd=checkout)
+
+
+def test_imports_go_down_only() -> None:
+    linted = lint(REPO)
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+def test_nothing_but_spark_needs_pyspark_to_import() -> None:
+    imported = run(sys.executable, "-c", IMPORT_WITHOUT_PYSPARK, str(REPO))
+    assert imported.returncode == 0, imported.stderr
+    assert "sqlwin.kernels" in imported.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [
+        ("kernels", "sqlwin.state"),
+        ("operators", "sqlwin.plan.nodes"),
+        ("sql", "sqlwin.state"),
+        ("embedded", "sqlwin.spark"),
+        ("errors", "sqlwin.windows"),
+        ("plan", "lark"),
+        ("runtime", "pyspark"),
+    ],
+)
+def test_an_import_that_goes_up_is_found(tmp_path: Path, importer: str, imported: str) -> None:
+    """The contracts themselves: a copy of the package with one wrong import in it fails."""
+    copy_packages(tmp_path)
+    folder = tmp_path / "sqlwin" / importer
+    module = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    module.write_text(module.read_text() + f"\nimport {imported}\n")
+    linted = lint(tmp_path)
+    assert linted.returncode == 1, linted.stdout + linted.stderr
+    assert f"sqlwin.{importer} -> {imported}" in linted.stdout
+
+
+def copy_packages(to: Path) -> None:
+    (to / "pyproject.toml").write_text((REPO / "pyproject.toml").read_text())
+    for source in sorted((REPO / "sqlwin").rglob("*.py")):
+        copy = to / source.relative_to(REPO)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(source.read_text())

@@ -1,0 +1,85 @@
+"""The wheel holds all that a query needs, and works with no checkout at hand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).parents[2]
+GRAMMAR = REPO / "grammar" / "sqlwin.lark"
+
+pytestmark = pytest.mark.skipif(not GRAMMAR.exists(), reason="grammar/ is not written yet")
+
+QUERY = """
+CREATE STREAM orders (product STRING, value DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts)
+WITH (connector = 'files', path = 'orders.csv', format = 'csv');
+SELECT window_start, product, COUNT(*) AS n
+FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)
+GROUP BY window_start, window_end, product;
+"""
+
+
+def run(*command: str, cwd: Path) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built with the backend already installed, so without the network."""
+    out = tmp_path_factory.mktemp("wheel")
+    run(
+        *(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), "."),
+        cwd=REPO,
+    )
+    (built,) = out.glob("sqlwin-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("site")
+    run(
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"),
+        *("--target", str(site), str(wheel)),
+        cwd=site,
+    )
+    return site
+
+
+def python(installed: Path, code: str, *args: str) -> str:
+    """Run `code` where the installed sqlwin comes before the checkout's."""
+    first = f"import sys; sys.path.insert(0, {str(installed)!r})\n"
+    return run(sys.executable, "-c", first + code, *args, cwd=installed)
+
+
+def test_the_wheel_holds_code_grammar_types_and_licence(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {"sqlwin/__init__.py", "sqlwin/py.typed", "sqlwin/grammar/sqlwin.lark"} <= names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert {name.split("/")[0] for name in names} == {"sqlwin", "sqlwin-0.1.0.dist-info"}
+
+
+def test_the_wheel_holds_the_whole_grammar_folder(installed: Path) -> None:
+    def contents(folder: Path) -> dict[str, bytes]:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+    assert contents(installed / "sqlwin" / "grammar") == contents(REPO / "grammar")
+
+
+def test_the_installed_package_is_the_one_that_is_imported(installed: Path) -> None:
+    where = python(installed, "import sqlwin; print(sqlwin.__file__)")
+    assert Path(where.strip()).is_relative_to(installed)
+
+
+@pytest.mark.skipif(not (REPO / "sqlwin" / "cli.py").exists(), reason="cli.py is not written yet")
+def test_check_finds_the_grammar_in_the_wheel(installed: Path) -> None:
+    (installed / "orders.csv").write_text("product,value,ts\n")
+    (installed / "query.sql").write_text(QUERY)
+    python(installed, "from sqlwin.cli import main\nsys.exit(main())", "check", "query.sql")

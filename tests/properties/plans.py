@@ -1,0 +1,172 @@
+"""Random windows over a small stream, and random steps that feed it.
+
+Instants are a few microseconds around the epoch and windows a few microseconds
+long, so that a dozen rows meet every edge, tie and overlap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from sqlwin.aggregates import signature
+from sqlwin.instants import format_instant
+from sqlwin.plan.nodes import (
+    Aggregate,
+    Filter,
+    Node,
+    OverAggregate,
+    OverCall,
+    Query,
+    Scalar,
+    Scan,
+    Script,
+    Stream,
+    WindowAggregate,
+)
+from sqlwin.policies import Late, Policy
+from sqlwin.schema import TIMESTAMP, Column
+from sqlwin.windows import Frame, Hop, Unit
+
+COLUMNS = (
+    Column("k", pa.string()),
+    Column("i", pa.int64()),
+    Column("d", pa.decimal128(6, 2)),
+    Column("f", pa.float64()),
+    Column("b", pa.bool_()),
+    Column("ts", TIMESTAMP),
+)
+TYPES = {column.name: column.type for column in COLUMNS}
+KEYS = ("k", "b")
+
+
+@dataclass(frozen=True)
+class Step:
+    """Rows of a batch; or an instant that the watermark, or the clock, moves to; or the end."""
+
+    rows: tuple[dict[str, Any], ...] = ()
+    watermark: int | None = None
+    clock: int | None = None
+    drain: bool = False
+
+
+def rows(instants: st.SearchStrategy[int]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(
+        {
+            "k": st.sampled_from(["a", "b", None]),
+            "i": st.none() | st.integers(-4, 4),
+            "d": st.none() | st.integers(-500, 500).map(lambda n: Decimal(n).scaleb(-2)),
+            # quarters, of which sums are exact in any order; variances are not
+            "f": st.none() | st.integers(-8, 8).map(lambda n: n / 4),
+            "b": st.sampled_from([True, False, None]),
+            "ts": instants.map(format_instant),
+        }
+    )
+
+
+def aggregates() -> st.SearchStrategy[list[Aggregate]]:
+    calls = [
+        ("count", ()), ("count", ("i",)), ("sum", ("i",)), ("sum", ("d",)), ("sum", ("f",)),
+        ("avg", ("i",)), ("avg", ("d",)), ("avg", ("f",)), ("min", ("i",)), ("max", ("d",)),
+        ("max", ("f",)), ("min", ("k",)), ("max", ("ts",)), ("min", ("b",)),
+        ("stddev_samp", ("i",)), ("var_pop", ("f",)), ("first", ("i",)), ("last", ("k",)),
+        ("bool_and", ("b",)), ("bool_or", ("b",)), ("arg_min", ("k", "i")), ("arg_max", ("i", "f")),
+    ]  # fmt: skip
+    chosen = st.lists(
+        st.tuples(st.sampled_from(calls), st.sampled_from([None, None, "b"])),
+        min_size=1,
+        max_size=3,
+    )
+    return chosen.map(
+        lambda picked: [_aggregate(n, *call, where) for n, (call, where) in enumerate(picked)]
+    )
+
+
+def _aggregate(number: int, function: str, args: tuple[str, ...], where: str | None) -> Aggregate:
+    known = signature(function)
+    assert known is not None
+    type_ = known.result(tuple(TYPES[arg] for arg in args))
+    assert type_ is not None
+    return Aggregate(f"a{number}", function, args, type_, where)
+
+
+def policies() -> st.SearchStrategy[Policy]:
+    return st.builds(
+        Policy,
+        retain=st.sampled_from([0, 1, 3, 7, 1000]),
+        late=st.sampled_from(Late),
+        late_period=st.sampled_from([1, 3]),
+    )
+
+
+def partitions() -> st.SearchStrategy[tuple[str, ...]]:
+    return st.sampled_from([(), ("k",), ("k", "b")])
+
+
+@st.composite
+def hops(draw: st.DrawFn) -> WindowAggregate:
+    size, offset = draw(st.integers(1, 6)), draw(st.integers(0, 2))
+    unit = draw(st.sampled_from([Unit.RANGE, Unit.RANGE, Unit.ROWS]))
+    keys = draw(partitions())
+    counted = unit is Unit.ROWS
+    return WindowAggregate(
+        input=Scan(STREAM),
+        window=Hop(size, draw(st.integers(1, size)), 0 if counted else offset, unit),
+        keys=keys,
+        aggregates=tuple(draw(aggregates())),
+        policy=draw(policies()),
+        partition=keys[: draw(st.integers(0, len(keys)))] if counted else (),
+        where=draw(st.sampled_from([None, "b"])) if counted else None,
+    )
+
+
+@st.composite
+def overs(draw: st.DrawFn) -> OverAggregate:
+    frames = st.builds(Frame, st.sampled_from(Unit), st.integers(0, 5))
+    calls = tuple(OverCall(a, draw(partitions()), draw(frames)) for a in draw(aggregates()))
+    return OverAggregate(Scan(STREAM), calls, draw(policies()))
+
+
+@st.composite
+def sliding(draw: st.DrawFn) -> OverAggregate:
+    """Sliding windows of a stream: all calls share partition and frame."""
+    by_arrival = draw(st.booleans())
+    frame = Frame(Unit.ROWS if by_arrival else Unit.RANGE, draw(st.integers(0, 5)))
+    partition = draw(partitions())
+    return OverAggregate(
+        input=Scan(STREAM),
+        calls=tuple(OverCall(a, partition, frame) for a in draw(aggregates())),
+        policy=draw(policies()),
+        by_arrival=by_arrival,
+        per_instant=not by_arrival,
+        window_columns=True,
+        where=draw(st.sampled_from([None, "b"])) if by_arrival else None,
+    )
+
+
+@st.composite
+def scripts(draw: st.DrawFn) -> Script:
+    """One query; with some a HAVING on its first value, which corrections pass or not."""
+    plan: Node = draw(hops() | overs() | sliding())
+    if draw(st.booleans()):
+        plan = Filter(plan, Scalar("a0 IS NOT NULL", '"a0" IS NOT NULL', pa.bool_(), ("a0",)))
+    return Script((STREAM,), (Query(plan),))
+
+
+def steps() -> st.SearchStrategy[list[Step]]:
+    feeds = st.lists(rows(st.integers(-3, 12)), min_size=1, max_size=5)
+    return st.lists(
+        feeds.map(lambda batch: Step(rows=tuple(batch)))
+        | st.integers(-2, 16).map(lambda at: Step(watermark=at))
+        | st.integers(1, 20).map(lambda at: Step(clock=at))
+        | st.just(Step(drain=True)),
+        min_size=1,
+        max_size=8,
+    )
+
+
+STREAM = Stream("s", COLUMNS, "ts", delay=2)
