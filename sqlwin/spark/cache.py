@@ -39,7 +39,7 @@ class HostCache:
     def get(self, name: str) -> pl.DataFrame | None:
         path = self._path(name)
         try:
-            frame = pl.read_ipc(path, memory_map=True)
+            frame = pl.read_ipc(path)
             os.utime(path)
         except (OSError, pl.exceptions.PolarsError):
             return None

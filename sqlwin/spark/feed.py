@@ -75,5 +75,5 @@ class Feed:
     def _loaded(self, told: dict[str, object]) -> Step:
         name = told["rows"]
         path = Path(self.folder) / str(name)
-        rows = None if name is None else pl.read_ipc(path, memory_map=False)
+        rows = None if name is None else pl.read_ipc(path)
         return Step(**{**told, "rows": rows})  # type: ignore[arg-type]
