@@ -126,7 +126,6 @@ class EmbeddedQuery:
             self._failure = failure
             raise
         self._board.add(output.results)
-        self._errors.append(output.errors)
 
     def _alive(self) -> None:
         if self._failure is not None:

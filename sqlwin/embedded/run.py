@@ -22,6 +22,7 @@ from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.progress import Batch, Summary
+from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.sinks import Sink, open_sink
 from sqlwin.runtime.task import Output, Task
 from sqlwin.state.blobs import SqliteBlobs
@@ -79,7 +80,7 @@ class _Runner:
         came = read(files[at], at, stream, watermark)
         taken = self.front.take(came.rows, watermark)
         output = self.task.take([taken.rows], [taken.marks], now())
-        errors = pl.concat([came.errors, taken.errors, output.errors])
+        errors = pl.concat([came.errors, taken.errors])
         after = _Progress(files, at + 1, self.progress.batch + 1)
         self._finish(output, errors, after, summary, len(came.rows) + len(came.errors))
         return True
@@ -88,7 +89,7 @@ class _Runner:
         output = self.task.take([], [], now(), end=self.options.ends)
         progress = self.progress
         after = _Progress(progress.files, progress.done, progress.batch + 1)
-        self._finish(output, output.errors, after, summary, 0)
+        self._finish(output, no_rejects(), after, summary, 0)
         if self.blobs is not None:
             self.blobs.close()
 

@@ -21,7 +21,7 @@ from sqlwin.schema import PART, SEQ
 STORE = "counts"
 AT = "__at"
 NUMBER = "__number"
-COUNT, DRAINED, BEFORE = "__count", "__drained", "__before"
+COUNT, BEFORE = "__count", "__before"
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ class Numbering:
 
     @property
     def columns(self) -> dict[str, pl.DataType]:
-        """Of a record: `__drained` is the greatest window end that an end of input emitted."""
-        return {**self.partition, AT: pl.Int64(), COUNT: pl.Int64(), DRAINED: pl.Int64()}
+        return {**self.partition, AT: pl.Int64(), COUNT: pl.Int64()}
 
     def number(self, rows: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """`rows` with `__number`; the touched partitions, `__before` and `__count` of each."""
@@ -41,7 +40,7 @@ class Numbering:
         )
         known = everything(stores, STORE).rename({COUNT: BEFORE})
         counts = self._join(added, known).with_columns(
-            pl.col(BEFORE).fill_null(0), pl.col(DRAINED).fill_null(0), pl.lit(0, pl.Int64).alias(AT)
+            pl.col(BEFORE).fill_null(0), pl.lit(0, pl.Int64).alias(AT)
         )
         counts = counts.with_columns((pl.col(BEFORE) + pl.col("__added")).alias(COUNT))
         stores[STORE].put(counts.select(*self.columns))
@@ -54,10 +53,6 @@ class Numbering:
     def with_counts(self, frame: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
         """`frame` with its partition's counts; rows of other partitions are left out."""
         return self._join(frame, counts.drop(AT), how="inner")
-
-    def drained(self, stores: Stores, ends: pl.Expr) -> None:
-        known = self.counts(stores)
-        stores[STORE].put(known.with_columns(ends.alias(DRAINED)).select(*self.columns))
 
     def _by(self) -> list[str | pl.Expr]:
         return list(self.partition) or [pl.lit(0, pl.Int64).alias(AT)]

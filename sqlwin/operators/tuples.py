@@ -25,8 +25,8 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW, pane_start, windows_of
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.numbering import BEFORE, COUNT, DRAINED, NUMBER, Numbering
-from sqlwin.operators.revisions import everything
+from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
+from sqlwin.operators.revisions import Revisions, everything
 from sqlwin.schema import PLACE, SEQ
 from sqlwin.windows import Hop
 
@@ -47,6 +47,13 @@ class TupleAggregator:
     folds: tuple[Fold, ...]
     values: tuple[pl.DataType, ...]
     where: str | None = None
+    withdraw: bool = False
+
+    @property
+    def revisions(self) -> Revisions:
+        """Of the windows that an end of input showed before they were full."""
+        remembered = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
+        return Revisions((*self.keys, WINDOW), WINDOW, remembered)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -73,7 +80,7 @@ class TupleAggregator:
         self._keep(panes, counts, stores)
         ends = pl.col(WINDOW) + self.hop.size
         full = (ends > pl.col(BEFORE) + 1, ends <= pl.col(COUNT) + 1)
-        return self._emit(panes, counts, *full)
+        return self._changes(self._closing(panes, counts, *full), stores)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         stores.closed = max(stores.closed, watermark)
@@ -86,11 +93,11 @@ class TupleAggregator:
         counts = self.numbering.counts(stores)
         if counts.is_empty():
             return self.nothing()
-        emitted = self._emit(
-            self._held(counts, stores), counts, pl.col(WINDOW) + self.hop.size > pl.col(COUNT) + 1
-        )
-        self.numbering.drained(stores, pl.col(COUNT) + self.hop.size)
-        return emitted
+        unfilled = pl.col(WINDOW) + self.hop.size > pl.col(COUNT) + 1
+        windows = self._closing(self._held(counts, stores), counts, unfilled)
+        known = self.revisions.was(windows, stores, otherwise=-1)
+        self.revisions.settle(known, stores)
+        return self._shown(known)
 
     def next_deadline(self, stores: Stores) -> int | None:
         return None
@@ -106,10 +113,8 @@ class TupleAggregator:
         return rows.group_by(*self.keys, pane).agg(*extent, *lifted)
 
     def _held(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        held = self.numbering.with_counts(everything(stores, RING), counts)
-        return held.drop(
-            SLOT, *(c for c in (COUNT, DRAINED, BEFORE, "__added") if c in held.columns)
-        )
+        ring = everything(stores, RING).drop(SLOT)
+        return self.numbering.with_counts(ring, counts).select(ring.columns)
 
     def _keep(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> None:
         slots = self.hop.size // self.hop.pane
@@ -120,16 +125,22 @@ class TupleAggregator:
         ring = stores[RING]
         ring.put(live.with_columns(slot).select(ring.scan(0, 0).columns))
 
-    def _emit(self, panes: pl.DataFrame, counts: pl.DataFrame, *full: pl.Expr) -> pl.DataFrame:
-        known = self.numbering.with_counts(windows_of(panes, PANE, self.hop), counts)
-        was = pl.when(pl.col(WINDOW) + self.hop.size <= pl.col(DRAINED)).then(0).otherwise(-1)
-        closing = known.filter(*full).with_columns(was.cast(pl.Int32).alias(WAS))
-        values = self._finished(self._merged([WINDOW, WAS], closing))
+    def _closing(self, panes: pl.DataFrame, counts: pl.DataFrame, *which: pl.Expr) -> pl.DataFrame:
+        """Values of the windows that `which` picks by their partition's counts."""
+        windows = self.numbering.with_counts(windows_of(panes, PANE, self.hop), counts)
+        return self._finished(self._merged([WINDOW], windows.filter(*which)))
+
+    def _changes(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        known = self.revisions.was(windows, stores, otherwise=-1)
+        self.revisions.settle(known.filter(pl.col(WAS) >= 0), stores)
+        return self._shown(known)
+
+    def _shown(self, known: pl.DataFrame) -> pl.DataFrame:
         start = pl.col(WINDOW).alias("window_start")
         end = (pl.col(WINDOW) + self.hop.size).alias("window_end")
-        keyed = values.with_columns(start, end).sort("window_end", *self.keys)
+        keyed = known.with_columns(start, end).sort("window_end", *self.keys)
         identity = {**self.keys, "window_start": pl.Int64(), "window_end": pl.Int64()}
-        emitted = changes(keyed.with_columns(row_key(identity)), "full", withdraw=False)
+        emitted = changes(keyed.with_columns(row_key(identity)), "full", self.withdraw)
         return emitted.select(*self.output, *CHANGE_SCHEMA)
 
     def _merged(self, by: list[str], panes: pl.DataFrame) -> pl.DataFrame:
@@ -149,4 +160,4 @@ class TupleAggregator:
                     f"{window[WINDOW]}; its last row is {self.stream} at position {window[LAST]}. "
                     f"CAST the argument to a wider DECIMAL."
                 ) from None
-        return merged.select(*self.keys, WINDOW, WAS, *values)
+        return merged.select(*self.keys, WINDOW, *values)

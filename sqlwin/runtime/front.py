@@ -17,7 +17,7 @@ import polars as pl
 
 from sqlwin.plan.nodes import column_of
 from sqlwin.runtime.lower import Lowered
-from sqlwin.runtime.rejects import WHOLE, no_rejects, rejects
+from sqlwin.runtime.rejects import no_rejects, rejects
 from sqlwin.runtime.scalars import Evaluated, evaluate
 from sqlwin.schema import PART, POSITION, SEQ, TS, Column
 
@@ -41,15 +41,13 @@ class Front:
         """`raw`: the declared columns, `__part`, `__seq`. watermark: before this batch.
 
         Where the watermark is not known here (None) no row expires here, and rows are
-        not prepared; each carries its whole self in `__whole`, for the task to do both.
+        not prepared: whoever knows it takes them again.
         """
         timed, errors = self._timed(raw, watermark)
         marks = self._marks(timed)
         kept, failures = self._selected(timed, watermark)
         if watermark is None:
-            whole = timed[kept[RAW].to_list()].select(pl.struct(raw.columns).alias(WHOLE))
-            rows = kept.drop(RAW).hstack(whole)
-            return Taken(rows, pl.concat([errors, failures]), marks)
+            return Taken(kept.drop(RAW), pl.concat([errors, failures]), marks)
         rows, expired = self._unexpired(kept, timed, watermark)
         prepared = self.query.prepare(rows.drop(RAW))
         return Taken(prepared, pl.concat([errors, failures, expired]), marks)

@@ -148,6 +148,8 @@ def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:
 
 
 def _column(values: list[Any], type_: pa.DataType | None) -> pl.Series:
+    if type_ is not None and pa.types.is_integer(type_):
+        values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
     if type_ is not None and not pa.types.is_timestamp(type_) and all(map(_plain(type_), values)):
         try:
             return pl.Series(values=values, dtype=polars_type(type_), strict=True)

@@ -163,9 +163,8 @@ def _tumbled(window: WindowAggregate, stream: Stream, filtered: bool) -> Operato
     folds = tuple(_fold(a, window.input) for a in window.aggregates)
     values = tuple(polars_type(a.type) for a in window.aggregates)
     if _counts(window):
-        return TupleAggregator(
-            stream.name, window.window, below, window.partition, keys, folds, values, window.where
-        )
+        counted = (window.partition, keys, folds, values, window.where, filtered)
+        return TupleAggregator(stream.name, window.window, below, *counted)
     return WindowAggregator(
         stream.name, window.window, below, keys, folds, values, window.policy, filtered
     )

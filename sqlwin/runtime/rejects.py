@@ -25,8 +25,6 @@ REJECT_SCHEMA: dict[str, pl.DataType] = {
     "position": pl.String(),
     "row": pl.String(),
 }
-WHOLE = "__whole"
-"""A struct column: the row as its source delivered it, where other columns are computed."""
 
 
 def no_rejects() -> pl.DataFrame:
@@ -57,8 +55,7 @@ def position(part: int, seq: int) -> str:
 
 def as_json(record: dict[str, object]) -> str:
     """A row as JSON, without the columns sqlwin added; instants in ISO 8601 with Z."""
-    whole: dict[str, object] = record.get(WHOLE, record)  # type: ignore[assignment]
-    own = {name: value for name, value in whole.items() if not name.startswith("__")}
+    own = {name: value for name, value in record.items() if not name.startswith("__")}
     return json.dumps(own, default=_text, ensure_ascii=False)
 
 

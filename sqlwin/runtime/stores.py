@@ -9,6 +9,7 @@
 |                  | revisions |                                | last written |
 | TupleAggregator  | ring      | accumulators in a slot of keys | last written |
 |                  | counts    | messages of the partition      | last written |
+|                  | revisions |                                | last written |
 | TupleSlider      | ring      | a row in a slot of its partition | last written |
 |                  | counts    |                                | last written |
 """
@@ -75,7 +76,9 @@ def _tuples(operator: TupleAggregator) -> list[Shape]:
         **_accumulators(operator),
     }
     ring = _layout(tuples.RING, columns, tuple(operator.keys), (tuples.SLOT,), ONE_SLICE)
-    return [(ring, last_written(ring)), _counts(operator.numbering)]
+    types = {**operator.output, WINDOW: INT}
+    recorded = _revisions(operator.revisions, types, ONE_SLICE)
+    return [(ring, last_written(ring)), _counts(operator.numbering), recorded]
 
 
 @shapes.register

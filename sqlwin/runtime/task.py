@@ -18,10 +18,8 @@ import polars as pl
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.lower import Lowered
-from sqlwin.runtime.rejects import WHOLE, no_rejects, rejects
 from sqlwin.runtime.stores import shapes
 from sqlwin.runtime.watermarks import Marks, Watermarks
-from sqlwin.schema import TS
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SegmentStore
@@ -32,10 +30,9 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Output:
-    """results: as `Back.schema`. errors: as `rejects`. deadline: when a tick would emit next."""
+    """results: as `Back.schema`. watermarks: after the batch. deadline: of the next tick."""
 
     results: pl.DataFrame
-    errors: pl.DataFrame
     watermarks: dict[str, int]
     deadline: int | None
 
@@ -75,15 +72,14 @@ class Task:
         watermark: raise the stream's watermark at least to this instant.
         """
         stream = self.query.stream.name
-        before = self.clock.of(stream)
         for seen in marks:
             self.clock.observe(stream, seen)
         if watermark is not None:
             self.clock.raise_to(stream, watermark)
-        kept, errors = self._unexpired(list(rows), before)
+        batch = list(rows)
         if self.query.operator is None:
-            return self._output([self.back.pass_on(part) for part in kept], errors)
-        return self._output([self.back.show(self._operate(kept, now, end))], errors)
+            return self._output([self.back.pass_on(part) for part in batch])
+        return self._output([self.back.show(self._operate(batch, now, end))])
 
     def commit(self) -> None:
         """Write the stores' changes and the header into the blobs."""
@@ -113,29 +109,10 @@ class Task:
             out.append(operator.on_end(stores, now))
         return pl.concat(out)
 
-    def _unexpired(
-        self, batch: list[pl.DataFrame], watermark: int
-    ) -> tuple[list[pl.DataFrame], pl.DataFrame]:
-        """Rows that carry their whole selves came from a front that knew no watermark."""
-        kept, errors = [], [no_rejects()]
-        for rows in batch:
-            if WHOLE not in rows.columns:
-                kept.append(rows)
-                continue
-            good = rows
-            if self.query.retain is not None:
-                old = pl.col(TS) < watermark - self.query.retain
-                good, gone = rows.filter(~old), rows.filter(old)
-                reasons = ["expired"] * len(gone)
-                errors.append(rejects(self.query.stream.name, gone, reasons, watermark))
-            kept.append(self.query.prepare(good.drop(WHOLE)))
-        return kept, pl.concat(errors)
-
-    def _output(self, results: list[pl.DataFrame], errors: pl.DataFrame) -> Output:
+    def _output(self, results: list[pl.DataFrame]) -> Output:
         operator = self.query.operator
         return Output(
             pl.concat([self.back.nothing(), *results]),
-            errors,
             {name: self.clock.of(name) for name in self.clock.delays},
             None if operator is None else operator.next_deadline(self.stores),
         )

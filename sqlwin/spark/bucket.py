@@ -65,7 +65,7 @@ class StateBlobs:
         self.state.removeKey((name,))
 
     def names(self) -> list[str]:
-        return sorted(key[0] for key in self.state.keys())
+        return sorted(name for (name,) in self.state.keys())  # noqa: SIM118
 
 
 class BucketProcessor(StatefulProcessor):
@@ -117,7 +117,7 @@ def work(
     for row in ordered:
         if row.kind == ERRORS:
             yield ERRORS, row.payload
-    for refused in [output.errors, *(errors for _, errors in fronted)]:
+    for _, refused in fronted:
         yield from ((ERRORS, payload) for payload in _encoded(refused))
     if query not in program.counted:
         yield from ((RESULTS, payload) for payload in _encoded(output.results))

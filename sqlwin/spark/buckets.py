@@ -33,10 +33,15 @@ _MASK = 0xFFFFFFFF
 
 def bucket_of(rows: pl.DataFrame, keys: tuple[str, ...], buckets: int) -> npt.NDArray[np.int64]:
     """The bucket of every row, 0 <= bucket < buckets, by its key columns."""
-    hashes: Hashes = np.zeros(len(rows), dtype=np.uint64)
-    for key in keys:
-        hashes = _mixed(hashes * np.uint64(31) + _hashed(rows[key]))
-    return (hashes % np.uint64(buckets)).astype(np.int64)
+    return (hashes(rows, keys) % np.uint64(buckets)).astype(np.int64)
+
+
+def hashes(rows: pl.DataFrame, columns: tuple[str, ...]) -> Hashes:
+    """A hash of each row's values in `columns`, the same wherever and whenever it is taken."""
+    mixed: Hashes = np.zeros(len(rows), dtype=np.uint64)
+    for column in columns:
+        mixed = _mixed(mixed * np.uint64(31) + _hashed(rows[column]))
+    return mixed
 
 
 def cut(
@@ -71,8 +76,8 @@ def partition_of(query: int, label: int, partitions: int) -> int:
 def _hashed(values: pl.Series) -> Hashes:
     """A hash of each value; numbers by their bits, all others by the CRC of their text."""
     if values.dtype == pl.Float64 or values.dtype == pl.Float32:
-        # 0.0 and -0.0 are one key
-        bits = (values.cast(pl.Float64) + 0.0).to_numpy().astype(np.float64)
+        # -0.0 + 0.0 is 0.0, so both are one key; so are all the bit patterns of NaN
+        bits = values.cast(pl.Float64).to_numpy().astype(np.float64) + 0.0
         raw = np.where(np.isnan(bits), np.nan, bits).view(np.uint64)
     elif values.dtype.is_integer() or values.dtype == pl.Boolean or values.dtype.is_temporal():
         raw = values.to_physical().cast(pl.Int64).fill_null(0).to_numpy().view(np.uint64)
@@ -86,7 +91,8 @@ def _by_text(values: pl.Series) -> Hashes:
     plain = values if values.dtype == pl.Binary else values.cast(pl.String).cast(pl.Binary)
     encoded: pa.DictionaryArray = plain.fill_null(b"").to_arrow().dictionary_encode()
     crcs = [zlib.crc32(value) for value in encoded.dictionary.to_pylist()]
-    return np.array(crcs, dtype=np.uint64)[encoded.indices.to_numpy()]
+    chosen: Hashes = np.array(crcs, dtype=np.uint64)[encoded.indices.to_numpy()]
+    return chosen
 
 
 def _mixed(x: Hashes) -> Hashes:

@@ -34,7 +34,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes lo <= at < hi of a file. first: whether a CSV header stands at its start."""
+    """Bytes lo <= at < hi of a file of `size` bytes."""
 
     path: str
     lo: int
@@ -94,7 +94,7 @@ def opened(piece: Piece, header: bool) -> Iterator[str]:
     if piece.whole:
         yield piece.path
         return
-    with open(piece.path, "rb") as file, tempfile.NamedTemporaryFile(dir=_scratch()) as copy:
+    with Path(piece.path).open("rb") as file, tempfile.NamedTemporaryFile(dir=_scratch()) as copy:
         if header and piece.lo > 0:
             copy.write(file.readline())
         file.seek(piece.lo)
@@ -110,7 +110,7 @@ def _scratch() -> str | None:
 
 def _line_ends(path: str, whole: int, size: int, quoted: bool) -> Iterator[int]:
     """Places after a line end, the first one at or after each multiple of `size`."""
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         at, quotes = 0, 0
         for wanted in range(size, whole, size):
             if wanted < at:

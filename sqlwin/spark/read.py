@@ -78,7 +78,7 @@ class Packer:
         lowered, labels = self.program.lowered[self.query], self.program.labels[self.query]
         for bucket, part in cut(rows, lowered.keys, len(labels)):
             self.held.setdefault(bucket, []).append((at, part))
-            self.bytes[bucket] = self.bytes.get(bucket, 0) + part.estimated_size()
+            self.bytes[bucket] = self.bytes.get(bucket, 0) + int(part.estimated_size())
             if self.bytes[bucket] >= CAP:
                 yield from self._flushed(bucket)
 

@@ -100,7 +100,7 @@ def start(
     trigger: dict[str, Any] = {"processingTime": TRIGGER} if follow else {"availableNow": True}
     return (
         bucketed(packed, program)
-        .writeStream.foreachBatch(_each(program, folder, on_came))
+        .writeStream.foreachBatch(delivered(program, folder, on_came))
         .option("checkpointLocation", str(checkpoint / "spark"))
         .trigger(**trigger)
         .start()
@@ -164,7 +164,9 @@ class Delivery:
         self.options.on_batch(told)
 
 
-def _each(program: Program, folder: Folder, on_came: OnCame) -> Callable[[DataFrame, int], None]:
+def delivered(
+    program: Program, folder: Folder, on_came: OnCame
+) -> Callable[[DataFrame, int], None]:
     def deliver(frame: DataFrame, number: int) -> None:
         came = collected(program, frame)
         done = [(query, each) for query, what in came.items() for each in what.done]
@@ -177,10 +179,9 @@ def _each(program: Program, folder: Folder, on_came: OnCame) -> Callable[[DataFr
 
 def _left(before: After, done: Iterable[tuple[int, Done]]) -> After:
     """Watermarks after a batch; a query it did not touch keeps its own."""
-    watermarks = dict(before.watermarks)
-    deadlines = []
+    watermarks, deadlines = dict(before.watermarks), []
     for query, each in done:
-        watermarks.update({query: at for at in each.watermarks.values()})
+        watermarks[query] = max(each.watermarks.values())
         deadlines += [each.deadline] if each.deadline is not None else []
     return After(watermarks, min(deadlines, default=None))
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -34,9 +37,28 @@ def local_session(cores: int | None = None, settings: dict[str, str] | None = No
     builder = SparkSession.builder.master(f"local[{count}]").appName("sqlwin")
     for name, value in {**local_settings(count), **(settings or {})}.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
+    with _stderr_to(log_file()):
+        return builder.getOrCreate()
+
+
+def log_file() -> Path:
+    """Where the JVM of a local session and its workers write what they would say on stderr."""
+    return Path(tempfile.gettempdir()) / f"sqlwin-spark-{os.getpid()}.log"
+
+
+@contextmanager
+def _stderr_to(path: Path) -> Iterator[None]:
+    """The JVM keeps for life the stderr it is started with; ours comes back."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(log)
 
 
 def needed(spark: SparkSession) -> SparkSession:

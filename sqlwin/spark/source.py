@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -248,5 +249,5 @@ def _enough(pieces: list[Piece], start: int, share: int) -> int:
 def _shared(items: list[Any], tasks: int) -> list[list[Any]]:
     """Neighbours stay together; at most `tasks` shares, none empty."""
     bounds = [len(items) * i // tasks for i in range(tasks + 1)]
-    shares = [items[lo:hi] for lo, hi in zip(bounds, bounds[1:], strict=False)]
+    shares = [items[lo:hi] for lo, hi in pairwise(bounds)]
     return [share for share in shares if share]

@@ -100,7 +100,7 @@ class Done:
 
 def encode(frame: pl.DataFrame, cap: int = CAP) -> Iterator[bytes]:
     """The frame as Arrow IPC streams of about `cap` bytes each."""
-    size = max(1, frame.estimated_size())
+    size = max(1, int(frame.estimated_size()))
     rows = max(1, len(frame) * cap // size)
     for part in frame.iter_slices(rows):
         out = io.BytesIO()

@@ -97,8 +97,8 @@ def _aggregate(number: int, function: str, args: tuple[str, ...], where: str | N
 def policies() -> st.SearchStrategy[Policy]:
     return st.builds(
         Policy,
-        retain=st.sampled_from([0, 1, 3, 7, 1000]),
-        late=st.sampled_from(Late),
+        retain=st.sampled_from([0, 3, 6, 1000]),
+        late=st.sampled_from([Late.EVERY, Late.EVERY, Late.ON_UPDATE, Late.NEVER]),
         late_period=st.sampled_from([1, 3]),
     )
 
@@ -158,15 +158,15 @@ def scripts(draw: st.DrawFn) -> Script:
 
 
 def steps() -> st.SearchStrategy[list[Step]]:
-    feeds = st.lists(rows(st.integers(-3, 12)), min_size=1, max_size=5)
-    return st.lists(
-        feeds.map(lambda batch: Step(rows=tuple(batch)))
-        | st.integers(-2, 16).map(lambda at: Step(watermark=at))
-        | st.integers(1, 20).map(lambda at: Step(clock=at))
-        | st.just(Step(drain=True)),
-        min_size=1,
-        max_size=8,
+    feeds = st.lists(rows(st.integers(-3, 9)), min_size=1, max_size=4).map(
+        lambda batch: Step(rows=tuple(batch))
     )
+    watermarks = st.integers(-2, 12).map(lambda at: Step(watermark=at))
+    clocks = st.integers(1, 12).map(lambda at: Step(clock=at))
+    drains = st.just(Step(drain=True))
+    # half of all steps bring rows, or there would be little to correct
+    kinds = [feeds, feeds, feeds, watermarks, clocks, drains]
+    return st.lists(st.sampled_from(kinds).flatmap(lambda kind: kind), min_size=2, max_size=10)
 
 
 STREAM = Stream("s", COLUMNS, "ts", delay=2)

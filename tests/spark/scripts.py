@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from sqlwin.instants import MINUTE
 from sqlwin.plan.nodes import (
     Aggregate,
     OverAggregate,
@@ -17,7 +18,6 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     column_of,
 )
-from sqlwin.instants import MINUTE, SECOND
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.windows import Frame, Hop, Unit
@@ -29,18 +29,31 @@ COLUMNS = (
 )
 
 
-def orders(path: str = "orders", format_: str = "csv", delay: int = 0, offset: str | None = None) -> Stream:
+def orders(
+    path: str = "orders", format_: str = "csv", delay: int = 0, offset: str | None = None
+) -> Stream:
     return Stream(
-        "orders", COLUMNS, "ts", delay, offset=offset,
+        "orders",
+        COLUMNS,
+        "ts",
+        delay,
+        offset=offset,
         options=(("connector", "files"), ("format", format_), ("path", path)),
     )
 
 
-def tumble(stream: Stream, size: int = MINUTE, sink: Sink | None = None, late: Policy | None = None) -> Query:
+def tumble(
+    stream: Stream, size: int = MINUTE, sink: Sink | None = None, late: Policy | None = None
+) -> Query:
     below = Project(Scan(stream), tuple((c.name, column_of(c)) for c in stream.schema))
     window = WindowAggregate(
-        below, Hop(size, size), ("product",),
-        (Aggregate("n", "count", (), pa.int64()), Aggregate("total", "sum", ("value",), pa.int64())),
+        below,
+        Hop(size, size),
+        ("product",),
+        (
+            Aggregate("n", "count", (), pa.int64()),
+            Aggregate("total", "sum", ("value",), pa.int64()),
+        ),
         late or Policy(retain=size),
     )
     return Query(Project(window, tuple((c.name, column_of(c)) for c in window.schema)), sink)
@@ -48,7 +61,9 @@ def tumble(stream: Stream, size: int = MINUTE, sink: Sink | None = None, late: P
 
 def sliding(stream: Stream, size: int = 2 * MINUTE, sink: Sink | None = None) -> Query:
     below = Project(Scan(stream), tuple((c.name, column_of(c)) for c in stream.schema))
-    call = OverCall(Aggregate("total", "sum", ("value",), pa.int64()), ("product",), Frame(Unit.RANGE, size))
+    call = OverCall(
+        Aggregate("total", "sum", ("value",), pa.int64()), ("product",), Frame(Unit.RANGE, size)
+    )
     window = OverAggregate(below, (call,), Policy(retain=size))
     return Query(Project(window, tuple((c.name, column_of(c)) for c in window.schema)), sink)
 

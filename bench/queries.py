@@ -1,0 +1,74 @@
+"""The two queries, as sqlwin takes them and as DuckDB takes them.
+
+tumble: COUNT, SUM and MAX of every minute by key. over: for every row the SUM and
+COUNT of its key over the two minutes up to it, its peers included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+DELAY_SECONDS = 5
+MINUTE_MS = 60_000
+TUMBLE_MS = MINUTE_MS
+OVER_MS = 2 * MINUTE_MS
+
+
+@dataclass(frozen=True)
+class Question:
+    """title: for people. columns: of the answer. sql, duckdb: the query itself."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    sql: str
+    duckdb: str
+
+
+TUMBLE = Question(
+    "tumble",
+    "tumbling 1 minute: COUNT, SUM, MAX by key",
+    ("key", "window_start", "n", "total", "top"),
+    """
+    SELECT key, window_start, COUNT(*) AS n, SUM(value) AS total, MAX(value) AS top
+    FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+    GROUP BY key, window_start""",
+    """
+    SELECT key, time_bucket(INTERVAL 1 MINUTE, ts) AS window_start,
+           count(*) AS n, sum(value)::BIGINT AS total, max(value) AS top
+    FROM events GROUP BY ALL""",
+)
+OVER = Question(
+    "over",
+    "OVER RANGE 2 minutes: SUM, COUNT of each row",
+    ("key", "ts", "value", "total", "n"),
+    """
+    SELECT key, ts, value, SUM(value) OVER w AS total, COUNT(*) OVER w AS n
+    FROM events
+    WINDOW w AS (PARTITION BY key ORDER BY ts
+                 RANGE BETWEEN INTERVAL '2' MINUTE PRECEDING AND CURRENT ROW)""",
+    """
+    SELECT key, ts, value, sum(value) OVER w::BIGINT AS total, count(*) OVER w AS n
+    FROM events
+    WINDOW w AS (PARTITION BY key ORDER BY ts
+                 RANGE BETWEEN INTERVAL 2 MINUTE PRECEDING AND CURRENT ROW)""",
+)
+QUESTIONS = {question.name: question for question in (TUMBLE, OVER)}
+
+
+def script(question: Question, folder: str, results: Path | None = None) -> str:
+    """A script of sqlwin over a folder of CSV files. results: a folder; None keeps none."""
+    sink = (
+        "connector = 'none'"
+        if results is None
+        else f"connector = 'files', format = 'parquet', path = '{results}'"
+    )
+    return f"""
+    CREATE STREAM events (
+      key BIGINT, value BIGINT, ts TIMESTAMP,
+      WATERMARK FOR ts AS ts - INTERVAL '{DELAY_SECONDS}' SECOND
+    ) WITH (connector = 'files', format = 'csv', path = '{folder}/*.csv');
+    CREATE SINK answers WITH ({sink});
+    INSERT INTO answers {question.sql.strip()};
+    """

@@ -1,0 +1,43 @@
+"""What is measured: who answers, how, and to which questions.
+
+A variant is a name and two functions: the process's start, and the run itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.queries import OVER, TUMBLE
+
+BOTH = (TUMBLE.name, OVER.name)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """engine: the module that runs it. way: which of its ways. slow: runs over fewer rows."""
+
+    name: str
+    title: str
+    engine: str
+    way: str = ""
+    questions: tuple[str, ...] = BOTH
+    slow: bool = False
+
+
+PACKED = Variant("packed", "sqlwin on Spark (packed)", "packed")
+ROW_PANDAS = Variant(
+    "row-pandas", "row at a time, transformWithStateInPandas", "baselines", "pandas", slow=True
+)
+ROW_ROWS = Variant("row-rows", "row at a time, transformWithState", "baselines", "rows", slow=True)
+WINDOW = Variant(
+    "window", "Spark's window(), append mode", "baselines", "append", (TUMBLE.name,)
+)
+WINDOW_UPDATE = Variant(
+    "window-update", "Spark's window(), update mode", "baselines", "update", (TUMBLE.name,)
+)
+EMBEDDED = Variant("embedded", "sqlwin in process", "embedded")
+
+VARIANTS = {
+    variant.name: variant
+    for variant in (PACKED, ROW_PANDAS, ROW_ROWS, WINDOW, WINDOW_UPDATE, EMBEDDED)
+}

@@ -1,0 +1,105 @@
+"""PACK for any streaming DataFrame: whole rows, cut by bucket, as a few binary rows.
+
+Whether a row has expired is known only where the watermark is, in the bucket. So
+rows travel whole, and the front runs twice: here over the keys alone, to find
+each row's bucket, and there over everything.
+
+A position is the declared OFFSET. Without one rows of one instant are ordered by
+their content, and equal rows cannot be told from a repeated one: each counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.plan.nodes import column_of
+from sqlwin.runtime.files import decoded
+from sqlwin.runtime.front import Front, Taken
+from sqlwin.runtime.lower import Lowered
+from sqlwin.schema import PART, SEQ, Column
+from sqlwin.spark.buckets import cut, hashes
+from sqlwin.spark.program import Program, load
+from sqlwin.spark.read import Packer
+from sqlwin.spark.wire import RAW, Mark, Packed, encode
+
+Batches = Iterable[pa.RecordBatch]
+CONTENT_BITS = 31
+
+
+def packer(program: str, queries: tuple[int, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """What mapInArrow runs over a stream's DataFrame, for the queries that read it."""
+
+    def pack(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for row in packed(load(program), queries, batches, time.time_ns() // 1_000):
+            yield row.to_batch()
+
+    return pack
+
+
+def packed(
+    program: Program, queries: tuple[int, ...], batches: Batches, now: int
+) -> Iterator[Packed]:
+    """A task's rows, then what it saw, for every bucket of every query."""
+    seen = {query: Seen() for query in queries}
+    for at, batch in enumerate(batches):
+        frame = pl.from_arrow(pa.Table.from_batches([batch]))
+        assert isinstance(frame, pl.DataFrame)
+        for query in queries:
+            yield from _packed(program, query, frame, at, seen[query])
+    for query in queries:
+        marks = {} if seen[query].ts is None else {0: seen[query].ts}
+        yield from Packer(program, query).mark(
+            Mark(now, marks=marks, read=seen[query].rows)  # type: ignore[arg-type]
+        )
+
+
+@dataclass
+class Seen:
+    """rows: so far. ts: the greatest event time."""
+
+    rows: int = 0
+    ts: int | None = None
+
+
+def _packed(
+    program: Program, query: int, frame: pl.DataFrame, at: int, seen: Seen
+) -> Iterator[Packed]:
+    lowered, labels = program.lowered[query], program.labels[query]
+    came = decoded(frame, 0, lowered.stream, None)
+    taken = _keys(lowered, came.rows)
+    seen.rows += len(frame)
+    seen.ts = max([*taken.marks.values(), *([] if seen.ts is None else [seen.ts])], default=None)
+    for errors in (came.errors, taken.errors):
+        yield from Packer(program, query).errors(at, errors)
+    whole = _placed(came.rows)
+    for bucket, keys in cut(taken.rows, lowered.keys, len(labels)):
+        for payload in encode(whole[keys[PART].to_numpy()]):
+            yield Packed(query, labels[bucket], RAW, at, payload)
+
+
+def _keys(query: Lowered, rows: pl.DataFrame) -> Taken:
+    """The keys of the rows that WHERE lets pass; `__part` is the row's number here."""
+    types = dict(query.columns)
+    keys = tuple((key, types[key]) for key in query.keys)
+    one = query.stream.schema[0]
+    bare = replace(
+        query,
+        columns=keys or ((one.name, column_of(Column(one.name, one.type))),),
+        operator=None,
+        retain=None,
+    )
+    numbered = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(PART))
+    return Front(bare).take(numbered, None)
+
+
+def _placed(rows: pl.DataFrame) -> pl.DataFrame:
+    names = tuple(name for name in rows.columns if name not in (PART, SEQ))
+    content = hashes(rows, names) >> np.uint64(64 - CONTENT_BITS)
+    seq = pl.Series(SEQ, content.astype(np.int64) << 32)
+    return rows.with_columns(seq, pl.lit(0, pl.Int32).alias(PART))

@@ -1,0 +1,54 @@
+"""UNPACK: payloads back to typed rows of one query, for whoever goes on in Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.rejects import REJECT_SCHEMA
+from sqlwin.schema import TIMESTAMP, Column, Schema, arrow_schema, type_name
+from sqlwin.spark.wire import decode
+
+Batches = Iterable[pa.RecordBatch]
+
+CHANGES: Schema = (
+    Column("op", pa.string()),
+    Column("emit", pa.string()),
+    Column("revision", pa.int32()),
+    Column("row_key", pa.string()),
+)
+ERRORS_SCHEMA: Schema = tuple(
+    Column(name, TIMESTAMP if isinstance(dtype, pl.Datetime) else pa.string())
+    for name, dtype in REJECT_SCHEMA.items()
+)
+
+
+def results_schema(query: Lowered) -> Schema:
+    """The select list, then op, emit, revision, row_key."""
+    return (*(Column(name, scalar.type) for name, scalar in query.output), *CHANGES)
+
+
+def ddl(schema: Schema) -> str:
+    """The schema as Spark reads it; SQL's names of types are Spark's.
+
+    >>> ddl((Column("n", pa.int64()), Column("window start", TIMESTAMP)))
+    '`n` BIGINT, `window start` TIMESTAMP'
+    """
+    return ", ".join(
+        f"`{column.name.replace('`', '``')}` {type_name(column.type)}" for column in schema
+    )
+
+
+def unpacker(schema: Schema) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """What mapInArrow runs over a column of payloads."""
+
+    def unpack(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for payload in batch.column(0):
+                table = decode(payload.as_py()).to_arrow().cast(arrow_schema(schema))
+                yield from table.to_batches()
+
+    return unpack

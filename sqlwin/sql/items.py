@@ -1,0 +1,70 @@
+"""The select list: expressions, their names, and `*`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.schema import RESERVED
+from sqlwin.sql import ast
+from sqlwin.sql.relation import Relation
+from sqlwin.sql.scalars import Expr, column, parsed, place, spark
+
+
+@dataclass(frozen=True)
+class Item:
+    """tree: as parsed, its columns not yet resolved. alias: None where none was given."""
+
+    tree: Expr
+    run: ast.Run
+    name: str
+    alias: str | None = None
+
+
+def items(runs: Sequence[ast.Run], relation: Relation, edges: Sequence[str]) -> list[Item]:
+    """`edges`: the window's columns that `*` also means."""
+    made = [item for run in runs for item in _items(run, relation, edges)]
+    unique([(item.name, item.run) for item in made])
+    return made
+
+
+def unique(names: Sequence[tuple[str, ast.Run]]) -> None:
+    seen: set[str] = set()
+    for name, run in names:
+        if name.lower() in seen:
+            raise QueryError(f"two columns are called {name}", run.span, legal=f"{name} AS another")
+        if name.startswith(RESERVED):
+            message = f"names that begin with {RESERVED} are sqlwin's own: {name}"
+            raise QueryError(message, run.span, legal="any other alias")
+        seen.add(name.lower())
+
+
+def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
+    tree = parsed(run)
+    if isinstance(tree, exp.Star) or isinstance(tree.this, exp.Star) and isinstance(tree, exp.Column):
+        return _star(tree, run, relation, edges)
+    if isinstance(tree, exp.Alias):
+        return [Item(tree.this, run, tree.alias, tree.alias)]
+    if isinstance(tree, exp.Column):
+        return [Item(tree, run, relation.find(tree.name) or tree.name)]
+    return [Item(tree, run, _text(tree, run))]
+
+
+def _star(
+    tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]
+) -> list[Item]:
+    table = tree.table if isinstance(tree, exp.Column) else ""
+    if table and table.lower() not in [name.lower() for name in relation.names]:
+        here = ", ".join(f"{name}.*" for name in relation.names)
+        raise QueryError(f"no stream here is called {table}", place(tree, run), legal=here)
+    names = [name for name, _, _ in relation.columns]
+    added = [edge for edge in edges if edge not in names and not table]
+    return [Item(column(name), run, name) for name in [*names, *added]]
+
+
+def _text(tree: Expr, run: ast.Run) -> str:
+    """The expression's text in Spark SQL, or as written where it has an OVER clause."""
+    return " ".join(run.original.split()) if run.overs else spark(tree)

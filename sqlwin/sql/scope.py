@@ -1,0 +1,86 @@
+"""Which column a name means.
+
+A resolved column is quoted and has its own spelling; a column of the window
+(`window_start`, Spark's `window.start`, ksqlDB's WINDOWSTART, Flink's
+TUMBLE_START(…)) is marked by the table `__window`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.sql import ast
+from sqlwin.sql.relation import Relation, nearest
+from sqlwin.sql.scalars import Expr, column, place
+
+WINDOW = "__window"
+EDGES = ("window_start", "window_end", "window_time")
+_KSQL = {"windowstart": "window_start", "windowend": "window_end"}
+_LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
+
+
+@dataclass(frozen=True)
+class Scope:
+    """windowed: whether the window's columns may be named here. aliases: select items
+    that may be named, already resolved. clause: for messages."""
+
+    relation: Relation
+    windowed: bool = False
+    aliases: Mapping[str, Expr] = field(default_factory=dict)
+
+    def resolved(self, tree: Expr, run: ast.Run) -> Expr:
+        return tree.transform(lambda node: self._resolve(node, run))
+
+    def _resolve(self, node: Expr, run: ast.Run) -> Expr:
+        edge = window_edge(node)
+        if edge is not None and self.windowed:
+            return column(edge, WINDOW)
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return node
+        own = self._own(node, run)
+        if own is not None:
+            return own
+        alias = self.aliases.get(node.name.lower()) if not node.table else None
+        if alias is not None:
+            return alias.copy()
+        raise self._unknown(node, run, edge)
+
+    def _own(self, node: exp.Column, run: ast.Run) -> Expr | None:
+        table = node.table
+        if not table or table.lower() in (name.lower() for name in self.relation.names):
+            found = self.relation.find(node.name)
+            return column(found) if found else None
+        struct = self.relation.find(table)
+        if struct is not None:
+            return exp.Dot(this=column(struct), expression=exp.Identifier(this=node.name))
+        here = ", ".join(self.relation.names)
+        raise QueryError(f"no stream here is called {table}", place(node, run), legal=here)
+
+    def _unknown(self, node: exp.Column, run: ast.Run, edge: str | None) -> QueryError:
+        if edge is not None:
+            message = f"{place_text(node)} is known only above a window, in SELECT and HAVING"
+            return QueryError(message, place(node, run), legal="FROM TUMBLE(…) or HOP(…)")
+        known = [name for name, _, _ in self.relation.columns]
+        message = f"unknown column {node.name}{nearest(node.name, known)}"
+        return QueryError(message, place(node, run), legal=", ".join(known))
+
+
+def place_text(node: exp.Column) -> str:
+    return f"{node.table}.{node.name}" if node.table else node.name
+
+
+def window_edge(node: Expr) -> str | None:
+    """The window's column that a node means, None for any other node."""
+    if isinstance(node, exp.Column):
+        if node.table.lower() == "window" and node.name.lower() in ("start", "end"):
+            return f"window_{node.name.lower()}"
+        lower = node.name.lower()
+        return _KSQL.get(lower, lower if lower in EDGES else None)
+    if isinstance(node, exp.Anonymous):
+        function, _, edge = node.name.upper().rpartition("_")
+        return _LEGACY.get(edge) if function in ("TUMBLE", "HOP") else None
+    return None

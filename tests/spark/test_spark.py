@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import polars as pl
+import pytest
+from pyspark.sql import SparkSession
+
+from sqlwin.embedded.board import fold
+from sqlwin.errors import RunError
+from sqlwin.plan.nodes import Script, Sink
+from sqlwin.runtime.front import Front
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.task import Task
+from sqlwin.schema import PART, SEQ
+from sqlwin.spark.dataframes import query_over
+from sqlwin.spark.feed import Feed, Step
+from sqlwin.spark.run import Came, run, start
+from tests.spark.scripts import orders, script, sliding, tumble
+
+pytestmark = pytest.mark.spark
+START = datetime(2024, 1, 1, tzinfo=timezone.utc)
+JSON = Sink("out", None, (("connector", "files"), ("format", "json"), ("path", "out")))
+
+
+def rows(first: int, count: int, step: int = 7) -> pl.DataFrame:
+    at = range(first, first + count)
+    return pl.DataFrame(
+        {
+            "product": [f"p{i % 5}" for i in at],
+            "value": list(at),
+            "ts": [START + timedelta(seconds=step * i) for i in at],
+        },
+        schema_overrides={"ts": pl.Datetime("us", "UTC")},
+    )
+
+
+def write(folder: Path, name: str, frame: pl.DataFrame) -> None:
+    folder.mkdir(exist_ok=True)
+    text = frame.with_columns(pl.col("ts").dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    text.write_csv(folder / name)
+
+
+def expected(frame: pl.DataFrame) -> list[tuple[str, datetime, int, int]]:
+    window = pl.col("ts").dt.truncate("1m").alias("window_start")
+    grouped = frame.group_by("product", window).agg(pl.len().alias("n"), pl.col("value").sum())
+    return sorted(grouped.rows())
+
+
+def got(results: list[pl.DataFrame]) -> list[tuple[str, datetime, int, int]]:
+    last = fold(pl.concat(results))
+    return sorted(last.select("product", "window_start", "n", "total").rows())
+
+
+def test_a_run_without_checkpoint_ends_drained(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path / "orders", "a.csv", rows(0, 100))
+    write(tmp_path / "orders", "b.csv", rows(100, 100))
+    shown: list[pl.DataFrame] = []
+    summary = run(script(tumble(orders())), RunOptions(tmp_path, show=shown.append), spark)
+    assert got(shown) == expected(rows(0, 200))
+    assert (summary.read, summary.batches) == (200, 1)
+
+
+def test_a_checkpoint_goes_on_and_drains(spark: SparkSession, tmp_path: Path) -> None:
+    shown: list[pl.DataFrame] = []
+    options = RunOptions(tmp_path, checkpoint=tmp_path / "checkpoint", show=shown.append)
+    write(tmp_path / "orders", "a.csv", rows(0, 100))
+    first = run(script(tumble(orders())), options, spark)
+    open_windows = expected(rows(0, 200))
+    assert len(got(shown)) < len(expected(rows(0, 100)))
+    write(tmp_path / "orders", "b.csv", rows(100, 100))
+    drained = RunOptions(tmp_path, tmp_path / "checkpoint", drain=True, show=shown.append)
+    second = run(script(tumble(orders())), drained, spark)
+    assert got(shown) == open_windows
+    assert (first.read, second.read) == (100, 100)
+    assert all(pl.concat(shown)["revision"] == 0)
+
+
+def test_a_batch_that_failed_runs_again_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path / "orders", "a.csv", rows(0, 100))
+    plan = script(tumble(orders()))
+    tries: list[tuple[int, pl.DataFrame]] = []
+
+    def once(batch: int, came: dict[int, Came]) -> None:
+        tries.append((batch, came[0].results.sort("row_key")))
+        if len(tries) == 1:
+            raise RunError("the disk is full")
+
+    with pytest.raises(Exception, match="the disk is full"):
+        start(spark, plan, tmp_path / "cp", once, tmp_path, end=True).awaitTermination()
+    start(spark, plan, tmp_path / "cp", once, tmp_path, end=True).awaitTermination()
+    (first, before), (second, after) = tries
+    assert first == second == 1
+    assert before.equals(after)
+
+
+def test_files_sinks_and_the_error_stream(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path / "orders", "a.csv", rows(0, 50))
+    with (tmp_path / "orders" / "a.csv").open("a") as file:
+        file.write("p1,many,2024-01-01T00:00:00Z\n")
+    refused: list[pl.DataFrame] = []
+    run(script(tumble(orders(), sink=JSON)), RunOptions(tmp_path, on_errors=refused.append), spark)
+    (out,) = (tmp_path / "out").glob("*.jsonl")
+    assert len(pl.read_ndjson(out)) == len(expected(rows(0, 50)))
+    assert "many" in pl.concat(refused)["reason"][0]
+
+
+def test_a_feed_drives_many_queries_as_in_process(spark: SparkSession, tmp_path: Path) -> None:
+    plan = script(*[tumble(orders()), sliding(orders())] * 5)
+    feed = Feed(str(tmp_path / "feed"))
+    stepped = list(steps())
+    for step in stepped:
+        feed.add({query: step for query in range(10)})
+    came: list[dict[int, Came]] = []
+    running = start(
+        spark,
+        plan,
+        tmp_path / "cp",
+        lambda batch, what: came.append(what),
+        tmp_path / "feed",
+        input="feed",
+        buckets=2,
+    )
+    running.awaitTermination()
+    assert len(came) == len(stepped)
+    for query in range(10):
+        for number, (results, errors) in enumerate(in_process(plan, query, stepped)):
+            what = came[number][query]
+            assert what.results.sort("row_key", "revision").equals(results), (query, number)
+            assert what.errors.sort("row").equals(errors), (query, number)
+
+
+def steps() -> Iterator[Step]:
+    late, expired = rows(85, 5), rows(0, 3)
+    yield Step(now=0, rows=placed(rows(0, 100), 0))
+    yield Step(now=1_000_000, rows=placed(late, 1_000))
+    yield Step(now=5_000_000, rows=placed(expired, 2_000))
+    yield Step(now=30_000_000)
+    yield Step(now=31_000_000, watermark=int(START.timestamp() * 1e6) + 3_600_000_000)
+    yield Step(now=32_000_000, end=True)
+
+
+def placed(frame: pl.DataFrame, first: int) -> pl.DataFrame:
+    seq = pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(SEQ)
+    return frame.with_columns(pl.lit(0, pl.Int32).alias(PART), seq)
+
+
+def in_process(
+    plan: Script, query: int, stepped: list[Step]
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    lowered = lower(plan.queries[query])
+    front, task = Front(lowered), Task(lowered)
+    for step in stepped:
+        taken = None
+        if step.rows is not None:
+            taken = front.take(step.rows, task.clock.of("orders"))
+        batch, marks = ([], []) if taken is None else ([taken.rows], [taken.marks])
+        output = task.take(batch, marks, step.now, step.end, step.watermark)
+        errors = output.errors if taken is None else pl.concat([taken.errors, output.errors])
+        yield output.results.sort("row_key", "revision"), errors.sort("row")
+
+
+def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path / "orders", "a.csv", rows(0, 100))
+    frame = spark.readStream.schema("product STRING, value BIGINT, ts TIMESTAMP").csv(
+        str(tmp_path / "orders"), header=True
+    )
+    query = query_over(spark, script(tumble(orders())), {"orders": frame})
+    came: list[pl.DataFrame] = []
+    query.run(lambda _, what: came.append(what[0].results), tmp_path / "cp", drain=True)
+    assert got(came) == expected(rows(0, 100))
+    out = query.results().writeStream.format("memory").queryName("out").outputMode("append")
+    out.option("checkpointLocation", str(tmp_path / "cp2")).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+    table = spark.table("out")
+    assert table.columns == [
+        "product", "window_start", "window_end", "n", "total",
+        "op", "emit", "revision", "row_key",
+    ]  # fmt: skip
+    assert 0 < table.count() < len(expected(rows(0, 100)))
+
+
+def test_state_outlives_the_cache(spark: SparkSession, tmp_path: Path) -> None:
+    from sqlwin.spark.cache import default_folder
+
+    shown: list[pl.DataFrame] = []
+    options = RunOptions(tmp_path, tmp_path / "checkpoint", show=shown.append)
+    write(tmp_path / "orders", "a.csv", rows(0, 100))
+    run(script(sliding(orders())), options, spark)
+    shutil.rmtree(default_folder(), ignore_errors=True)
+    write(tmp_path / "orders", "b.csv", rows(100, 5))
+    drained = RunOptions(tmp_path, tmp_path / "checkpoint", drain=True, show=shown.append)
+    run(script(sliding(orders())), drained, spark)
+    assert len(fold(pl.concat(shown))) == 105

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sqlwin.errors import RunError
+from sqlwin.spark.bucket import work
+from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
+from sqlwin.spark.cache import HostCache
+from sqlwin.spark.folder import Folder
+from sqlwin.spark.listing import Listing, opened, pieces
+from sqlwin.spark.offsets import Offset
+from sqlwin.spark.pack import packed
+from sqlwin.spark.program import Program, settled
+from sqlwin.spark.source import Settings, ScriptReader
+from sqlwin.spark.wire import ERRORS, RESULTS, decode, encode
+from sqlwin.state.blobs import DictBlobs
+from tests.spark.scripts import orders, script, sliding, tumble
+
+KEYS = pl.DataFrame(
+    {
+        "s": ["a", "b", None, "a", ""],
+        "i": [1, 2, None, 1, 0],
+        "f": [0.0, 1.5, None, -0.0, float("nan")],
+        "b": [True, False, None, True, False],
+    }
+)
+
+
+def test_equal_keys_share_a_bucket_and_null_is_a_key() -> None:
+    first, second, null, again, _ = hashes(KEYS, ("s", "i", "f", "b"))
+    assert first == again
+    assert len({int(first), int(second), int(null)}) == 3
+
+
+def test_the_hash_never_changes() -> None:
+    """A checkpoint's keys would be looked for in the wrong bucket."""
+    assert hashes(KEYS, ("s", "i", "f", "b")).tolist() == PINNED
+
+
+PINNED = [7983048571040976286, 6256743055987243948, 6567483604599218275, 7983048571040976286, 12350559927374503671]
+
+
+def test_buckets_are_even() -> None:
+    rows = pl.DataFrame({"user": [f"user-{i}" for i in range(10_000)]})
+    counts = np.bincount(bucket_of(rows, ("user",), 8))
+    assert counts.min() > 1_000
+    assert sum(len(part) for _, part in cut(rows, ("user",), 8)) == 10_000
+
+
+def test_labels_fall_evenly_on_partitions() -> None:
+    for query in range(5):
+        found = [partition_of(query, label, 4) for label in labels(query, 8, 4)]
+        assert sorted(found) == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_payloads_are_capped_and_whole() -> None:
+    frame = pl.DataFrame({"x": range(10_000)})
+    parts = [decode(payload) for payload in encode(frame, cap=10_000)]
+    assert len(parts) == 8
+    assert pl.concat(parts).equals(frame)
+
+
+@pytest.mark.parametrize("size", [1, 7, 16, 100])
+def test_pieces_cut_only_at_line_ends_and_cover_the_file(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('a,b\n1,"x\ny"\n2,"he said ""no\n"""\n3,z')
+    texts = []
+    for piece in pieces(str(path), "csv", size):
+        with opened(piece, header=True) as at:
+            texts.append(pl.read_csv(at))
+    assert pl.concat([t for t in texts if len(t)])["b"].to_list() == ["x\ny", 'he said "no\n"', "z"]
+
+
+def test_a_listing_keeps_its_order_when_files_come_before_it(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "b.json").write_text("{}")
+
+    def listed() -> list[str]:
+        listing = Listing(Folder(str(tmp_path / "state")), 0, "in/*.json", tmp_path, "json")
+        listing.refresh()
+        return [Path(piece.path).name for piece in listing.pieces]
+
+    assert listed() == ["b.json"]
+    (tmp_path / "in" / "a.json").write_text("{}")
+    assert listed() == ["b.json", "a.json"]
+    assert listed() == ["b.json", "a.json"]
+
+
+def test_the_cache_forgets_what_is_longest_unused(tmp_path: Path) -> None:
+    cache = HostCache(str(tmp_path), capacity=20_000)
+    frame = pl.DataFrame({"x": range(1_000)})
+    for name in "abcd":
+        cache.put(name, frame)
+    cache.sweep()
+    assert cache.get("d") is not None
+    assert cache.get("a") is None
+    held = cache.get("d")
+    (tmp_path / "d.arrow").unlink()
+    assert held is not None and held.equals(frame)
+
+
+def test_a_checkpoint_belongs_to_one_script(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path))
+    mine = Program(script(tumble(orders())).queries, 2, 2)
+    settled(mine, folder)
+    assert settled(Program(mine.queries, 5, 5), folder) == mine
+    with pytest.raises(RunError, match="belongs to another script"):
+        settled(Program(script(sliding(orders())).queries, 2, 2), folder)
+
+
+def reader(tmp_path: Path, end: bool = True, batch_bytes: int = 1) -> ScriptReader:
+    program = Program(script(tumble(orders())).queries, 2, 2)
+    state = str(tmp_path / "state")
+    return ScriptReader(
+        Settings(program.dump(), "files", state, str(tmp_path), end, batch_bytes=batch_bytes)
+    )
+
+
+def planned(read: ScriptReader, start: Offset) -> Iterator[Offset]:
+    while True:
+        end = Offset.load(read.latestOffset(start.dump(), None))  # type: ignore[arg-type]
+        if end == start:
+            return
+        yield end
+        start = end
+
+
+def test_the_end_comes_with_the_last_files_and_once(tmp_path: Path) -> None:
+    (tmp_path / "orders").mkdir()
+    for name in "ab":
+        (tmp_path / "orders" / f"{name}.csv").write_text("product,value,ts\n")
+    read = reader(tmp_path)
+    read.prepareForTriggerAvailableNow()
+    one, two = planned(read, Offset())
+    assert (one.files, one.ends) == ({"0": 1}, 0)
+    assert (two.files, two.ends, two.unread) == ({"0": 2}, 1, False)
+    (tmp_path / "orders" / "c.csv").write_text("product,value,ts\n")
+    assert list(planned(read, two)) == []
+    again = reader(tmp_path)
+    again.prepareForTriggerAvailableNow()
+    (three,) = planned(again, two)
+    assert (three.files, three.ends) == ({"0": 3}, 2)
+
+
+def test_an_undrained_run_can_be_drained_later(tmp_path: Path) -> None:
+    (tmp_path / "orders").mkdir()
+    (tmp_path / "orders" / "a.csv").write_text("product,value,ts\n")
+    first = reader(tmp_path, end=False)
+    first.prepareForTriggerAvailableNow()
+    (read_,) = planned(first, Offset())
+    then = reader(tmp_path, end=True)
+    then.prepareForTriggerAvailableNow()
+    (drained,) = planned(then, read_)
+    assert (drained.files, drained.ends) == ({"0": 1}, 1)
+    (part,) = then.partitions(read_.dump(), drained.dump())
+    assert [batch.column("kind")[0].as_py() for batch in then.read(part)] == ["mark", "mark"]
+
+
+def test_packed_dataframes_keep_equal_rows_apart_and_find_expired_ones() -> None:
+    program = Program(script(sliding(orders(), size=60_000_000)).queries, 2, 1)
+    blobs = DictBlobs()
+
+    def batch(*rows: tuple[int, int]) -> dict[str, list[pl.DataFrame]]:
+        frame = pl.DataFrame(
+            {
+                "product": ["tea"] * len(rows),
+                "value": [value for value, _ in rows],
+                "ts": [datetime.fromtimestamp(s, timezone.utc) for _, s in rows],
+            },
+            schema_overrides={"ts": pl.Datetime("us", "UTC")},
+        )
+        came = packed(program, (0,), frame.to_arrow().to_batches(), now=0)
+        out: dict[str, list[pl.DataFrame]] = {RESULTS: [], ERRORS: []}
+        for kind, payload in work(program, 0, came, blobs):
+            if kind in out:
+                out[kind].append(decode(payload))
+        return out
+
+    (results,) = batch((1, 10), (1, 10), (5, 20))[RESULTS]
+    assert results["total"].to_list() == [2, 2]
+    (results,) = batch((7, 1_000))[RESULTS]
+    assert results["total"].to_list() == [7]
+    (errors,) = batch((9, 15))[ERRORS]
+    assert errors["reason"].to_list() == ["expired"]
+    assert '"value": 9' in errors["row"][0]
