@@ -1,7 +1,7 @@
 """The same queries without sqlwin: Spark's own window() and a processor over rows.
 
 Spark keeps its usual settings, but for what helps it here: as many shuffle
-partitions as cores, no adaptive planning, RocksDB for state.
+partitions as cores, no adaptive planning, memory for the driver, RocksDB for state.
 """
 
 from __future__ import annotations
@@ -9,39 +9,99 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as Spark's own documents write it
 from pyspark.sql.streaming import DataStreamWriter
 
 from bench.data import Data
-from bench.progress import Account
-from bench.queries import DELAY_SECONDS, OVER, TUMBLE, Question
+from bench.progress import COUNTED, Account
+from bench.queries import DELAY_SECONDS, OVER, Question
 from bench.row_at_a_time import OVER_OUT, TUMBLE_OUT, InPandas, InRows, Sliding, Tumbling
 from bench.run import Asked, Done
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-OBSERVED = "answers"
 
 
 def run(asked: Asked, question: Question, data: Data) -> Done:
     spark = session(asked.cores)
     account = Account()
     spark.streams.addListener(account)
-    events = read(spark, data, asked.batch_files)
-    results = answers(events, question, asked.way)
-    observed = Observed(spark)
-    spark.streams.addListener(observed)
-    mode = "update" if asked.way == "update" else "append"
-    counted = results.observe(OBSERVED, F.count(F.lit(1)).alias("n"))
+    results = answers(read(spark, data, asked.batch_files), question, asked.way)
+    counted = results.observe("answers", F.count(F.lit(1)).alias(COUNTED))
     with tempfile.TemporaryDirectory(prefix="bench-") as checkpoint:
         query = (
             _into(counted, asked.results_path)
-            .outputMode(mode)
+            .outputMode("update" if asked.way == "update" else "append")
             .option("checkpointLocation", checkpoint)
             .trigger(availableNow=True)
             .start()
         )
         query.awaitTermination()
-        batches = account.all()
-    spark.stop()
-    return Done(batches, emitted=observed.count, refused=0)
+        batches = account.worked()
+        spark.stop()
+    return Done(batches, emitted=account.counted, refused=0)
+
+
+def session(cores: int) -> SparkSession:
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "6g",
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.pollingDelay": "20ms",
+    }
+    builder = SparkSession.builder.master(f"local[{cores}]").appName("bench")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def read(spark: SparkSession, data: Data, batch_files: int) -> DataFrame:
+    return (
+        spark.readStream.schema("key BIGINT, value BIGINT, ts TIMESTAMP")
+        .option("header", "true")
+        .option("maxFilesPerTrigger", batch_files)
+        .csv(f"{data.folder}/*.csv")
+        .withWatermark("ts", f"{DELAY_SECONDS} seconds")
+    )
+
+
+def answers(events: DataFrame, question: Question, way: str) -> DataFrame:
+    if way in ("append", "update"):
+        return windowed(events)
+    logic, out, instant = (
+        (Sliding, OVER_OUT, "ms") if question is OVER else (Tumbling, TUMBLE_OUT, "start")
+    )
+    rows = events.select("key", "value", F.unix_millis("ts").alias("ms"), "ts").groupBy("key")
+    columns = tuple(part.split()[0] for part in out.split(", "))
+    if way == "pandas":
+        results = rows.transformWithStateInPandas(
+            InPandas(logic, columns), out, "append", "eventTime"
+        )
+    else:
+        results = rows.transformWithState(InRows(logic, columns), out, "append", "eventTime")
+    named = "ts" if question is OVER else "window_start"
+    return results.withColumn(named, F.timestamp_millis(instant)).select(*question.columns)
+
+
+def windowed(events: DataFrame) -> DataFrame:
+    grouped = events.groupBy("key", F.window("ts", "1 minute")).agg(
+        F.count(F.lit(1)).alias("n"), F.sum("value").alias("total"), F.max("value").alias("top")
+    )
+    return grouped.select("key", F.col("window.start").alias("window_start"), "n", "total", "top")
+
+
+def _into(results: DataFrame, folder: Path | None) -> DataStreamWriter:
+    if folder is None:
+        return results.writeStream.format("noop")
+
+    def write(batch: DataFrame, number: int) -> None:
+        batch.write.mode("overwrite").parquet(str(folder / f"batch={number}"))
+
+    return results.writeStream.foreachBatch(write)

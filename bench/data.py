@@ -1,11 +1,11 @@
 """Generated rows: the same for a seed, on any machine, whatever was made before.
 
-Row i arrives at i / RATE seconds and happened up to 5 seconds earlier, so event
+Row i arrives at i / rate seconds and happened up to 5 seconds earlier, so event
 times are shuffled by up to 5 seconds and no row lies behind a watermark with that
 delay. The last row of all, of key 0, comes an hour later and closes what is open:
 Spark's own windows close by the watermark alone.
 
->>> made = rows(Shape("zipf", 1_000, zipf=True), first=0, count=3, seed=1)
+>>> made = rows(SHAPES["zipf"], first=0, count=3)
 >>> made.columns, made["ts"].dtype
 (['key', 'value', 'ts'], Datetime(time_unit='ms', time_zone='UTC'))
 """
@@ -23,7 +23,7 @@ import numpy.typing as npt
 import polars as pl
 
 RATE = 50_000 / 3
-"""Rows a second of event time: 20 M rows are 20 minutes."""
+"""Rows a second of event time: 20 M rows are 20 minutes, and a minute is 1 M rows."""
 SHUFFLE_MS = 5_000
 SEED = 20_240_101
 CLOSING_KEY = 0
@@ -55,6 +55,7 @@ class Data:
     shape: str
     rows: int
     file_rows: int
+    rate: float
     seed: int
     folder: str
 
@@ -69,11 +70,16 @@ class Data:
 
 
 def generated(
-    shape: str, count: int, root: Path, file_rows: int = FILE_ROWS, seed: int = SEED
+    shape: str,
+    count: int,
+    root: Path,
+    file_rows: int = FILE_ROWS,
+    rate: float = RATE,
+    seed: int = SEED,
 ) -> Data:
     """The data of a shape under `root`, made if they are not there yet."""
-    folder = root / f"{shape}-{count}-{file_rows}-{seed}-v{VERSION}"
-    data = Data(shape, count, file_rows, seed, str(folder))
+    folder = root.resolve() / f"{shape}-{count}-{file_rows}-{rate:.0f}-{seed}-v{VERSION}"
+    data = Data(shape, count, file_rows, rate, seed, str(folder))
     if not (folder / "_made.json").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -82,10 +88,12 @@ def generated(
     return data
 
 
-def rows(shape: Shape, first: int, count: int, seed: int = SEED) -> pl.DataFrame:
+def rows(
+    shape: Shape, first: int, count: int, rate: float = RATE, seed: int = SEED
+) -> pl.DataFrame:
     """Rows first <= i < first + count; `first` names them, so cut alike they are alike."""
     draw = np.random.default_rng([seed, shape.keys, int(shape.zipf), first])
-    arrival = START_MS + SHUFFLE_MS + (np.arange(first, first + count) * 1_000 / RATE)
+    arrival = START_MS + SHUFFLE_MS + (np.arange(first, first + count) * 1_000 / rate)
     ts = arrival.astype(np.int64) - draw.integers(0, SHUFFLE_MS, count)
     return pl.DataFrame(
         {
@@ -96,9 +104,9 @@ def rows(shape: Shape, first: int, count: int, seed: int = SEED) -> pl.DataFrame
     )
 
 
-def closing(count: int) -> pl.DataFrame:
+def closing(count: int, rate: float = RATE) -> pl.DataFrame:
     """The row that closes what the rows before it left open."""
-    ts = START_MS + SHUFFLE_MS + int(count * 1_000 / RATE) + HOUR_MS
+    ts = START_MS + SHUFFLE_MS + int(count * 1_000 / rate) + HOUR_MS
     row = pl.DataFrame({"key": [CLOSING_KEY], "value": [0], "ts": [ts]})
     return row.with_columns(pl.col("ts").cast(pl.Datetime("ms", "UTC")))
 
@@ -116,9 +124,9 @@ def _write(data: Data) -> None:
     starts = range(0, data.rows, data.file_rows)
     for number, first in enumerate(starts):
         count = min(data.file_rows, data.rows - first)
-        made = rows(SHAPES[data.shape], first, count, data.seed)
+        made = rows(SHAPES[data.shape], first, count, data.rate, data.seed)
         if first + count == data.rows:
-            made = pl.concat([made, closing(data.rows)])
+            made = pl.concat([made, closing(data.rows, data.rate)])
         path = Path(data.folder) / f"part-{number:05d}.csv"
         made.write_csv(path, datetime_format="%Y-%m-%dT%H:%M:%S%.3fZ")
         # Spark takes files by their age.

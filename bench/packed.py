@@ -27,15 +27,10 @@ def run(asked: Asked, question: Question, data: Data) -> Done:
     summary = host.run(query, RunOptions(Path(), on_batch=told.append), spark)
     batches = [
         replace(batch, rows=said.read)
-        for batch, said in zip(_working(account.all()), told, strict=True)
+        for batch, said in zip(account.worked(), told, strict=True)
     ]
     spark.stop()
     return Done(batches, emitted=summary.emitted, refused=sum(summary.refused.values()))
-
-
-def _working(batches: list[Batch]) -> list[Batch]:
-    """Those that ran; Spark also tells of ends and of idle times."""
-    return [batch for batch in batches if "addBatch" in batch.phases]
 
 
 def _batch_bytes(size: int) -> None:

@@ -86,7 +86,7 @@ class WindowAggregator:
         stores[PANES].put(batch)
         self.revisions.touch(self._touched(late, before), stores, now)
         if self.policy.late is Late.ON_UPDATE:
-            return self._correct(stores, by=None)
+            return self._correct(self.revisions.due(stores), stores)
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -100,10 +100,10 @@ class WindowAggregator:
         deadline = self.next_deadline(stores)
         if deadline is None or now < deadline:
             return self.nothing()
-        return self._correct(stores, by=now - self.policy.late_period)
+        return self._correct(self.revisions.due(stores, now - self.policy.late_period), stores)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        corrected = self._correct(stores, by=None)
+        corrected = self._correct(self.revisions.due(stores), stores)
         windows = self._closing(stores.closed, END, stores)
         known = self.revisions.was(windows, stores, otherwise=-1)
         self.revisions.settle(known, stores)
@@ -123,8 +123,7 @@ class WindowAggregator:
         self.revisions.settle(known.filter(pl.col(WAS) >= 0), stores)
         return self._changes(known, "full")
 
-    def _correct(self, stores: Stores, by: int | None) -> pl.DataFrame:
-        due = self.revisions.due(stores, by)
+    def _correct(self, due: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if due.is_empty():
             return self.nothing()
         current = self._values(due.select(self.identity), stores)
@@ -135,8 +134,8 @@ class WindowAggregator:
     def _retire(self, watermark: int, stores: Stores) -> pl.DataFrame:
         """Drop what no window within retention needs; first emit what still waits there."""
         before = watermark - self.policy.retain - self.hop.size + 1
-        leaving = self.revisions.due(stores, by=None).filter(pl.col(WINDOW) < before)
-        last = self._correct(stores, by=None) if not leaving.is_empty() else self.nothing()
+        leaving = self.revisions.due(stores).filter(pl.col(WINDOW) < before)
+        last = self._correct(leaving, stores)
         stores[PANES].expire(before)
         stores["revisions"].expire(before)
         return last
@@ -156,7 +155,7 @@ class WindowAggregator:
     def _late_windows(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         closed = stores.closed
         if closed == START or batch.is_empty():
-            return batch.head(0).select(*self.keys, pl.lit(0, pl.Int64).alias(WINDOW))
+            return batch.head(0).select(*self.keys, pl.col(PANE).alias(WINDOW))
         candidates = batch.filter(pl.col(PANE) < closed).select(*self.keys, PANE)
         windows = windows_of(candidates, PANE, self.hop)
         return (

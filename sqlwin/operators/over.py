@@ -94,7 +94,7 @@ class OverAggregator:
         stores[ROWS].put(batch)
         self.revisions.touch(touched, stores, now)
         if self.policy.late is Late.ON_UPDATE:
-            return self._correct(stores, by=None)
+            return self._correct(self.revisions.due(stores), stores)
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -109,10 +109,10 @@ class OverAggregator:
         deadline = self.next_deadline(stores)
         if deadline is None or now < deadline:
             return self.nothing()
-        return self._correct(stores, by=now - self.policy.late_period)
+        return self._correct(self.revisions.due(stores, now - self.policy.late_period), stores)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        corrected = self._correct(stores, by=None)
+        corrected = self._correct(self.revisions.due(stores), stores)
         known = self._emit_full(stores, END)
         self.revisions.settle(known, stores)
         return pl.concat([corrected, self._changes(known, "full")])
@@ -130,8 +130,7 @@ class OverAggregator:
         open_ = (rows[TS] >= stores.closed).to_numpy()
         return self.revisions.was(self._values(rows, open_), stores, otherwise=-1)
 
-    def _correct(self, stores: Stores, by: int | None) -> pl.DataFrame:
-        due = self.revisions.due(stores, by)
+    def _correct(self, due: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if due.is_empty():
             return self.nothing()
         known = self.revisions.was(self._values_of(due, stores), stores, otherwise=-1)
@@ -141,8 +140,8 @@ class OverAggregator:
     def _retire(self, watermark: int, stores: Stores) -> pl.DataFrame:
         """Drop whole slices out of retention; first emit what still waits there."""
         horizon = watermark - self.policy.retain
-        leaving = self.revisions.due(stores, by=None).filter(pl.col(TS) < horizon)
-        last = self._correct(stores, by=None) if not leaving.is_empty() else self.nothing()
+        leaving = self.revisions.due(stores).filter(pl.col(TS) < horizon)
+        last = self._correct(leaving, stores)
         before = (horizon - self.reach) // self.slice_width * self.slice_width
         self.history.keep(stores, before)
         stores[ROWS].expire(before)

@@ -81,7 +81,7 @@ class Revisions:
         )
         return joined.with_columns(pl.col(WAS).fill_null(otherwise))
 
-    def due(self, stores: Stores, by: int | None) -> pl.DataFrame:
+    def due(self, stores: Stores, by: int | None = None) -> pl.DataFrame:
         """Records that wait since `by` or longer; all that wait where `by` is None."""
         waiting = self._waiting(stores)
         return waiting if by is None else waiting.filter(pl.col(SINCE) <= by)

@@ -211,16 +211,43 @@ class Sink:
 
 @dataclass(frozen=True)
 class Query:
-    """One SELECT or INSERT INTO: a plan in normal form, and its sink (None: the screen)."""
+    """One SELECT or INSERT INTO: a plan in normal form, and its sink (None: the screen).
+
+    explain: it is to be shown, not run.
+    """
 
     plan: Node
     sink: Sink | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True)
+class Describe:
+    """DESCRIBE of a stream, a view or a sink: its columns; stream: where it is one."""
+
+    name: str
+    columns: Schema
+    stream: Stream | None = None
+
+
+@dataclass(frozen=True)
+class ShowStreams:
+    """SHOW STREAMS: those declared so far."""
+
+    streams: tuple[Stream, ...]
+
+
+Statement = Query | Describe | ShowStreams
 
 
 @dataclass(frozen=True)
 class Script:
-    """Everything a text declares and asks for, in the order of the text."""
+    """Everything a text declares and asks for, in the order of the text.
+
+    queries: those to run. statements: all that answers, queries to explain among them.
+    """
 
     streams: tuple[Stream, ...]
     queries: tuple[Query, ...]
     settings: tuple[tuple[str, str], ...] = ()
+    statements: tuple[Statement, ...] = ()

@@ -1,0 +1,60 @@
+"""sqlwin on Spark: the same queries over streaming DataFrames, or over files.
+
+    import sqlwin.spark
+    q = sqlwin.spark.query(spark, "SELECT …", {"orders": spark.readStream…})
+    q.results().writeStream…
+
+    sqlwin.spark.run("CREATE STREAM …; INSERT INTO …", RunOptions(base=Path(".")))
+
+Nothing but this package needs pyspark or a JVM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+
+from sqlwin.plan.nodes import Script, Stream
+from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.progress import Summary
+from sqlwin.spark.dataframes import SparkQuery, query_over
+from sqlwin.spark.run import run as run_script
+from sqlwin.spark.session import local_session
+
+__all__ = ["SparkQuery", "local_session", "query", "run", "run_script"]
+
+
+def query(
+    spark: SparkSession,
+    sql: str,
+    inputs: Mapping[str, DataFrame],
+    streams: Mapping[str, Stream] | None = None,
+    params: Mapping[str, str] | None = None,
+) -> SparkQuery:
+    """One SELECT over streaming DataFrames, by name of the stream.
+
+    sql: CREATE STREAM … for each input and the SELECT, or just the SELECT where
+    `streams` are given. QueryError for a mistake in the text, InputError where a
+    stream has no DataFrame.
+    """
+    return query_over(spark, _script(sql, streams, params), inputs)
+
+
+def run(
+    sql: str,
+    options: RunOptions,
+    spark: SparkSession | None = None,
+    params: Mapping[str, str] | None = None,
+) -> Summary:
+    """Run every query of a script over its files. spark: a local one by default."""
+    return run_script(_script(sql, None, params), options, spark)
+
+
+def _script(
+    sql: str, streams: Mapping[str, Stream] | None, params: Mapping[str, str] | None
+) -> Script:
+    # here, so that a worker that imports this package does not build the parser
+    from sqlwin.sql import script
+
+    return script(sql, streams=dict(streams or {}), params=params)

@@ -28,7 +28,7 @@ from pathlib import Path
 from sqlwin.runtime.files import listing
 from sqlwin.spark.folder import Folder
 
-PIECE = 64 << 20
+PIECE = 32 << 20
 _BLOCK = 1 << 20
 
 

@@ -7,6 +7,7 @@ already, such as a cluster's, keeps its settings but for those a query needs.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import tempfile
@@ -38,7 +39,9 @@ def local_session(cores: int | None = None, settings: dict[str, str] | None = No
     for name, value in {**local_settings(count), **(settings or {})}.items():
         builder = builder.config(name, value)
     with _stderr_to(log_file()):
-        return builder.getOrCreate()
+        spark = builder.getOrCreate()
+    atexit.register(spark.stop)  # without it the JVM may outlive us
+    return spark
 
 
 def log_file() -> Path:
@@ -81,8 +84,9 @@ def local_settings(cores: int) -> dict[str, str]:
         "spark.python.worker.reuse": "true",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.adaptive.enabled": "false",
-        # a payload is some tens of MB; more than a few of them must not share an Arrow batch
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+        # payloads are few and big, rows of a DataFrame many and small: bytes bound a batch
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
+        "spark.sql.execution.arrow.maxBytesPerBatch": f"{256 << 20}b",
         "spark.sql.streaming.minBatchesToRetain": "3",
         "spark.sql.streaming.pollingDelay": "20ms",
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",

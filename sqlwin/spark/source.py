@@ -12,9 +12,8 @@ all, which only ticks, beside sources that are not ours.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from pyspark.sql.types import StructType
 
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Listing, Piece
+from sqlwin.spark.listing import PIECE, Listing, Piece
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import After, after
@@ -56,7 +55,7 @@ class Settings:
     end: bool = False
     tasks: int = 2
     batch_bytes: int = BATCH_BYTES
-    piece_bytes: int = 64 << 20
+    piece_bytes: int = PIECE
     tick: float = 10.0
 
     def options(self) -> dict[str, str]:
@@ -154,18 +153,22 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self.settings.input == "feed":
             more = at.step < self.steps
             return at.then(at.now, step=at.step + 1, watermarks=watermarks) if more else None
+        if self.settings.input == "tick":
+            return self._tick(at, now)
         files, rest = self._files(at)
         end = self.settings.end and not rest and (files is not None or at.unread)
-        if files is not None or end or self._due(at, left, now):
-            self.ticked = True
-            return at.then(now, files=files, watermarks=watermarks, end=end)
-        return None
+        due = not self.bounded and left.deadline is not None and left.deadline <= now
+        if files is None and not end and not due:
+            return None
+        return at.then(now, files=files, watermarks=watermarks, end=end)
 
-    def _due(self, at: Offset, left: After, now: int) -> bool:
-        if self.settings.input == "tick":
-            due = at.now + int(self.settings.tick * 1_000_000)
-            return not self.ticked if self.bounded else now >= due
-        return not self.bounded and left.deadline is not None and left.deadline <= now
+    def _tick(self, at: Offset, now: int) -> Offset | None:
+        """Beside other sources: at most once in a bounded run, and there with the end."""
+        due = not self.ticked if self.bounded else now >= at.now + self.settings.tick * 1_000_000
+        if not due:
+            return None
+        self.ticked = True
+        return at.then(now, end=self.settings.end)
 
     def _files(self, at: Offset) -> tuple[dict[str, int] | None, bool]:
         """The pieces read after the next batch, None where there is no new one; any left?"""
@@ -214,7 +217,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 listing.restore()
             lo, hi = (offset.files.get(str(listing.number), 0) for offset in (first, last))
             pieces += [(listing.number, at, listing.pieces[at]) for at in range(lo, hi)]
-        shares = _shared(pieces, self.settings.tasks) or [[]]
+        shares = _shared(pieces, self.settings.tasks, lambda it: it[2].hi - it[2].lo) or [[]]
         for number, share in enumerate(shares):
             yield Reading(
                 program=self.settings.program,
@@ -229,8 +232,8 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _step_readings(self, last: Offset) -> Iterator[StepReading]:
         touched = Feed(self.settings.base).queries(last.step)
         watermarks = {int(query): at for query, at in last.watermarks.items()}
-        for share in _shared([(query,) for query in touched], self.settings.tasks):
-            only = frozenset(query for (query,) in share)
+        for share in _shared(touched, self.settings.tasks, lambda _: 1):
+            only = frozenset(share)
             yield StepReading(
                 self.settings.program, self.settings.base, last.step, only, watermarks, last.batch
             )
@@ -246,8 +249,12 @@ def _enough(pieces: list[Piece], start: int, share: int) -> int:
     return len(pieces)
 
 
-def _shared(items: list[Any], tasks: int) -> list[list[Any]]:
-    """Neighbours stay together; at most `tasks` shares, none empty."""
-    bounds = [len(items) * i // tasks for i in range(tasks + 1)]
-    shares = [items[lo:hi] for lo, hi in pairwise(bounds)]
+def _shared(items: list[Any], tasks: int, weigh: Callable[[Any], int]) -> list[list[Any]]:
+    """At most `tasks` shares of about equal weight, none empty; neighbours stay together."""
+    shares: list[list[Any]] = [[] for _ in range(tasks)]
+    total, before = max(1, sum(map(weigh, items))), 0
+    for item in items:
+        middle = before + weigh(item) / 2
+        shares[min(tasks - 1, int(middle * tasks / total))].append(item)
+        before += weigh(item)
     return [share for share in shares if share]

@@ -237,5 +237,13 @@ class Set:
 
 
 Statement = (
-    CreateStream | CreateView | CreateSink | Insert | Select | ExplainOf | DescribeOf | ShowAll | Set
+    CreateStream
+    | CreateView
+    | CreateSink
+    | Insert
+    | Select
+    | ExplainOf
+    | DescribeOf
+    | ShowAll
+    | Set
 )

@@ -17,7 +17,7 @@ from sqlwin.sql import ast, text
 from sqlwin.sql.build_policies import PolicyRules
 from sqlwin.sql.build_windows import WindowRules
 from sqlwin.sql.clauses import Clause, in_order, policies
-from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word
+from sqlwin.sql.leaves import Children, found, meta_span, named, word
 
 
 @v_args(meta=True)

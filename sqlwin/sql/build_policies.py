@@ -33,7 +33,8 @@ class PolicyRules(Transformer[Token, Any]):
         return ast.Count(int(digits), meta_span(meta))
 
     def emit(self, meta: Meta, children: Children) -> Clause:
-        return Clause("EMIT", list(children), word(meta, "EMIT"))
+        given = [child for child in children if isinstance(child, Clause)]
+        return Clause("EMIT", given, word(meta, "EMIT"))
 
     def early(self, meta: Meta, children: Children) -> Clause:
         return _refused("EARLY", "EMIT EARLY", meta)
@@ -50,7 +51,7 @@ class PolicyRules(Transformer[Token, Any]):
         return ast.Name("EMIT ON CLOSE TIMEOUT", word(meta, "TIMEOUT"))
 
     def late(self, meta: Meta, children: Children) -> Clause:
-        (given,) = children
+        given = children[-1]
         if isinstance(given, ast.Duration):
             late = ast.Late("EVERY", given.micros, meta_span(meta))
         else:
@@ -66,24 +67,19 @@ class PolicyRules(Transformer[Token, Any]):
     def retain(self, meta: Meta, children: Children) -> Clause:
         rows = next((c for c in children if isinstance(c, ast.Count)), None)
         span = word(meta, "RETAIN")
-        value: Any = ast.Name("RETAIN n ROWS", rows.span) if rows else children[0]
+        value: Any = (
+            ast.Name("RETAIN n ROWS", rows.span)
+            if rows
+            else next(c for c in children if isinstance(c, ast.Duration))
+        )
         if rows is None and len([c for c in children if isinstance(c, ast.Duration)]) > 1:
             raise QueryError("RETAIN takes one duration", meta_span(meta), legal="RETAIN 1 HOUR")
         return Clause("RETAIN", [Clause("RETAIN", value, span)], span)
 
     def expired(self, meta: Meta, children: Children) -> Clause:
         span = word(meta, "EXPIRED")
-        name = ast.Name(f"EXPIRED {children[0]}", span)
+        name = ast.Name(key_of(children[0]), span)
         return Clause("EXPIRED", [Clause("EXPIRED", name, span)], span)
-
-    def expired_into(self, meta: Meta, children: Children) -> str:
-        return "INTO"
-
-    def expired_emit(self, meta: Meta, children: Children) -> str:
-        return "EMIT"
-
-    def expired_count(self, meta: Meta, children: Children) -> str:
-        return "COUNT"
 
 
 def _refused(word_: str, what: str, meta: Meta) -> Clause:

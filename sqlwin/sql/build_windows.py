@@ -110,7 +110,9 @@ class WindowRules(Transformer[Token, Any]):
         amount = extent if isinstance(extent, ast.Duration | ast.Count) else None
         side = "PRECEDING" if amount is not None else "UNBOUNDED PRECEDING"
         bound = ast.Bound(side, amount, extent.span)
-        return Clause("frame", ast.FrameSpec(_unit(unit), bound, None, meta_span(meta)), extent.span)
+        return Clause(
+            "frame", ast.FrameSpec(_unit(unit), bound, None, meta_span(meta)), extent.span
+        )
 
     def unbounded(self, meta: Meta, children: Children) -> Clause:
         return Clause("unbounded", None, meta_span(meta))
@@ -138,6 +140,9 @@ class WindowRules(Transformer[Token, Any]):
     def base(self, meta: Meta, children: Children) -> ast.Name:
         return named(children[0])
 
+    def window_name(self, meta: Meta, children: Children) -> ast.Name:
+        return named(children[0])
+
     def partition(self, meta: Meta, children: Children) -> Clause:
         return Clause("partition", tuple(children), word(meta, "PARTITION BY"))
 
@@ -147,7 +152,9 @@ class WindowRules(Transformer[Token, Any]):
     def frame(self, meta: Meta, children: Children) -> Clause:
         unit, *bounds = children
         end = bounds[1] if len(bounds) > 1 else None
-        return Clause("frame", ast.FrameSpec(_unit(unit), bounds[0], end, meta_span(meta)), meta_span(meta))
+        return Clause(
+            "frame", ast.FrameSpec(_unit(unit), bounds[0], end, meta_span(meta)), meta_span(meta)
+        )
 
     def bound(self, meta: Meta, children: Children) -> ast.Bound:
         return ast.Bound(key_of(children[1]), children[0], meta_span(meta))
@@ -179,4 +186,3 @@ def _unit(token: Token) -> str:
 
 def _refused(what: str, meta: Meta) -> Clause:
     return Clause(f"refused {what}", ast.Name(what, meta_span(meta)), meta_span(meta))
-

@@ -13,11 +13,10 @@ from sqlwin.sql.engine import aggregate_names
 from sqlwin.sql.scalars import Expr, place, word
 
 WINDOW_FUNCTIONS = frozenset(
-    "lag lead row_number rank dense_rank percent_rank cume_dist ntile nth_value".split()
+    ["lag", "lead", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "nth_value"]
 )
 SPARK_ONLY = frozenset(
-    "collect_list collect_set percentile percentile_approx approx_percentile grouping grouping_id "
-    "count_min_sketch regr_count max_n min_n top_k topk hll_sketch_agg try_sum try_avg".split()
+    ["collect_list", "collect_set", "percentile", "percentile_approx", "approx_percentile", "grouping", "grouping_id", "count_min_sketch", "regr_count", "max_n", "min_n", "top_k", "topk", "hll_sketch_agg", "try_sum", "try_avg"]
 )
 KNOWN = ", ".join(known.name.upper() for known in SIGNATURES)
 _STREAM_OPERATORS = ("istream", "dstream", "rstream")

@@ -30,6 +30,9 @@ def in_order(clauses: Sequence[Clause]) -> dict[str, Clause]:
     """The clauses by their words."""
     seen: dict[str, Clause] = {}
     for clause in clauses:
+        if clause.word in ("LATE", "EARLY"):
+            message = f"{clause.word} is a part of EMIT"
+            raise QueryError(message, clause.span, legal=f"EMIT {clause.word} …")
         if clause.word in seen:
             raise QueryError(f"{clause.word} is given twice", clause.span, legal="once")
         after = next((word for word in seen if _rank(word) > _rank(clause.word)), None)

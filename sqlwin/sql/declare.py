@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 import pyarrow as pa
-from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Scalar, Sink, Stream
@@ -21,7 +20,9 @@ from sqlwin.sql.scope import Scope
 
 _TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*(.*)\Z", re.DOTALL)
 _ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
-_TAIL = re.compile(r"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+'[^']*'|\s)*\Z", re.IGNORECASE)
+_TAIL = re.compile(
+    r"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+'[^']*'|\s)*\Z", re.IGNORECASE
+)
 _DELAY = re.compile(r"\s*`?(\w+)`?\s*(?:-\s*(.*))?\Z", re.DOTALL)
 _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
 
@@ -90,10 +91,16 @@ def _offset_column(created: ast.CreateStream) -> ast.CreateStream:
             kept.append(position)
             continue
         run = ast.Run(called, called, position.column.span)
-        columns.insert(0, ast.ColumnDef(position.word, type=run))
+        columns.append(ast.ColumnDef(position.word, type=run))
+    columns.sort(key=lambda column: (column.name.span.line, column.name.span.column))
     return ast.CreateStream(
-        created.name, created.kind, tuple(columns), created.watermarks, tuple(kept),
-        created.options, created.span,
+        created.name,
+        created.kind,
+        tuple(columns),
+        created.watermarks,
+        tuple(kept),
+        created.options,
+        created.span,
     )
 
 
@@ -115,7 +122,9 @@ def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int
         return None, 0
     first, *more = created.watermarks
     if more:
-        raise QueryError("a stream has one watermark", more[0].column.span, legal="one WATERMARK FOR")
+        raise QueryError(
+            "a stream has one watermark", more[0].column.span, legal="one WATERMARK FOR"
+        )
     column = _column(made.schema, first.column)
     if column.type != TIMESTAMP:
         message = f"event time must be TIMESTAMP, {column.name} is {type_name(column.type)}"
@@ -165,6 +174,3 @@ def _column(schema: Schema, name: ast.Name) -> Column:
             return column
     message = f"unknown column {name.text}{nearest(name.text, known)}"
     raise QueryError(message, name.span, legal=", ".join(known))
-
-
-_ = exp

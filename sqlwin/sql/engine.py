@@ -12,6 +12,7 @@ in 128 bits becomes a decimal, an instant without a zone is UTC.
 
 from __future__ import annotations
 
+import re
 import threading
 from functools import lru_cache
 
@@ -80,8 +81,13 @@ def _empty(schema: Schema) -> pa.Table:
 
 def _reason(error: str) -> str:
     """The first line, without the kind of error before it."""
-    first = error.splitlines()[0]
-    return first.split(" Error: ", 1)[-1]
+    unknown = re.search(
+        r'Function with name (\w+) does not exist!(?:\s*Did you mean "(\w+)")?', error
+    )
+    if unknown:
+        near = f"; did you mean {unknown[2]}?" if unknown[2] else ""
+        return f"no function is called {unknown[1]}{near}"
+    return error.splitlines()[0].split(" Error: ", 1)[-1]
 
 
 @lru_cache(maxsize=1)

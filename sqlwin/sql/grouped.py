@@ -18,7 +18,6 @@ from sqlwin.plan.nodes import (
     Aggregate,
     OverAggregate,
     OverCall,
-
     WindowAggregate,
 )
 from sqlwin.policies import Policy
@@ -53,7 +52,9 @@ class Grouping:
 
     def above(self, tree: Expr, run: ast.Run, wanted: str | None) -> Expr:
         """`tree`, resolved, over the operator's output."""
-        made = tree.transform(lambda node: self._above(node, run, node is tree and wanted or None))
+        made = tree.transform(
+            lambda node: self._above(node, run, wanted if node.parent is None else None)
+        )
         return made.transform(unmarked)
 
     def _above(self, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
@@ -99,7 +100,10 @@ def unmarked(node: Expr) -> Expr:
 
 
 def grouped(
-    select: ast.Select, relation: Relation, window: Window, items: Sequence[Item],
+    select: ast.Select,
+    relation: Relation,
+    window: Window,
+    items: Sequence[Item],
     group: Sequence[ast.Run],
 ) -> Relation:
     """`group`: the items of GROUP BY that are not the window itself."""
@@ -121,9 +125,7 @@ def grouped(
     return Relation(base, columns, (), having, run)
 
 
-def _where(
-    select: ast.Select, relation: Relation, window: Window
-) -> tuple[Relation, Expr | None]:
+def _where(select: ast.Select, relation: Relation, window: Window) -> tuple[Relation, Expr | None]:
     """A tuple window counts messages before WHERE, so there it stays out of the Filter."""
     if select.where is None:
         return relation, None
@@ -212,8 +214,12 @@ def _operator(
 
 
 def _sliding(
-    grouping: Grouping, window: Window, keys: tuple[str, ...],
-    aggregates: tuple[Aggregate, ...], rules: Policy, where: str | None,
+    grouping: Grouping,
+    window: Window,
+    keys: tuple[str, ...],
+    aggregates: tuple[Aggregate, ...],
+    rules: Policy,
+    where: str | None,
 ) -> OverAggregate:
     assert window.frame is not None
     frame = window.frame
@@ -229,6 +235,3 @@ def _sliding(
         window_columns=True,
         where=where,
     )
-
-
-

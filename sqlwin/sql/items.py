@@ -44,7 +44,11 @@ def unique(names: Sequence[tuple[str, ast.Run]]) -> None:
 
 def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
     tree = parsed(run)
-    if isinstance(tree, exp.Star) or isinstance(tree.this, exp.Star) and isinstance(tree, exp.Column):
+    if (
+        isinstance(tree, exp.Star)
+        or (isinstance(tree.this, exp.Star)
+        and isinstance(tree, exp.Column))
+    ):
         return _star(tree, run, relation, edges)
     if isinstance(tree, exp.Alias):
         return [Item(tree.this, run, tree.alias, tree.alias)]
@@ -53,9 +57,7 @@ def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]
     return [Item(tree, run, _text(tree, run))]
 
 
-def _star(
-    tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]
-) -> list[Item]:
+def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
     table = tree.table if isinstance(tree, exp.Column) else ""
     if table and table.lower() not in [name.lower() for name in relation.names]:
         here = ", ".join(f"{name}.*" for name in relation.names)

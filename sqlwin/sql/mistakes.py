@@ -1,5 +1,137 @@
+"""Syntax errors, taught by example.
+
+`grammar/mistakes/*.txt` hold wrong texts under the message each deserves. Two
+texts make the same mistake where the parser stops in the same state at the same
+word, or, failing that, at the same kind of word, or at least in the same state.
+Anything else says what was read and what might have stood there.
+"""
+
 from __future__ import annotations
-from typing import Any
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
 from sqlwin.errors import QueryError, Span
-def explained(unexpected: Any, text: str, grammar: Any, folder: Any, start: str) -> QueryError:
-    return QueryError("cannot read this: "+str(unexpected)[:300], Span(max(unexpected.line,1), max(unexpected.column,1), 1), text)
+from sqlwin.sql.text import span
+
+END = "the end of the text"
+_WORDS = {
+    "NAME": "a name",
+    "STRING": "'text'",
+    "NUMBER": "a number",
+    "LPAR": "(",
+    "RPAR": ")",
+    "COMMA": ",",
+    "EQUAL": "=",
+    "SEMICOLON": ";",
+    "DOT": ".",
+    "LSQB": "[",
+    "RSQB": "]",
+    "KIND": "STREAM",
+    "SIDE": "PRECEDING",
+    "KSQL_PART": "SIZE",
+    "$END": "the end",
+}
+_QUIET = frozenset(("TEXT", "OP", "STAR", "HINT", "STREAM_OPERATOR", "DOT", "EQUAL"))
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where the parser stopped: its state, and the word's kind and text in capitals."""
+
+    state: object
+    kind: str
+    word: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    message: str
+    legal: str
+    examples: tuple[str, ...]
+
+
+def explained(
+    unexpected: UnexpectedInput, text: str, grammar: Lark, folder: Path, start: str
+) -> QueryError:
+    place = _place(unexpected, text)
+    stop = _stop(unexpected)
+    lesson = _nearest(stop, taught(grammar, folder)) if start == "start" else None
+    if lesson is not None:
+        return QueryError(lesson.message, place, text, lesson.legal)
+    shown = END if stop.kind == "$END" else _shown(unexpected)
+    return QueryError(f"cannot read {shown} here", place, text, _expected(unexpected))
+
+
+def lessons(folder: Path) -> Iterator[Lesson]:
+    """Blocks of a message, a line `legal: …`, and wrong texts, one a line."""
+    for path in sorted((folder / "mistakes").glob("*.txt")):
+        for block in path.read_text("utf-8").split("\n\n"):
+            lines = [line for line in block.splitlines() if line and not line.startswith("#")]
+            if lines:
+                message, legal, *examples = lines
+                yield Lesson(message, legal.removeprefix("legal: "), tuple(examples))
+
+
+@lru_cache(maxsize=1)
+def taught(grammar: Lark, folder: Path) -> tuple[tuple[Stop, Lesson], ...]:
+    """Where each example stops."""
+    known = []
+    for lesson in lessons(folder):
+        for example in lesson.examples:
+            try:
+                grammar.parse(example, start="start")
+            except UnexpectedInput as unexpected:
+                known.append((_stop(unexpected), lesson))
+            else:
+                raise ValueError(f"not a mistake: {example}")
+    return tuple(known)
+
+
+def _nearest(stop: Stop, known: tuple[tuple[Stop, Lesson], ...]) -> Lesson | None:
+    same = [(other, lesson) for other, lesson in known if other.state == stop.state]
+    for other, lesson in same:
+        if (other.kind, other.word) == (stop.kind, stop.word):
+            return lesson
+    for other, lesson in same:
+        if other.kind == stop.kind:
+            return lesson
+    return None
+
+
+def _stop(unexpected: UnexpectedInput) -> Stop:
+    state = getattr(unexpected, "state", None)
+    position = getattr(state, "position", None)
+    if isinstance(unexpected, UnexpectedToken):
+        token: Token = unexpected.token
+        return Stop(position, token.type, str(token).upper())
+    return Stop(position, "character", getattr(unexpected, "char", ""))
+
+
+def _shown(unexpected: UnexpectedInput) -> str:
+    if isinstance(unexpected, UnexpectedToken):
+        return str(unexpected.token)
+    return str(getattr(unexpected, "char", "this"))
+
+
+def _place(unexpected: UnexpectedInput, text: str) -> Span:
+    if isinstance(unexpected, UnexpectedCharacters):
+        return span(text, unexpected.pos_in_stream or 0, (unexpected.pos_in_stream or 0) + 1)
+    assert isinstance(unexpected, UnexpectedToken)
+    if unexpected.token.type == "$END":
+        end = len(text.rstrip())
+        return span(text, end, end + 1)
+    start = unexpected.token.start_pos or 0
+    return span(text, start, start + len(unexpected.token))
+
+
+def _expected(unexpected: UnexpectedInput) -> str:
+    """Words that may stand there, the rare ones left out."""
+    given = getattr(unexpected, "accepts", None) or getattr(unexpected, "expected", None) or ()
+    names = sorted(name for name in given if name not in _QUIET and not name.startswith("__"))
+    return ", ".join(_WORDS.get(name, name.replace("_", " ")) for name in names)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError, Span
+from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import OverAggregate, OverCall
 from sqlwin.sql import ast
 from sqlwin.sql.below import Below
@@ -36,6 +36,9 @@ def has_over(items: Sequence[Item]) -> bool:
 def over(select: ast.Select, relation: Relation, items: Sequence[Item]) -> Relation:
     """`relation` is already narrowed by WHERE: as in SQL, frames hold what it lets pass."""
     refuse_chained(relation, next(item.run.span for item in items if item.run.overs))
+    for item in items:
+        for node in item.tree.walk():
+            call_at(node, item.run)  # refuses by name before windows are looked at
     relation = _timed(relation, items, dict(_named(select)))
     binding = Binding(Below(relation), Scope(relation), dict(_named(select)))
     columns = tuple(
@@ -94,14 +97,16 @@ def _based(
         message = f"the window {target.base.text} has this already"
         raise QueryError(message, target.span, legal="what the named window leaves open")
     return replace(
-        base, span=target.span, order=target.order or base.order, frame=target.frame or base.frame,
-        advance=target.advance, refused=(*base.refused, *target.refused),
+        base,
+        span=target.span,
+        order=target.order or base.order,
+        frame=target.frame or base.frame,
+        advance=target.advance,
+        refused=(*base.refused, *target.refused),
     )
 
 
-def _window_named(
-    target: ast.Name, named: dict[str, ast.Spec], seen: tuple[str, ...]
-) -> ast.Spec:
+def _window_named(target: ast.Name, named: dict[str, ast.Spec], seen: tuple[str, ...]) -> ast.Spec:
     found = named.get(target.text.lower())
     if found is None or target.text.lower() in seen:
         what = "is made of itself" if found else "is not declared" + nearest(target.text, named)
@@ -120,7 +125,9 @@ class Binding:
     calls: dict[str, OverCall] = field(default_factory=dict)
 
     def above(self, tree: Expr, run: ast.Run, wanted: str | None) -> Expr:
-        made = tree.transform(lambda node: self._above(node, run, node is tree and wanted or None))
+        made = tree.transform(
+            lambda node: self._above(node, run, wanted if node.parent is None else None)
+        )
         carried = self.scope.resolved(made, run) if False else made
         return carried.transform(unmarked)
 
@@ -160,6 +167,3 @@ class Binding:
 def _same(known: OverCall, made: OverCall) -> bool:
     unnamed = replace(made.aggregate, name=known.aggregate.name)
     return replace(made, aggregate=unnamed) == known
-
-
-_ = Span

@@ -107,13 +107,17 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
     type_ = next(c.type for c in stream.schema if c.name == expr.name)
     if type_ != TIMESTAMP:
         message = f"event time must be TIMESTAMP, {name} is {type_name(type_)}"
-        raise QueryError(message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)")
+        raise QueryError(
+            message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)"
+        )
     return replace(relation, base=Scan(replace(stream, ts=expr.name)))
 
 
 def _spelled(relation: Relation, ts: str) -> str:
     """What the stream's event time is called here."""
-    called = [n for n, expr, _ in relation.columns if isinstance(expr, exp.Column) and expr.name == ts]
+    called = [
+        n for n, expr, _ in relation.columns if isinstance(expr, exp.Column) and expr.name == ts
+    ]
     return called[0] if called else ts
 
 

@@ -104,7 +104,7 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
 
 def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
     """The function that the engine does not know, or the whole expression."""
-    unknown = re.search(r"Function with name (\w+)", reason)
+    unknown = re.match(r"no function is called (\w+)", reason)
     for node in tree.find_all(exp.Anonymous):
         if unknown and node.name.lower() == unknown[1].lower():
             return word(node, run)

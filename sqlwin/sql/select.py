@@ -29,7 +29,9 @@ LEGAL = {
     "LIMIT": "no LIMIT: a stream does not end",
 }
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
-_GROUPING = re.compile(r"(GROUPING\s+SETS|ROLLUP|CUBE)\s*\(|.*\bWITH\s+(ROLLUP|CUBE)\s*\Z", re.I | re.S)
+_GROUPING = re.compile(
+    r"(GROUPING\s+SETS|ROLLUP|CUBE)\s*\(|.*\bWITH\s+(ROLLUP|CUBE)\s*\Z", re.I | re.S
+)
 
 
 def bind_select(select: ast.Select, known: Known) -> Relation:
@@ -41,7 +43,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         known.views[name.text.lower()] = bind_select(cte, known)
     relation, window = bind_from(select.relation, known, bind_select)
     window, group = _group_window(select, window)
-    if window is not None and window.hop is not None or window is not None and window.frame:
+    if (window is not None and window.hop is not None) or (window is not None and window.frame):
         relation = timed(relation, window)
     made = items(select.items, relation, windows_columns(window))
     return _bound(select, relation, window, made, group)

@@ -140,7 +140,9 @@ def stream_time(relation: Relation, span: Span) -> Relation:
     if stream is None or stream.ts is None:
         name = stream.name if stream else "this relation"
         message = f"{name} has no event-time column"
-        raise QueryError(message, span, legal="WATERMARK FOR ts AS ts, or ORDER BY ts in the window")
+        raise QueryError(
+            message, span, legal="WATERMARK FOR ts AS ts, or ORDER BY ts in the window"
+        )
     return relation
 
 

@@ -115,7 +115,9 @@ def of_spec(spec: ast.Spec) -> Window:
         raise QueryError("a stream window has no named base", spec.base.span, legal="RANGE, ROWS")
     if spec.frame is None:
         message = "a stream window needs its length"
-        raise QueryError(message, spec.span, legal="RANGE INTERVAL '10' MINUTE PRECEDING, ROWS 5 PRECEDING")
+        raise QueryError(
+            message, spec.span, legal="RANGE INTERVAL '10' MINUTE PRECEDING, ROWS 5 PRECEDING"
+        )
     unit, length = reach(spec.frame)
     if length <= 0:
         raise QueryError("a window's length must be greater than 0", spec.frame.span)
@@ -170,7 +172,9 @@ def _length(bound: ast.Bound, unit: Unit) -> int:
         raise QueryError(message, bound.span, legal=legal)
     if unit is Unit.ROWS and isinstance(bound.amount, ast.Duration):
         message = "ROWS counts rows and takes no duration"
-        raise QueryError(message, bound.span, legal="ROWS 5 PRECEDING, or RANGE INTERVAL '5' MINUTE PRECEDING")
+        raise QueryError(
+            message, bound.span, legal="ROWS 5 PRECEDING, or RANGE INTERVAL '5' MINUTE PRECEDING"
+        )
     return bound.amount.micros if isinstance(bound.amount, ast.Duration) else bound.amount.rows
 
 

@@ -61,7 +61,9 @@ def cell(value: Any) -> str:
         return format_instant(from_datetime(value))
     if isinstance(value, float):
         return repr(value).replace("nan", "NaN").replace("inf", "Infinity")
-    if isinstance(value, int | Decimal | date):
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, int | date):
         return str(value)
     if isinstance(value, bytes):
         return value.hex()

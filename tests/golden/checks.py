@@ -65,7 +65,12 @@ def _shown(table: Table, first: tuple[str, ...]) -> Table:
 
 
 def rewritten(golden: Golden, found: Outcome) -> Golden:
-    """The golden with what was found in its expected blocks; all else as it was."""
+    """The golden with what was found in its expected blocks; all else as it was.
+
+    One that has steps and is refused stays whole: that is a mistake in one of the two.
+    """
+    if found.refused is not None and golden.steps():
+        return golden
     texts = {"explain": found.explain, "refused": found.refused or ""}
     blocks: list[Block] = []
     steps = iter(zip_longest(golden.steps(), found.steps))

@@ -15,6 +15,7 @@ from sqlwin.plan.nodes import Script, Sink
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.task import Task
 from sqlwin.schema import PART, SEQ
 from sqlwin.spark.dataframes import query_over
@@ -114,7 +115,7 @@ def test_a_feed_drives_many_queries_as_in_process(spark: SparkSession, tmp_path:
     feed = Feed(str(tmp_path / "feed"))
     stepped = list(steps())
     for step in stepped:
-        feed.add({query: step for query in range(10)})
+        feed.add(dict.fromkeys(range(10), step))
     came: list[dict[int, Came]] = []
     running = start(
         spark,
@@ -155,12 +156,10 @@ def in_process(
     lowered = lower(plan.queries[query])
     front, task = Front(lowered), Task(lowered)
     for step in stepped:
-        taken = None
-        if step.rows is not None:
-            taken = front.take(step.rows, task.clock.of("orders"))
-        batch, marks = ([], []) if taken is None else ([taken.rows], [taken.marks])
+        taken = [] if step.rows is None else [front.take(step.rows, task.clock.of("orders"))]
+        batch, marks = [each.rows for each in taken], [each.marks for each in taken]
         output = task.take(batch, marks, step.now, step.end, step.watermark)
-        errors = output.errors if taken is None else pl.concat([taken.errors, output.errors])
+        errors = pl.concat([no_rejects(), *(each.errors for each in taken)])
         yield output.results.sort("row_key", "revision"), errors.sort("row")
 
 

@@ -17,7 +17,7 @@ from sqlwin.spark.listing import Listing, opened, pieces
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
-from sqlwin.spark.source import Settings, ScriptReader
+from sqlwin.spark.source import ScriptReader, Settings
 from sqlwin.spark.wire import ERRORS, RESULTS, decode, encode
 from sqlwin.state.blobs import DictBlobs
 from tests.spark.scripts import orders, script, sliding, tumble
@@ -43,7 +43,13 @@ def test_the_hash_never_changes() -> None:
     assert hashes(KEYS, ("s", "i", "f", "b")).tolist() == PINNED
 
 
-PINNED = [7983048571040976286, 6256743055987243948, 6567483604599218275, 7983048571040976286, 12350559927374503671]
+PINNED = [
+    7983048571040976286,
+    6256743055987243948,
+    6567483604599218275,
+    7983048571040976286,
+    12350559927374503671,
+]
 
 
 def test_buckets_are_even() -> None:

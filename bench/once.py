@@ -1,0 +1,12 @@
+"""The process of one run: see bench.run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+
+from bench.run import answer, asked
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(answer(asked(sys.argv[1])))))

@@ -1,0 +1,42 @@
+"""Rules, run until none changes the plan; they keep normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlwin.plan.nodes import Node, Scan
+from sqlwin.plan.rules.merge_filters import merge_filters
+from sqlwin.plan.rules.merge_projects import merge_projects
+from sqlwin.plan.rules.prune_columns import prune_columns
+from sqlwin.plan.rules.push_filter_below_project import push_filter_below_project
+
+Rule = Callable[[Node], Node]
+RULES: tuple[Rule, ...] = (
+    merge_projects,
+    merge_filters,
+    push_filter_below_project,
+    prune_columns,
+)
+ROUNDS = 100
+
+
+def optimize(plan: Node, rules: tuple[Rule, ...] = RULES) -> Node:
+    """RuntimeError where the rules undo each other for ever."""
+    for _ in range(ROUNDS):
+        better = plan
+        for rule in rules:
+            better = everywhere(rule, better)
+        if better == plan:
+            return plan
+        plan = better
+    names = ", ".join(rule.__name__ for rule in rules)
+    raise RuntimeError(f"the plan did not converge in {ROUNDS} rounds of {names}")
+
+
+def everywhere(rule: Rule, node: Node) -> Node:
+    """The rule at each node, from the top down."""
+    made = rule(node)
+    if isinstance(made, Scan):
+        return made
+    return replace(made, input=everywhere(rule, made.input))

@@ -1,0 +1,63 @@
+"""What nobody above reads is neither aggregated nor carried nor computed.
+
+A window operator keeps its keys, which say what its rows are, and at least one
+call where it needs one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlwin.plan.nodes import (
+    Aggregate,
+    Filter,
+    Node,
+    OverAggregate,
+    Project,
+    Scan,
+    WindowAggregate,
+)
+
+
+def prune_columns(node: Node) -> Node:
+    """Prunes below a Project; any other node is left to the Project above it."""
+    if not isinstance(node, Project):
+        return node
+    return replace(node, input=_needed(node.input, _read(node)))
+
+
+def _read(project: Project) -> frozenset[str]:
+    return frozenset(name for _, scalar in project.columns for name in scalar.inputs)
+
+
+def _needed(node: Node, read: frozenset[str]) -> Node:
+    if isinstance(node, Scan):
+        return node
+    if isinstance(node, Filter):
+        return replace(node, input=_needed(node.input, read | {*node.predicate.inputs}))
+    if isinstance(node, Project):
+        return replace(node, columns=tuple(c for c in node.columns if c[0] in read))
+    if isinstance(node, WindowAggregate):
+        return _window(node, read)
+    return _over(node, read)
+
+
+def _window(node: WindowAggregate, read: frozenset[str]) -> WindowAggregate:
+    used = tuple(a for a in node.aggregates if a.name in read)
+    below = {*node.keys, *_inputs(used), *_given(node.where)}
+    return replace(node, aggregates=used, input=_needed(node.input, frozenset(below)))
+
+
+def _over(node: OverAggregate, read: frozenset[str]) -> OverAggregate:
+    used = tuple(c for c in node.calls if c.aggregate.name in read) or node.calls[:1]
+    keys = {key for call in used for key in call.partition}
+    below = {*read, *keys, *_inputs([c.aggregate for c in used]), *_given(node.where)}
+    return replace(node, calls=used, input=_needed(node.input, frozenset(below)))
+
+
+def _inputs(aggregates: tuple[Aggregate, ...] | list[Aggregate]) -> set[str]:
+    return {name for a in aggregates for name in (*a.args, *_given(a.where))}
+
+
+def _given(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)

@@ -1,0 +1,199 @@
+"""A whole text, statement by statement, each seeing what those before it declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from sqlwin.aggregates import is_numeric
+from sqlwin.errors import QueryError
+from sqlwin.plan.nodes import (
+    Describe,
+    Node,
+    Project,
+    Query,
+    Script,
+    ShowStreams,
+    Sink,
+    Statement,
+    Stream,
+)
+from sqlwin.plan.optimizer import optimize
+from sqlwin.schema import type_name
+from sqlwin.sql import ast, declare
+from sqlwin.sql.engine import typed
+from sqlwin.sql.parser import statements
+from sqlwin.sql.select import bind_select
+from sqlwin.sql.sources import Known
+from sqlwin.sql.text import prepare
+
+
+def script(
+    text: str,
+    streams: Mapping[str, Stream] | None = None,
+    params: Mapping[str, str] | None = None,
+) -> Script:
+    """Bind a text. `streams` are known to it as if declared; `params` are values of `:name`.
+
+    QueryError, with its place in `text`, for the first mistake.
+    """
+    prepared = prepare(text, params or {})
+    try:
+        binding = Binding()
+        for name, stream in (streams or {}).items():
+            binding.known.streams[name.lower()] = replace(stream, name=name)
+        for statement in statements(prepared.text):
+            binding.take(statement)
+    except QueryError as error:
+        raise prepared.located(error) from None
+    return binding.script()
+
+
+@dataclass
+class Binding:
+    known: Known = field(default_factory=Known)
+    settings: dict[str, str] = field(default_factory=dict)
+    answers: list[Statement] = field(default_factory=list)
+
+    def take(self, statement: ast.Statement) -> None:
+        TAKES[type(statement)](self, statement)
+
+    def script(self) -> Script:
+        return Script(
+            streams=tuple(self.known.streams.values()),
+            queries=tuple(a for a in self.answers if isinstance(a, Query) and not a.explain),
+            settings=tuple(sorted(self.settings.items())),
+            statements=tuple(self.answers),
+        )
+
+    def fresh(self, name: ast.Name) -> str:
+        """The name in lower case, if nothing has it yet."""
+        key, known = name.text.lower(), self.known
+        if any(key in kind for kind in (known.streams, known.views, known.sinks, known.tables)):
+            raise QueryError(f"{name.text} exists already", name.span, legal="another name")
+        return key
+
+    def query(self, statement: ast.Select | ast.Insert) -> Query:
+        if isinstance(statement, ast.Select):
+            return Query(optimize(bind_select(statement, self.known).plan()))
+        sink = self.sink(statement.sink)
+        plan = into(sink, bind_select(statement.select, self.known).plan(), statement)
+        return Query(optimize(plan), sink)
+
+    def sink(self, name: ast.Name) -> Sink:
+        found = self.known.sinks.get(name.text.lower())
+        if found is None:
+            legal = ", ".join(s.name for s in self.known.sinks.values()) or "CREATE SINK … first"
+            raise QueryError(f"no sink is called {name.text}", name.span, legal=legal)
+        return found
+
+
+def _stream(binding: Binding, statement: ast.CreateStream) -> None:
+    key = binding.fresh(statement.name)
+    made = declare.stream(statement)
+    if made is None:
+        binding.known.tables[key] = statement.name.text
+    else:
+        binding.known.streams[key] = made
+
+
+def _view(binding: Binding, statement: ast.CreateView) -> None:
+    key = binding.fresh(statement.name)
+    binding.known.views[key] = bind_select(statement.select, binding.known)
+
+
+def _sink(binding: Binding, statement: ast.CreateSink) -> None:
+    binding.known.sinks[binding.fresh(statement.name)] = declare.sink(statement)
+
+
+def _query(binding: Binding, statement: ast.Select | ast.Insert) -> None:
+    binding.answers.append(binding.query(statement))
+
+
+def _explain(binding: Binding, statement: ast.ExplainOf) -> None:
+    binding.answers.append(replace(binding.query(statement.query), explain=True))
+
+
+def _describe(binding: Binding, statement: ast.DescribeOf) -> None:
+    key = statement.name.text.lower()
+    sink = binding.known.sinks.get(key)
+    if sink is not None:
+        binding.answers.append(Describe(sink.name, sink.columns or ()))
+        return
+    relation = binding.known.relation(statement.name)
+    stream = binding.known.streams.get(key)
+    binding.answers.append(Describe(statement.name.text, relation.schema(), stream))
+
+
+def _show(binding: Binding, statement: ast.ShowAll) -> None:
+    binding.answers.append(ShowStreams(tuple(binding.known.streams.values())))
+
+
+def _set(binding: Binding, statement: ast.Set) -> None:
+    binding.settings[statement.name] = statement.value
+
+
+TAKES: dict[type, Callable[[Binding, Any], None]] = {
+    ast.CreateStream: _stream,
+    ast.CreateView: _view,
+    ast.CreateSink: _sink,
+    ast.Insert: _query,
+    ast.Select: _query,
+    ast.ExplainOf: _explain,
+    ast.DescribeOf: _describe,
+    ast.ShowAll: _show,
+    ast.Set: _set,
+}
+
+
+def into(sink: Sink, plan: Node, statement: ast.Insert) -> Node:
+    """The plan with the sink's columns: by position, numbers widened where they may be."""
+    assert isinstance(plan, Project)
+    if sink.columns is None:
+        return plan
+    span = statement.sink.span
+    if len(sink.columns) != len(plan.columns):
+        message = f"{sink.name} has {len(sink.columns)} columns, the query {len(plan.columns)}"
+        legal = ", ".join(column.name for column in sink.columns)
+        raise QueryError(message, span, legal=legal)
+    columns = []
+    for (name, scalar), column, run in zip(plan.columns, sink.columns, plan.columns, strict=True):
+        del run
+        if scalar.type != column.type:
+            if not widens(scalar.type, column.type):
+                have, want = type_name(scalar.type), type_name(column.type)
+                message = f"{sink.name} wants {want} for {column.name}, {name} is {have}"
+                raise QueryError(message, span, legal=f"CAST({name} AS {want})")
+            cast = f"CAST({scalar.duckdb} AS {type_name(column.type)})"
+            sql = f"CAST({scalar.sql} AS {type_name(column.type)})"
+            scalar = replace(scalar, sql=sql, duckdb=cast, type=column.type)
+        columns.append((column.name, scalar))
+    return Project(plan.input, tuple(columns))
+
+
+def widens(have: pa.DataType, want: pa.DataType) -> bool:
+    """Whether every number of the one type is one of the other, or near it in floats."""
+    if not (is_numeric(have) and is_numeric(want)):
+        return False
+    if pa.types.is_floating(want):
+        return not pa.types.is_floating(have) or want.bit_width >= have.bit_width
+    if pa.types.is_integer(want):
+        return bool(pa.types.is_integer(have) and want.bit_width >= have.bit_width)
+    digits = _digits(have)
+    return (
+        digits is not None and digits[0] <= want.precision - want.scale and digits[1] <= want.scale
+    )
+
+
+def _digits(type_: pa.DataType) -> tuple[int, int] | None:
+    """Digits before and after the point."""
+    if pa.types.is_decimal(type_):
+        return type_.precision - type_.scale, type_.scale
+    sizes = {8: 3, 16: 5, 32: 10, 64: 19}
+    return (sizes[type_.bit_width], 0) if pa.types.is_integer(type_) else None
+
+
+_ = typed
