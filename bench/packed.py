@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from bench.data import Data
-from bench.measure import Batch
 from bench.progress import Account
 from bench.queries import Question, script
 from bench.run import Asked, Done
 from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import Batch as Told
-from sqlwin.spark import run as host
-from sqlwin.spark.session import local_session
+from sqlwin.runtime.progress import Batch
+from sqlwin.spark import local_session, run_script
 from sqlwin.spark.source import Settings
 from sqlwin.sql import script as parsed
 
@@ -21,23 +21,19 @@ from sqlwin.sql import script as parsed
 def run(asked: Asked, question: Question, data: Data) -> Done:
     query = parsed(script(question, data.folder, asked.results_path))
     spark = local_session(asked.cores)
-    account, told = Account(), list[Told]()
+    account = Account()
     spark.streams.addListener(account)
-    _batch_bytes(asked.batch_files * data.file_bytes)
-    summary = host.run(query, RunOptions(Path(), on_batch=told.append), spark)
+    _batches_of(asked.batch_files * data.file_bytes)
+    told: list[Batch] = []
+    summary = run_script(query, RunOptions(Path(), on_batch=told.append), spark)
     batches = [
-        replace(batch, rows=said.read)
-        for batch, said in zip(account.worked(), told, strict=True)
+        replace(batch, rows=said.read) for batch, said in zip(account.worked(), told, strict=True)
     ]
     spark.stop()
     return Done(batches, emitted=summary.emitted, refused=sum(summary.refused.values()))
 
 
-def _batch_bytes(size: int) -> None:
-    """As much a batch as the others take, in place of the 256 MB of `sqlwin run`."""
-
-    class Sized(Settings):
-        def __init__(self, *args: object, **named: object) -> None:
-            super().__init__(*args, **{"batch_bytes": size, **named})  # type: ignore[arg-type]
-
-    host.Settings = Sized  # type: ignore[misc]
+def _batches_of(size: int) -> None:
+    """As many bytes a batch as the others take, in place of the 256 MB of `sqlwin run`."""
+    host = importlib.import_module("sqlwin.spark.run")
+    host.Settings = partial(Settings, batch_bytes=size)  # type: ignore[attr-defined]

@@ -34,9 +34,7 @@ class Account(StreamingQueryListener):
         progress = event.progress
         started = datetime.fromisoformat(progress.timestamp.replace("Z", "+00:00")).timestamp()
         ended = started + progress.batchDuration / 1_000
-        self.batches.append(
-            Batch(started, ended, progress.numInputRows, dict(progress.durationMs))
-        )
+        self.batches.append(Batch(started, ended, progress.numInputRows, dict(progress.durationMs)))
         for metrics in progress.observedMetrics.values():
             self.counted += metrics[COUNTED]
 

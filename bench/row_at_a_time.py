@@ -11,6 +11,7 @@ come and go differs: pandas frames, or Rows.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +20,11 @@ import pandas as pd
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
-    ListState,
     MapState,
     StatefulProcessor,
     StatefulProcessorHandle,
     TimerValues,
+    ValueState,
 )
 
 from bench.queries import OVER_MS, TUMBLE_MS
@@ -32,6 +33,9 @@ Event = tuple[int, int]
 """Milliseconds and value."""
 TUMBLE_OUT = "key bigint, start bigint, n bigint, total bigint, top bigint"
 OVER_OUT = "key bigint, ms bigint, value bigint, total bigint, n bigint"
+
+
+Result = tuple[int, ...]
 
 
 @dataclass
@@ -43,12 +47,10 @@ class Tumbling:
 
     @staticmethod
     def of(handle: StatefulProcessorHandle) -> Tumbling:
-        windows = handle.getMapState(
-            "windows", "start bigint", "n bigint, total bigint, top bigint"
-        )
-        return Tumbling(handle, windows)
+        values = "n bigint, total bigint, top bigint"
+        return Tumbling(handle, handle.getMapState("windows", "start bigint", values))
 
-    def take(self, events: Iterable[Event]) -> None:
+    def take(self, key: int, events: Iterable[Event], watermark: int) -> list[Result]:
         fresh: dict[int, tuple[int, int, int]] = {}
         for ms, value in events:
             start = ms - ms % TUMBLE_MS
@@ -61,8 +63,9 @@ class Tumbling:
             else:
                 n, total, top = n + known[0], total + known[1], max(top, known[2])
             self.windows.updateValue((start,), (n, total, top))
+        return []
 
-    def fire(self, key: int, expiry: int, watermark: int) -> list[tuple[int, ...]]:
+    def fire(self, key: int, expiry: int, watermark: int) -> list[Result]:
         start = expiry - TUMBLE_MS
         n, total, top = self.windows.getValue((start,)) or (0, 0, 0)
         self.windows.removeKey((start,))
@@ -71,63 +74,67 @@ class Tumbling:
 
 @dataclass
 class Sliding:
-    """rows: (ms, value, whether its result is still to come)."""
+    """history: instants and values of a key in order of time; `done`: all before is told.
+
+    A ListState would be the obvious choice, but it hands its rows over one call a row;
+    two arrays in one value come at once. timer: the one that is set; 0 is none.
+    """
 
     handle: StatefulProcessorHandle
-    rows: ListState
+    history: ValueState
 
     @staticmethod
     def of(handle: StatefulProcessorHandle) -> Sliding:
-        return Sliding(
-            handle, handle.getListState("rows", "ms bigint, value bigint, pending boolean")
-        )
+        columns = "ms array<bigint>, value array<bigint>, done bigint, timer bigint"
+        return Sliding(handle, handle.getValueState("history", columns))
 
-    def take(self, events: Iterable[Event]) -> None:
-        fresh = [(ms, value, True) for ms, value in events]
-        self.rows.appendList(fresh)
-        self.handle.registerTimer(min(fresh)[0] + 1)
-
-    def fire(self, key: int, expiry: int, watermark: int) -> list[tuple[int, ...]]:
-        rows = sorted(self.rows.get())
-        out = list(slid(key, rows, watermark))
-        if not out:  # another timer of this key was first
-            return out
-        kept = [
-            (ms, value, pending and ms >= watermark)
-            for ms, value, pending in rows
-            if ms >= watermark - OVER_MS
-        ]
+    def take(self, key: int, events: Iterable[Event], watermark: int) -> list[Result]:
+        instants, values, done, timer = self.history.get() or ([], [], 0, 0)
+        rows = sorted([*zip(instants, values, strict=True), *events])
+        out = list(slid(key, rows, done, watermark))
+        kept = rows[bisect_left(rows, (watermark - OVER_MS,)) :]
+        pending = bisect_left(kept, (watermark,))
+        wanted = kept[pending][0] + 1 if pending < len(kept) else 0
+        self._set(timer, wanted)
         if kept:
-            self.rows.put(kept)
+            instants, values = [row[0] for row in kept], [row[1] for row in kept]
+            self.history.update((instants, values, max(done, watermark), wanted))
         else:
-            self.rows.clear()
-        still = next((ms for ms, _, pending in kept if pending), None)
-        if still is not None:
-            self.handle.registerTimer(still + 1)
+            self.history.clear()
         return out
 
+    def fire(self, key: int, expiry: int, watermark: int) -> list[Result]:
+        return self.take(key, (), watermark)
 
-def slid(
-    key: int, rows: list[tuple[int, int, bool]], watermark: int
-) -> Iterator[tuple[int, ...]]:
-    """Results of the pending rows before the watermark; rows are sorted by time.
+    def _set(self, timer: int, wanted: int) -> None:
+        """A timer of rows that were told with others must not fire for nothing."""
+        if timer and timer != wanted:
+            self.handle.deleteTimer(timer)
+        if wanted and timer != wanted:
+            self.handle.registerTimer(wanted)
 
-    >>> rows = [(0, 5, False), (60_000, 1, True), (60_000, 2, True), (120_001, 3, True)]
-    >>> list(slid(7, rows, watermark=120_002))
+
+def slid(key: int, rows: list[Event], done: int, watermark: int) -> Iterator[Result]:
+    """Results of the rows with done <= ms < watermark; rows are sorted by time.
+
+    >>> rows = [(0, 5), (60_000, 1), (60_000, 2), (120_001, 3)]
+    >>> list(slid(7, rows, done=60_000, watermark=120_002))
     [(7, 60000, 1, 8, 3), (7, 60000, 2, 8, 3), (7, 120001, 3, 6, 3)]
     """
-    lo = hi = total = 0
-    for ms, value, pending in rows:
-        if ms >= watermark:
-            return
+    first, end = bisect_left(rows, (done,)), bisect_left(rows, (watermark,))
+    if first == end:
+        return
+    lo = bisect_left(rows, (rows[first][0] - OVER_MS,))
+    hi = first
+    total = sum(value for _, value in rows[lo:hi])
+    for ms, value in rows[first:end]:
         while hi < len(rows) and rows[hi][0] <= ms:
             total += rows[hi][1]
             hi += 1
         while rows[lo][0] < ms - OVER_MS:
             total -= rows[lo][1]
             lo += 1
-        if pending:
-            yield key, ms, value, total, hi - lo
+        yield key, ms, value, total, hi - lo
 
 
 class InPandas(StatefulProcessor):
@@ -145,12 +152,14 @@ class InPandas(StatefulProcessor):
         rows: Iterator[pd.DataFrame],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        self.state.take(
+        events = (
             event
             for frame in rows
             for event in zip(frame["ms"].tolist(), frame["value"].tolist(), strict=True)
         )
-        return iter(())
+        return self._frames(
+            self.state.take(int(key[0]), events, timerValues.getCurrentWatermarkInMs())
+        )
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -159,12 +168,15 @@ class InPandas(StatefulProcessor):
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         watermark = timerValues.getCurrentWatermarkInMs()
-        out = self.state.fire(int(key[0]), expiredTimerInfo.getExpiryTimeInMs(), watermark)
-        if out:
-            yield pd.DataFrame(out, columns=list(self.columns))
+        expiry = expiredTimerInfo.getExpiryTimeInMs()
+        return self._frames(self.state.fire(int(key[0]), expiry, watermark))
 
     def close(self) -> None:
         pass
+
+    def _frames(self, results: list[Result]) -> Iterator[pd.DataFrame]:
+        if results:
+            yield pd.DataFrame(results, columns=list(self.columns))
 
 
 class InRows(StatefulProcessor):
@@ -182,8 +194,9 @@ class InRows(StatefulProcessor):
         rows: Iterator[Row],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[Row]:
-        self.state.take((row.ms, row.value) for row in rows)
-        return iter(())
+        watermark = timerValues.getCurrentWatermarkInMs()
+        out = self.state.take(int(key[0]), ((row.ms, row.value) for row in rows), watermark)
+        return (self.row(*values) for values in out)
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -192,7 +205,8 @@ class InRows(StatefulProcessor):
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
     ) -> Iterator[Row]:
         watermark = timerValues.getCurrentWatermarkInMs()
-        out = self.state.fire(int(key[0]), expiredTimerInfo.getExpiryTimeInMs(), watermark)
+        expiry = expiredTimerInfo.getExpiryTimeInMs()
+        out = self.state.fire(int(key[0]), expiry, watermark)
         return (self.row(*values) for values in out)
 
     def close(self) -> None:

@@ -29,9 +29,7 @@ ROW_PANDAS = Variant(
     "row-pandas", "row at a time, transformWithStateInPandas", "baselines", "pandas", slow=True
 )
 ROW_ROWS = Variant("row-rows", "row at a time, transformWithState", "baselines", "rows", slow=True)
-WINDOW = Variant(
-    "window", "Spark's window(), append mode", "baselines", "append", (TUMBLE.name,)
-)
+WINDOW = Variant("window", "Spark's window(), append mode", "baselines", "append", (TUMBLE.name,))
 WINDOW_UPDATE = Variant(
     "window-update", "Spark's window(), update mode", "baselines", "update", (TUMBLE.name,)
 )

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
+from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.options import RunOptions
@@ -88,10 +89,10 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         on_errors=progress.errors,
         on_batch=progress.batch,
     )
-    for query in asked.queries:
-        if query.explain:
-            print(explain_script(asked))
-            return 0
+    for answer in answers(asked):
+        print(answer)
+    if not asked.queries:
+        return 0
     if arguments.engine == "embedded":
         from sqlwin.embedded.run import run
     else:

@@ -30,7 +30,7 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.revisions import Revisions, bounds
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import PLACE, SEQ, TS
+from sqlwin.schema import PLACE, POSITION, SEQ, TS
 from sqlwin.windows import Hop
 
 PANES = "panes"
@@ -71,7 +71,8 @@ class WindowAggregator:
         pane = pane_start(pl.col(TS), self.hop.pane, self.hop.offset).alias(PANE)
         lifted = [expr for fold in self.folds for expr in fold.lift()]
         extent = [pl.col(SEQ).min().alias(FIRST), pl.col(SEQ).max().alias(LAST)]
-        return rows.group_by(*self.keys, pane).agg(*extent, *lifted)
+        ordered = rows.sort(POSITION) if any(fold.ordered for fold in self.folds) else rows
+        return ordered.group_by(*self.keys, pane).agg(*extent, *lifted)
 
     def sample(self) -> pl.DataFrame:
         """No panes, with the columns that panes have."""

@@ -105,6 +105,6 @@ def _slide(call: Call, rows: pl.DataFrame, frames: Frames, stream: str) -> pl.Se
     except Overflow as overflow:
         at = rows[SEQ][int(frames.hi[overflow.row]) - 1]
         raise OverflowInAggregate(
-            f"{call.name} leaves the range of its type in the window of {stream} at "
+            f"{call.name} leaves the range of its type in the frame of {stream} at "
             f"position {at}. CAST the argument to a wider DECIMAL."
         ) from None

@@ -137,7 +137,8 @@ def _counts(window: Window) -> bool:
 def _operator(window: Window) -> str:
     if isinstance(window, WindowAggregate):
         kind = "tumbling" if window.window.tumbles else "hopping"
-        return f"aggregator, incremental; {kind} windows of {'messages' if _counts(window) else 'time'}"
+        measure = "messages" if _counts(window) else "time"
+        return f"aggregator, incremental; {kind} windows of {measure}"
     if window.by_arrival:
         return "aggregator, sliding window of messages"
     return "aggregator, sliding window of the stream" if window.per_instant else "aggregator, OVER"

@@ -56,7 +56,8 @@ class Below:
         made = condition(self.relation.below(tree), self.relation.base.schema, run)
         return self.put(made, "where")
 
-    def aggregate(self, call: Call, run: ast.Run, wanted: str | None) -> Aggregate:
+    def aggregate(self, call: Call, run: ast.Run) -> Aggregate:
+        """The call over columns of this Project; the caller names it if it is new."""
         scope = Scope(self.relation)
         for tree in (*call.args, call.where):
             if tree is not None:
@@ -69,9 +70,11 @@ class Below:
             told = ", ".join(type_name(type_) for type_ in types)
             message = f"{call.function.name.upper()} takes {call.function.accepts}, not {told}"
             raise QueryError(message, run.span, legal=call.function.example)
+        return Aggregate("", call.function.name, args, result, where)
+
+    def aggregate_name(self, wanted: str | None) -> str:
         own = {name.lower() for name, _, _ in self.relation.columns}
-        free = wanted if wanted and wanted.lower() not in own else None
-        return Aggregate(self.free("agg", free), call.function.name, args, result, where)
+        return self.free("agg", wanted if wanted and wanted.lower() not in own else None)
 
     def project(self) -> Project:
         return Project(self.relation.filtered(), tuple(self.columns.items()))

@@ -31,7 +31,7 @@ class WindowRules(Transformer[Token, Any]):
     def run(self, meta: Meta, children: Children) -> ast.Run:
         original = self.source[meta.start_pos : meta.end_pos]
         marked = list(original)
-        targets = []
+        targets: list[ast.Name | ast.Spec] = []
         for child in children:
             if isinstance(child, Clause) and child.word == "over":
                 start, end, target = child.value
@@ -89,7 +89,8 @@ class WindowRules(Transformer[Token, Any]):
     # --- windows ---
 
     def stream_window(self, meta: Meta, children: Children) -> ast.Spec:
-        return replace(children[0], span=meta_span(meta))
+        spec: ast.Spec = children[0]
+        return replace(spec, span=meta_span(meta))
 
     def ksql_window(self, meta: Meta, children: Children) -> ast.KsqlWindow:
         kind = key_of(children[0]).split(" ")[1]

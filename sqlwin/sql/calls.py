@@ -12,12 +12,16 @@ from sqlwin.sql import ast
 from sqlwin.sql.engine import aggregate_names
 from sqlwin.sql.scalars import Expr, place, word
 
-WINDOW_FUNCTIONS = frozenset(
-    ["lag", "lead", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "nth_value"]
+WINDOW_FUNCTIONS = (
+    *("lag", "lead", "row_number", "rank", "dense_rank", "percent_rank"),
+    *("cume_dist", "ntile", "nth_value"),
 )
-SPARK_ONLY = frozenset(
-    ["collect_list", "collect_set", "percentile", "percentile_approx", "approx_percentile", "grouping", "grouping_id", "count_min_sketch", "regr_count", "max_n", "min_n", "top_k", "topk", "hll_sketch_agg", "try_sum", "try_avg"]
+FULL_STATE = (
+    *("collect_list", "collect_set", "percentile", "percentile_approx", "approx_percentile"),
+    *("grouping", "grouping_id", "count_min_sketch", "top_k", "topk", "hll_sketch_agg"),
+    *("try_sum", "try_avg"),
 )
+"""Aggregates of Spark that the engine does not know by these names."""
 KNOWN = ", ".join(known.name.upper() for known in SIGNATURES)
 _STREAM_OPERATORS = ("istream", "dstream", "rstream")
 
@@ -74,7 +78,7 @@ def _signature(node: Expr, run: ast.Run) -> Signature | None:
         raise _unsupported(written, node, run, "the columns alone; __op carries each change")
     if any(name in WINDOW_FUNCTIONS for name in names):
         raise _unsupported(f"{written} OVER", node, run, f"an aggregate over a frame: {KNOWN}")
-    refused = aggregate_names() | SPARK_ONLY
+    refused = aggregate_names().union(FULL_STATE)
     if isinstance(node, exp.AggFunc) or any(name in refused for name in names):
         raise _unsupported(f"the aggregate {written}", node, run, KNOWN)
     return None

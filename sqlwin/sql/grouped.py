@@ -74,13 +74,13 @@ class Grouping:
         if call.over is not None:
             message = "OVER and a window of the stream in one query are not supported yet"
             raise QueryError(message, place(node, run), legal="either of them")
-        made = self.below.aggregate(call, run, wanted)
-        same = (made.function, made.args, made.where)
+        made = self.below.aggregate(call, run)
         for name, known in self.aggregates.items():
-            if (known.function, known.args, known.where) == same:
+            if replace(known, name="") == made:
                 return name
-        self.aggregates[made.name] = made
-        return made.name
+        name = self.below.aggregate_name(wanted)
+        self.aggregates[name] = replace(made, name=name)
+        return name
 
     def _ungrouped(self, node: exp.Column, run: ast.Run) -> QueryError:
         keys = ", ".join(spark(key) for key in self.keys.values()) or "none"

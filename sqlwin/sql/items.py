@@ -44,10 +44,8 @@ def unique(names: Sequence[tuple[str, ast.Run]]) -> None:
 
 def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
     tree = parsed(run)
-    if (
-        isinstance(tree, exp.Star)
-        or (isinstance(tree.this, exp.Star)
-        and isinstance(tree, exp.Column))
+    if isinstance(tree, exp.Star) or (
+        isinstance(tree.this, exp.Star) and isinstance(tree, exp.Column)
     ):
         return _star(tree, run, relation, edges)
     if isinstance(tree, exp.Alias):

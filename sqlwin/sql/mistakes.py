@@ -121,7 +121,8 @@ def _shown(unexpected: UnexpectedInput) -> str:
 
 def _place(unexpected: UnexpectedInput, text: str) -> Span:
     if isinstance(unexpected, UnexpectedCharacters):
-        return span(text, unexpected.pos_in_stream or 0, (unexpected.pos_in_stream or 0) + 1)
+        start = int(unexpected.pos_in_stream or 0)  # type: ignore[redundant-expr]
+        return span(text, start, start + 1)
     assert isinstance(unexpected, UnexpectedToken)
     if unexpected.token.type == "$END":
         end = len(text.rstrip())

@@ -128,8 +128,7 @@ class Binding:
         made = tree.transform(
             lambda node: self._above(node, run, wanted if node.parent is None else None)
         )
-        carried = self.scope.resolved(made, run) if False else made
-        return carried.transform(unmarked)
+        return made.transform(unmarked)
 
     def _above(self, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if isinstance(node, exp.Column) and node.table == DONE:
@@ -151,19 +150,15 @@ class Binding:
         assert spec.frame is not None
         frame = Frame(*reach(spec.frame))
         partition = tuple(dict.fromkeys(self._key(key) for key in spec.partition))
-        made = OverCall(self.below.aggregate(call, run, wanted), partition, frame)
+        made = OverCall(self.below.aggregate(call, run), partition, frame)
         for name, known in self.calls.items():
-            if _same(known, made):
+            if replace(known, aggregate=replace(known.aggregate, name="")) == made:
                 return name
-        self.calls[made.aggregate.name] = made
-        return made.aggregate.name
+        name = self.below.aggregate_name(wanted)
+        self.calls[name] = replace(made, aggregate=replace(made.aggregate, name=name))
+        return name
 
     def _key(self, run: ast.Run) -> str:
         tree = parsed(run)
         refuse_calls(tree, run, "PARTITION BY")
         return self.below.add(self.scope.resolved(tree, run), run, "key")
-
-
-def _same(known: OverCall, made: OverCall) -> bool:
-    unnamed = replace(made.aggregate, name=known.aggregate.name)
-    return replace(made, aggregate=unnamed) == known

@@ -168,7 +168,8 @@ def _length(bound: ast.Bound, unit: Unit) -> int:
         return 0
     if unit is Unit.RANGE and isinstance(bound.amount, ast.Count):
         message = "RANGE is measured in event time and needs a duration"
-        legal = f"RANGE INTERVAL '{bound.amount.rows}' MINUTE PRECEDING, or ROWS {bound.amount.rows} PRECEDING"
+        rows = bound.amount.rows
+        legal = f"RANGE INTERVAL '{rows}' MINUTE PRECEDING, or ROWS {rows} PRECEDING"
         raise QueryError(message, bound.span, legal=legal)
     if unit is Unit.ROWS and isinstance(bound.amount, ast.Duration):
         message = "ROWS counts rows and takes no duration"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -71,9 +72,13 @@ class Call:
 
 
 class Fold(ABC):
-    """An aggregate function bound to its columns."""
+    """An aggregate function bound to its columns.
+
+    ordered: whether `lift` looks at the order of the rows within a group.
+    """
 
     call: Call
+    ordered: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -34,6 +34,7 @@ class Pick(Fold):
     """The value of one row; subclasses say which."""
 
     call: Call
+    ordered = True
 
     def sources(self) -> list[tuple[str, pl.Expr]]:
         """(what is kept, where it is in a raw row)."""

@@ -1,0 +1,41 @@
+"""What statements that run nothing answer: EXPLAIN, DESCRIBE, SHOW STREAMS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.instants import format_duration
+from sqlwin.plan.explain import explain
+from sqlwin.plan.nodes import Describe, Query, Script, Stream
+from sqlwin.schema import Schema, type_name
+
+
+def answers(script: Script) -> list[str]:
+    """One text for each EXPLAIN, DESCRIBE and SHOW STREAMS, in the order of the script."""
+    out = []
+    for statement in script.statements:
+        if isinstance(statement, Describe):
+            out.append("\n".join(_described(statement)))
+        elif not isinstance(statement, Query):
+            out.append("\n".join(_shown(stream) for stream in statement.streams))
+        elif statement.explain:
+            out.append(explain(statement))
+    return out
+
+
+def _described(asked: Describe) -> Iterator[str]:
+    yield asked.name
+    yield from _columns(asked.columns)
+    if asked.stream is not None and asked.stream.ts is not None:
+        yield f"  watermark: {asked.stream.ts} less {format_duration(asked.stream.delay)}"
+    if asked.stream is not None and asked.stream.offset is not None:
+        yield f"  offset: {asked.stream.offset}"
+
+
+def _columns(columns: Schema) -> Iterator[str]:
+    width = max((len(column.name) for column in columns), default=0)
+    return (f"  {column.name.ljust(width)}  {type_name(column.type)}" for column in columns)
+
+
+def _shown(stream: Stream) -> str:
+    return f"{stream.name} ({', '.join(column.name for column in stream.schema)})"

@@ -1,0 +1,209 @@
+"""What the docs show works: queries bind, commands parse and run, goldens hold, links lead on.
+
+Python examples (`>>>`) are doctests and run where they stand. A ```sql block is
+bound; with no CREATE STREAM of its own it reads the stream that semantics.md
+declares. ```sql refused must be refused.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sqlwin.cli import _parser, main
+from sqlwin.errors import QueryError
+from sqlwin.sql import script
+from tests.golden.checks import differences
+from tests.golden.hosts import HOSTS
+from tests.golden.text import parse
+
+REPO = Path(__file__).parents[2]
+PAGES = [REPO / "README.md", *sorted((REPO / "docs").glob("*.md")), REPO / "queries" / "README.md"]
+SHELL = ("shell", "sh", "bash", "console")
+
+
+@dataclass(frozen=True)
+class Block:
+    """kind: what stands behind the opening fence. line: of that fence."""
+
+    page: Path
+    line: int
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(REPO)}:{self.line}"
+
+
+def blocks(*kinds: str) -> list[Block]:
+    return [block for page in PAGES for block in _blocks(page) if block.kind in kinds]
+
+
+def _blocks(page: Path) -> Iterator[Block]:
+    kind, lines, began = None, [], 0
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.startswith("```"):
+            lines.append(line)
+        elif kind is None:
+            kind, lines, began = line[3:].strip(), [], number
+        else:
+            yield Block(page, began, kind, "\n".join(lines))
+            kind = None
+    assert kind is None, f"{page.name}: the block of line {began} is never closed"
+
+
+def each(found: list[Block]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("block", found, ids=str)
+
+
+def commands(block: Block) -> Iterator[list[str]]:
+    for line in block.text.splitlines():
+        words = shlex.split(line.strip().removeprefix("$ "), comments=True)
+        if words:
+            yield words
+
+
+def shell(program: str) -> list[tuple[Block, list[str]]]:
+    """Commands of a program, leading `NAME=value` left out, with their blocks."""
+    found = []
+    for block in blocks(*SHELL):
+        for words in commands(block):
+            while re.match(r"\w+=", words[0]):
+                words = words[1:]
+            if words[0] == program:
+                found.append((block, words))
+    return found
+
+
+# --- queries -----------------------------------------------------------------------
+
+
+def declared() -> str:
+    """The CREATE STREAM of semantics.md, which other examples read."""
+    first = next(b for b in blocks("sql") if b.page.name == "semantics.md")
+    return first.text[: first.text.index(";") + 1] + "\n"
+
+
+def whole(text: str) -> str:
+    return text if "CREATE STREAM" in text else declared() + text
+
+
+@each(blocks("sql"))
+def test_a_query_binds(block: Block) -> None:
+    assert script(whole(block.text)).queries
+
+
+@each(blocks("sql refused"))
+def test_a_query_that_should_be_is_refused(block: Block) -> None:
+    with pytest.raises(QueryError):
+        script(whole(block.text))
+
+
+@each(blocks("golden"))
+def test_a_golden_holds(block: Block) -> None:
+    golden = parse(str(block), block.text)
+    for host in HOSTS:
+        if not host.batch and host.skip is None:
+            assert not differences(golden, host.run([golden])[golden.name]), host.name
+
+
+def test_every_block_says_what_it_is() -> None:
+    known = {"sql", "sql refused", "golden", "python", *SHELL}
+    strange = [f"{b}: {b.kind!r}" for page in PAGES for b in _blocks(page) if b.kind not in known]
+    assert strange == []
+
+
+# --- commands ----------------------------------------------------------------------
+
+
+def test_a_make_target_exists() -> None:
+    makefile = (REPO / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    asked = {
+        (str(block), word)
+        for block, words in shell("make")
+        for word in words[1:]
+        if "=" not in word and not word.startswith("-")
+    }
+    for page in PAGES:
+        spoken = re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8"))
+        asked |= {(page.name, target) for target in spoken}
+    assert asked
+    assert {(where, target) for where, target in asked if target not in targets} == set()
+
+
+SQLWIN = [pytest.param(words, id=f"{b}-{' '.join(words)}") for b, words in shell("sqlwin")]
+
+
+@pytest.mark.parametrize("words", SQLWIN)
+def test_a_command_parses(words: list[str]) -> None:
+    arguments = _parser().parse_args(words[1:])
+    assert (REPO / arguments.file).is_file()
+
+
+@pytest.mark.parametrize("words", SQLWIN)
+def test_a_command_runs(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "run" in words and "embedded" not in words:
+        pytest.skip("runs on Spark; the hosts are compared elsewhere")
+    monkeypatch.chdir(REPO)
+    assert main(words[1:]) == 0
+    assert capsys.readouterr().out
+
+
+def test_the_docs_show_every_option() -> None:
+    """Options of `sqlwin run` that the README does not name, or names and are none."""
+    readme = (REPO / "README.md").read_text(encoding="utf-8")
+    table = readme[readme.index("## The command") : readme.index("## Queries")]
+    parser = _parser()._subparsers
+    assert parser is not None
+    run = next(iter(parser._group_actions)).choices["run"]  # type: ignore[index,union-attr]
+    options = {o for a in run._actions for o in a.option_strings if o.startswith("--")}
+    assert set(re.findall(r"`(--[a-z]+)", table)) == options - {"--help"}
+
+
+# --- links -------------------------------------------------------------------------
+
+
+def links(page: Path) -> Iterator[tuple[str, str]]:
+    """(path, anchor) of every relative link outside of blocks."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = target.partition("#")
+            yield path, anchor
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for path, anchor in links(page):
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(f"{path}#{anchor}")
+    assert broken == []
+
+
+NAMED = re.compile(r"`((?:sqlwin|tests|queries|docs|tools|grammar)/[\w./-]*)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_file_that_is_named_exists(page: Path) -> None:
+    named = set(NAMED.findall(page.read_text(encoding="utf-8")))
+    missing = {name for name in named if "{" not in name and not (REPO / name).exists()}
+    assert missing - MADE_UP == set()
+
+
+MADE_UP = {"tests/golden/late/correction.golden"}
+"""Named as what a reader could write."""

@@ -1,0 +1,83 @@
+import pyarrow as pa
+import pytest
+
+from sqlwin.plan.nodes import (
+    Aggregate,
+    Filter,
+    Node,
+    Project,
+    Scalar,
+    Scan,
+    Stream,
+    WindowAggregate,
+    column_of,
+)
+from sqlwin.plan.optimizer import optimize
+from sqlwin.policies import Policy
+from sqlwin.schema import TIMESTAMP, Column
+from sqlwin.windows import Hop
+
+INT, BOOL = pa.int64(), pa.bool_()
+A, B, TS = Column("a", INT), Column("b", INT), Column("ts", TIMESTAMP)
+SCAN = Scan(Stream("s", (A, B, TS), "ts"))
+
+
+def test_all_rules_to_normal_form() -> None:
+    inner = Project(SCAN, (("c", Scalar("a + 1", '"a" + 1', INT, ("a",))), ("b", column_of(B))))
+    twice = Scalar("c * 2", '"c" * 2', INT, ("c",))
+    plan = Project(
+        Filter(
+            Filter(inner, Scalar("c > 1", '"c" > 1', BOOL, ("c",))),
+            Scalar("b > 2", '"b" > 2', BOOL, ("b",)),
+        ),
+        (("d", twice),),
+    )
+    made = optimize(plan)
+    assert isinstance(made, Project) and isinstance(made.input, Filter)
+    assert made.input.input == SCAN
+    assert dict(made.columns)["d"].duckdb == '("a" + 1) * 2'
+    assert dict(made.columns)["d"].inputs == ("a",)
+    assert made.input.predicate.duckdb == '(("a" + 1) > 1) AND ("b" > 2)'
+    assert made.input.predicate.inputs == ("a", "b")
+    assert optimize(made) == made
+
+
+def test_unread_aggregates_and_columns_are_pruned() -> None:
+    below = Project(SCAN, tuple((c.name, column_of(c)) for c in (A, B)))
+    calls = (
+        Aggregate("x", "sum", ("a",), INT),
+        Aggregate("y", "sum", ("b",), INT),
+    )
+    window = WindowAggregate(below, Hop(10, 10), (), calls, Policy(0))
+    made = optimize(Project(window, (("x", column_of(Column("x", INT))),)))
+    assert isinstance(made, Project) and isinstance(made.input, WindowAggregate)
+    assert [a.name for a in made.input.aggregates] == ["x"]
+    assert [c.name for c in made.input.input.schema] == ["a"]
+    assert optimize(made) == made
+
+
+def test_rules_that_undo_each_other_do_not_converge() -> None:
+    def longer(node: Node) -> Node:
+        if isinstance(node, Scan):
+            return node
+        return Project(node, tuple((c.name, column_of(c)) for c in node.schema))
+
+    plan = Project(SCAN, (("a", column_of(A)),))
+    with pytest.raises(RuntimeError, match="did not converge"):
+        optimize(plan, (flip,))
+    assert longer(plan) != plan
+
+
+def flip(node: Node) -> Node:
+    return (
+        Project(node.input, node.columns[::-1])
+        if isinstance(node, Project) and len(node.columns) > 1
+        else renamed(node)
+    )
+
+
+def renamed(node: Node) -> Node:
+    if not isinstance(node, Project):
+        return node
+    ((name, scalar),) = node.columns
+    return Project(node.input, ((("b" if name == "a" else "a"), scalar),))

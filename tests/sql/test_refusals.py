@@ -1,0 +1,650 @@
+"""What is refused, in which words, and which part of the query is underlined."""
+
+import pytest
+
+from tests.sql.cases import mistake, underlined
+
+REFUSED = [
+    (
+        "SELECT COUNT(*) FROM HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)",
+        "HOP needs two durations: slide, then size",
+        "HOP",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(TABLE orders, DESCRIPTOR(ts))",
+        "TUMBLE needs one duration: the size",
+        "TUMBLE",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, INTERVAL '1' HOUR)",
+        "TUMBLE needs the event-time column before its durations",
+        "TUMBLE",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBEL(orders, ts, INTERVAL '1' HOUR)",
+        "no table function is called TUMBEL; did you mean TUMBLE?",
+        "TUMBEL",
+    ),
+    (
+        "SELECT valeu FROM orders",
+        "unknown column valeu; did you mean value?",
+        "valeu",
+    ),
+    (
+        "SELECT x.value FROM orders o",
+        "no stream here is called x",
+        "x.value",
+    ),
+    (
+        "SELECT value FROM ordres",
+        "no stream or view is called ordres; did you mean orders?",
+        "ordres",
+    ),
+    (
+        "SELECT SUM(product) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "SUM takes a number, not STRING",
+        "SUM(product)",
+    ),
+    (
+        "SELECT product, SUM(value) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "product is neither grouped nor aggregated; the keys are: none",
+        "product",
+    ),
+    (
+        "SELECT SUM(value) FROM orders",
+        "an aggregate of a stream needs a window",
+        "SUM",
+    ),
+    (
+        "SELECT product, SUM(value) FROM orders GROUP BY product",
+        "GROUP BY without a window is not supported yet",
+        "product",
+    ),
+    (
+        "SELECT MEDIAN(value) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "the aggregate MEDIAN is not supported yet",
+        "MEDIAN",
+    ),
+    (
+        "SELECT COUNT(DISTINCT value) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "COUNT(DISTINCT …) is not supported yet",
+        "COUNT(DISTINCT value",
+    ),
+    (
+        "SELECT LAG(value, 1) OVER (ORDER BY ts) FROM orders",
+        "LAG OVER is not supported yet",
+        "LAG",
+    ),
+    (
+        "SELECT ROW_NUMBER() OVER (ORDER BY ts) FROM orders",
+        "ROW_NUMBER OVER is not supported yet",
+        "ROW_NUMBER",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY ts) FROM orders",
+        "OVER without a frame reaches back without bound: not supported yet",
+        "(ORDER BY ts)",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY id ROWS 3 PRECEDING) FROM orders",
+        "id is not the event time of orders",
+        "id",
+    ),
+    (
+        "SELECT SUM(value) OVER (ROWS 3 PRECEDING) FROM orders",
+        "OVER needs ORDER BY the event-time column",
+        "(ROWS 3 PRECEDING)",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY ts RANGE UNBOUNDED PRECEDING) FROM orders",
+        "UNBOUNDED PRECEDING in a frame is not supported yet",
+        "UNBOUNDED PRECEDING",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY ts ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING) FROM orders",
+        "FOLLOWING in a frame is not supported yet",
+        "2 FOLLOWING",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY ts ROWS 3 PRECEDING EXCLUDE CURRENT ROW) FROM orders",
+        "EXCLUDE is not supported yet",
+        "EXCLUDE CURRENT ROW",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY ts RANGE 3 PRECEDING) FROM orders",
+        "RANGE is measured in event time and needs a duration",
+        "3 PRECEDING",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY ts ROWS INTERVAL '3' MINUTE PRECEDING) FROM orders",
+        "ROWS counts rows and takes no duration",
+        "INTERVAL '3' MINUTE PRECEDING",
+    ),
+    (
+        "SELECT FIRST_VALUE(value) IGNORE NULLS OVER (ORDER BY ts ROWS 3 PRECEDING) FROM orders",
+        "IGNORE NULLS is not supported yet",
+        "FIRST_VALUE(value",
+    ),
+    (
+        "SELECT COUNT(*) FROM SESSION(TABLE orders PARTITION BY product, DESCRIPTOR(ts), INTERVAL '30' MINUTE)",
+        "the window SESSION is not supported yet",
+        "SESSION",
+    ),
+    (
+        "SELECT COUNT(*) FROM CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '30' MINUTE, INTERVAL '1' DAY)",
+        "the window CUMULATE is not supported yet",
+        "CUMULATE",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders GROUP BY session_window(ts, '5 minutes')",
+        "the window SESSION_WINDOW is not supported yet",
+        "session_window",
+    ),
+    (
+        "SELECT * FROM orders JOIN orders o2 ON a = b",
+        "a join is not supported yet",
+        "JOIN",
+    ),
+    (
+        "SELECT * FROM orders, orders o2",
+        "a join is not supported yet",
+        ",",
+    ),
+    (
+        "SELECT product FROM orders UNION ALL SELECT product FROM orders",
+        "UNION is not supported yet",
+        "UNION",
+    ),
+    (
+        "SELECT product FROM orders ORDER BY product",
+        "ORDER BY is not supported yet",
+        "ORDER",
+    ),
+    (
+        "SELECT product FROM orders LIMIT 3",
+        "LIMIT is not supported yet",
+        "LIMIT",
+    ),
+    (
+        "SELECT DISTINCT product FROM orders",
+        "SELECT DISTINCT is not supported yet",
+        "DISTINCT",
+    ),
+    (
+        "SELECT product FROM orders QUALIFY x > 3",
+        "QUALIFY is not supported yet",
+        "QUALIFY",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY ROLLUP(product)",
+        "ROLLUP is not supported yet",
+        "ROLLUP(product)",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY GROUPING SETS ((product), ())",
+        "GROUPING SETS is not supported yet",
+        "GROUPING SETS ((product), ())",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT EARLY EVERY INTERVAL '10' SECOND",
+        "EMIT EARLY is not supported yet",
+        "EARLY EVERY INTERVAL '10' SECOND",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT CHANGES",
+        "EMIT CHANGES is not supported yet",
+        "CHANGES",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT ON CLOSE TIMEOUT INTERVAL '1' MINUTE",
+        "EMIT ON CLOSE TIMEOUT is not supported yet",
+        "TIMEOUT",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) RETAIN 1000 ROWS",
+        "RETAIN n ROWS is not supported yet",
+        "1000",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EXPIRED EMIT",
+        "EXPIRED EMIT is not supported yet",
+        "EXPIRED",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) RETAIN 1 HOUR RETAIN 2 HOURS",
+        "RETAIN is given twice",
+        "RETAIN",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 MONTH)",
+        "a month has no fixed length; a window needs days or less",
+        "1 MONTH",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) LATE EVERY 5 SECONDS",
+        "LATE is a part of EMIT",
+        "LATE EVERY 5 SECONDS",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, id, 1 HOUR)",
+        "id is not the event time of orders",
+        "id",
+    ),
+    (
+        "SELECT COUNT(*) FROM HOP(orders, ts, 1 HOUR, 1 MINUTE)",
+        "a window must not advance by more than its size: rows between would be lost",
+        "HOP(orders, ts, 1 HOUR, 1 MINUTE)",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders [NOW]",
+        "[NOW] is not supported yet",
+        "NOW",
+    ),
+    (
+        "SELECT ISTREAM(*) FROM orders",
+        "ISTREAM is not supported yet",
+        "ISTREAM",
+    ),
+    (
+        "ISTREAM(SELECT * FROM orders)",
+        "ISTREAM is not supported yet",
+        "ISTREAM",
+    ),
+    (
+        "SELECT foo(value) FROM orders",
+        "no function is called foo; did you mean floor?",
+        "foo",
+    ),
+    (
+        "SELECT value + product FROM orders WHERE value",
+        "No function matches the given name and argument types '+(DOUBLE, VARCHAR)'. You might need to add explicit type casts.",
+        "value + product",
+    ),
+    (
+        "SELECT value +  FROM orders",
+        "cannot read FROM here",
+        "FROM",
+    ),
+    (
+        "SELECT value FROM orders WHERE value",
+        "a condition must be BOOLEAN, this is DOUBLE",
+        "value",
+    ),
+    (
+        "SELECT * FROM TUMBLE(orders, ts, 1 HOUR)",
+        "a window without an aggregate or GROUP BY is not supported yet",
+        "TUMBLE(orders, ts, 1 HOUR)",
+    ),
+    (
+        "SELECT SUM(n) FROM TUMBLE((SELECT COUNT(*) AS n, window_start AS t FROM TUMBLE(orders, ts, 1 HOUR)), t, 1 DAY)",
+        "a window over the result of a window is not supported yet",
+        "TUMBLE((SELECT COUNT(*) AS n, window_start AS t FROM TUMBLE(orders, ts, 1 HOUR)), t, 1 DAY)",
+    ),
+    (
+        "SELECT SUM(x) OVER w FROM orders",
+        "the window w is not declared",
+        "w",
+    ),
+    (
+        "SELECT product, COUNT(*) FROM orders OVER (ROWS 3 PRECEDING) GROUP BY product",
+        "a sliding window in ROWS is grouped by its PARTITION BY and nothing else",
+        "product",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (ROWS 3 PRECEDING) RETAIN 1 HOUR",
+        "a window in ROWS counts messages as they come: none is late, none is kept",
+        "1 HOUR",
+    ),
+    (
+        "SELECT value AS a, n AS a FROM orders",
+        "two columns are called a",
+        "n AS a",
+    ),
+    (
+        "SELECT /*+ STATE_TTL('o' = '3 days') */ value FROM orders",
+        "the hint /*+ STATE_TTL('o' = '3 days') */ is not supported yet",
+        "/*+ STATE_TTL('o' = '3 days') */",
+    ),
+    (
+        "SELECT a.b.c FROM orders",
+        "no stream here is called b",
+        "a.b.c",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (RANGE UNBOUNDED PRECEDING)",
+        "UNBOUNDED PRECEDING in a frame is not supported yet",
+        "UNBOUNDED PRECEDING",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (ORDER BY ts SESSION INTERVAL '30' MINUTE GAP)",
+        "the window SESSION is not supported yet",
+        "SESSION INTERVAL '30' MINUTE GAP",
+    ),
+    (
+        "SELECT SUM(COUNT(*)) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "an aggregate cannot stand in an aggregate's arguments",
+        "COUNT",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY ts ROWS 3 PRECEDING), COUNT(*) FROM orders",
+        "this aggregate needs an OVER clause, as the others here have one",
+        "COUNT(*",
+    ),
+    (
+        "SELECT SUM(value) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "OVER and a window of the stream in one query are not supported yet",
+        "SUM(value) OVER (",
+    ),
+    (
+        "SELECT window_start FROM orders",
+        "window_start is known only above a window, in SELECT and HAVING",
+        "window_start",
+    ),
+    (
+        "SELECT * FROM orders WHERE id IN (SELECT id FROM orders)",
+        "a query inside an expression is not supported yet",
+        "id FROM orders",
+    ),
+    (
+        "SELECT percentile_cont(0.5) within group (order by value) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "the aggregate PERCENTILE_CONT is not supported yet",
+        "percentile_cont",
+    ),
+    (
+        "SELECT product, COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY product EMIT FINAL LATE NEVER",
+        "EMIT FINAL and EMIT ON WINDOW CLOSE send nothing late; LATE contradicts them",
+        "LATE NEVER",
+    ),
+    (
+        "CREATE STREAM s (a INT b INT)",
+        "INT b INT is not a type of a column; did you mean INT?",
+        "INT b INT",
+    ),
+    (
+        "CREATE STREAM s (a INTT, ts TIMESTAMP)",
+        "INTT is not a type of a column; did you mean INT?",
+        "INTT",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders WINDOW TUMBLING (1 HOUR)",
+        "WINDOW TUMBLING needs SIZE",
+        "WINDOW TUMBLING (1 HOUR)",
+    ),
+    (
+        "CREATE STREAM s (a INT, ts TIMESTAMP, WATERMARK ts AS ts)",
+        "ts AS ts is not a type of a column",
+        "ts AS ts",
+    ),
+    (
+        "SELECT * FROM orders HAVING value > 2",
+        "HAVING needs a window",
+        "value > 2",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT FINAL WHERE value > 2",
+        "WHERE must come before EMIT",
+        "WHERE",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EXPIRED INTO errors",
+        "EXPIRED INTO is not supported yet",
+        "EXPIRED",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EXPIRED COUNT",
+        "EXPIRED COUNT is not supported yet",
+        "EXPIRED",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) RETAIN 1 HOUR OR 1000 ROWS",
+        "RETAIN n ROWS is not supported yet",
+        "1000",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT EARLY ON UPDATE",
+        "EMIT EARLY is not supported yet",
+        "EARLY ON UPDATE",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT EARLY EVERY 100 ROWS ON CLOSE",
+        "EMIT EARLY is not supported yet",
+        "EARLY EVERY 100 ROWS",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT ON CLOSE ON CLOSE",
+        "ON CLOSE is given twice",
+        "ON CLOSE",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY product WITH CUBE",
+        "WITH CUBE is not supported yet",
+        "product WITH CUBE",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders WINDOW SESSION (60 SECONDS)",
+        "the window SESSION is not supported yet",
+        "WINDOW SESSION (60 SECONDS)",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders WINDOW HOPPING (SIZE 1 HOUR)",
+        "WINDOW HOPPING needs SIZE and ADVANCE BY",
+        "WINDOW HOPPING (SIZE 1 HOUR)",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (PARTITION BY product SESSION 100 ROWS GAP)",
+        "the window SESSION is not supported yet",
+        "SESSION 100 ROWS GAP",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
+        "a stream window in ROWS is counted in messages, itself included",
+        "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (ORDER BY ts ROWS 2 PRECEDING)",
+        "a stream window in ROWS counts messages as they come; it has no ORDER BY",
+        "ts",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (ROWS 2 PRECEDING ADVANCE BY 1 MINUTE)",
+        "a window in ROWS advances in the same measure",
+        "1 MINUTE",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (ROWS 2 PRECEDING ADVANCE BY 3 ROWS)",
+        "a window must not advance by more than its size: rows between would be lost",
+        "OVER (ROWS 2 PRECEDING ADVANCE BY 3 ROWS)",
+    ),
+    (
+        "SELECT SUM(n) OVER (ORDER BY ts GROUPS 2 PRECEDING) FROM orders",
+        "a frame in GROUPS is not supported yet",
+        "GROUPS 2 PRECEDING",
+    ),
+    (
+        "SELECT SUM(n) OVER (ORDER BY ts ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING) FROM orders",
+        "a frame that ends before the current row is not supported yet",
+        "2 PRECEDING",
+    ),
+    (
+        "SELECT SUM(n) OVER (ORDER BY ts DESC ROWS 2 PRECEDING) FROM orders",
+        "a window is ordered by the event-time column alone, ascending",
+        "ts DESC",
+    ),
+    (
+        "SELECT SUM(n) OVER (ORDER BY ts, id ROWS 2 PRECEDING) FROM orders",
+        "a window is ordered by the event-time column alone, ascending",
+        "id",
+    ),
+    (
+        "SELECT SUM(DISTINCT n) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM orders",
+        "SUM(DISTINCT …) is not supported yet",
+        "SUM(DISTINCT n",
+    ),
+    (
+        "SELECT SUM(n, id) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "this expression cannot be read at )",
+        ")",
+    ),
+    (
+        "SELECT collect_list(n) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "the aggregate COLLECT_LIST is not supported yet",
+        "collect_list",
+    ),
+    (
+        "SELECT MODE(n) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "the aggregate MODE is not supported yet",
+        "MODE",
+    ),
+    (
+        "SELECT approx_count_distinct(n) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "the aggregate APPROX_COUNT_DISTINCT is not supported yet",
+        "approx_count_distinct",
+    ),
+    (
+        "SELECT RANK() OVER (ORDER BY ts ROWS 2 PRECEDING) FROM orders",
+        "RANK OVER is not supported yet",
+        "RANK",
+    ),
+    (
+        "SELECT n FROM orders EMIT FINAL",
+        "this query has no window to emit or retain",
+        "EMIT",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) WHERE COUNT(*) > 1",
+        "an aggregate cannot stand in WHERE; use HAVING",
+        "COUNT",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) WHERE window_start IS NULL",
+        "window_start is known only above a window, in SELECT and HAVING",
+        "window_start",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY 5",
+        "GROUP BY 5: the select list has 1 columns",
+        "5",
+    ),
+    (
+        "SELECT COUNT(*) AS window_time, SUM(ts) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "SUM takes a number, not TIMESTAMP",
+        "SUM(ts)",
+    ),
+    (
+        "SELECT n AS __n FROM orders",
+        "names that begin with __ are sqlwin's own: __n",
+        "n AS __n",
+    ),
+    (
+        "SELECT ts - ts AS d FROM orders",
+        "a column cannot be INTERVAL; CAST it, to STRING for instance",
+        "ts - ts AS d",
+    ),
+    (
+        "SELECT x.* FROM orders o",
+        "no stream here is called x",
+        "x.*",
+    ),
+    (
+        "CREATE TABLE t (a INT); SELECT a FROM t",
+        "t is a static table, and reading one is not supported yet",
+        "t",
+    ),
+    (
+        "CREATE STREAM orders (a INT)",
+        "orders exists already",
+        "orders",
+    ),
+    (
+        "CREATE STREAM s (a INT, A INT)",
+        "the column A is declared twice",
+        "A",
+    ),
+    (
+        "CREATE STREAM s (__a INT)",
+        "names that begin with __ are sqlwin's own: __a",
+        "__a",
+    ),
+    (
+        "CREATE STREAM s (ts BIGINT, WATERMARK FOR ts AS ts)",
+        "event time must be TIMESTAMP, ts is BIGINT",
+        "ts",
+    ),
+    (
+        "CREATE STREAM s (ts TIMESTAMP, WATERMARK FOR tz AS ts)",
+        "unknown column tz",
+        "tz",
+    ),
+    (
+        "CREATE STREAM s (ts TIMESTAMP, WATERMARK FOR ts AS ts + INTERVAL '5' SECOND)",
+        "a watermark is ts, or ts less a duration",
+        "ts + INTERVAL '5' SECOND",
+    ),
+    (
+        "CREATE STREAM s (ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' MOON)",
+        "MOON is not a unit of time",
+        "ts - INTERVAL '5' MOON",
+    ),
+    (
+        "CREATE STREAM s (ts TIMESTAMP, OFFSET ts)",
+        "OFFSET must be an integer column, ts is TIMESTAMP",
+        "ts",
+    ),
+    (
+        "CREATE STREAM s (a INT, b AS SUM(a))",
+        "an aggregate cannot stand in a computed column",
+        "SUM",
+    ),
+    (
+        "CREATE STREAM s (a INT); SELECT COUNT(*) FROM s OVER (RANGE 1 MINUTE PRECEDING)",
+        "s has no event-time column",
+        "OVER (RANGE 1 MINUTE PRECEDING)",
+    ),
+    (
+        "INSERT INTO nowhere SELECT n FROM orders",
+        "no sink is called nowhere",
+        "nowhere",
+    ),
+    (
+        "CREATE SINK k (a INT) WITH (c = 'd'); INSERT INTO k SELECT n, id FROM orders",
+        "k has 1 columns, the query 2",
+        "k",
+    ),
+    (
+        "CREATE SINK k (a INT) WITH (c = 'd'); INSERT INTO k SELECT product FROM orders",
+        "k wants INT for a, product is STRING",
+        "k",
+    ),
+    (
+        "CREATE SINK k WITH (c = 'd'); SELECT * FROM k",
+        "k is a sink and cannot be read",
+        "k",
+    ),
+    (
+        "CREATE SINK k WITH (c = 'd', c = 'e')",
+        "the option c is given twice",
+        "WITH (c = 'd', c = 'e')",
+    ),
+    (
+        "DESCRIBE nothing",
+        "no stream or view is called nothing",
+        "nothing",
+    ),
+    (
+        "SELECT n /* never closed FROM orders",
+        "this comment is never closed",
+        "/*",
+    ),
+    (
+        "SELECT :missing FROM orders",
+        "no value was given for :missing",
+        ":missing",
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "message", "at"), REFUSED)
+def test_refused(query: str, message: str, at: str) -> None:
+    error = mistake(query)
+    assert error.message == message
+    assert underlined(error) == at

@@ -1,0 +1,194 @@
+import time
+
+import pyarrow as pa
+import pytest
+
+from sqlwin.plan.nodes import Describe, Query, Scan, ShowStreams, Stream
+from sqlwin.schema import TIMESTAMP, Column
+from sqlwin.sql import script
+from tests.sql.cases import ORDERS, bound, columns, filtered, operator, plan, window
+
+SCAN = Stream("s", (Column("a", pa.int32()), Column("at", TIMESTAMP)), None)
+
+
+def test_a_stream_as_declared() -> None:
+    (stream,) = script(
+        ORDERS.replace(");", ") WITH (path = 'x', 'connector' = \"files\", a.b = 3);")
+    ).streams
+    assert [(c.name, str(c.type)) for c in stream.columns][-3:] == [
+        ("price", "decimal128(10, 2)"),
+        ("ts_ms", "int64"),
+        ("ts", "timestamp[us, tz=UTC]"),
+    ]
+    assert (stream.ts, stream.delay, stream.offset, stream.trusted) == (
+        "ts",
+        5_000_000,
+        "id",
+        False,
+    )
+    assert stream.options == (("a.b", "3"), ("connector", "files"), ("path", "x"))
+    ((name, computed),) = stream.computed
+    assert (name, computed.type, computed.inputs) == ("at", TIMESTAMP, ("ts_ms",))
+    assert computed.sql == "TO_TIMESTAMP_LTZ(ts_ms, 3)"
+
+
+@pytest.mark.parametrize(
+    "type_",
+    ["TIMESTAMP", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)", "timestamp(3) with local time zone",
+     "TIMESTAMP NOT NULL", "TIMESTAMP WITH TIME ZONE"],
+)  # fmt: skip
+def test_spellings_of_timestamp(type_: str) -> None:
+    (stream,) = script(f"CREATE STREAM s (a {type_})").streams
+    assert stream.columns == (Column("a", TIMESTAMP),)
+
+
+def test_a_trusted_offset_a_bare_watermark_and_a_column_called_offset() -> None:
+    (stream,) = script(
+        "CREATE TABLE s (offset BIGINT, value INT, range STRING, t TIMESTAMP, PRIMARY KEY (offset) "
+        "NOT ENFORCED, WATERMARK FOR t AS t, OFFSET offset TRUSTED)"
+    ).streams
+    assert [c.name for c in stream.columns] == ["offset", "value", "range", "t"]
+    assert (stream.offset, stream.trusted, stream.ts, stream.delay) == ("offset", True, "t", 0)
+
+
+def test_computed_columns_see_those_before_them() -> None:
+    (stream,) = script("CREATE STREAM s (a INT, b AS a * 2, c AS b + 1)").streams
+    assert [(name, scalar.inputs) for name, scalar in stream.computed] == [
+        ("b", ("a",)),
+        ("c", ("b",)),
+    ]
+
+
+def test_a_static_table_may_be_declared() -> None:
+    assert script("CREATE TABLE t (a INT, b STRING)").streams == ()
+
+
+def test_statements_in_order() -> None:
+    made = bound("""
+      SET mode = 'x'; SET a.b = 3;
+      CREATE VIEW big AS SELECT id, value FROM orders WHERE value > 10;
+      CREATE SINK out (i BIGINT, v DOUBLE) WITH (connector = 'print');
+      EXPLAIN SELECT id FROM big;
+      SHOW STREAMS; DESCRIBE big; DESC orders; DESCRIBE out;
+      INSERT INTO out SELECT * FROM big;
+      SELECT id FROM orders;
+    """)
+    assert made.settings == (("a.b", "3"), ("mode", "x"))
+    kinds = [type(s).__name__ + "!" * getattr(s, "explain", False) for s in made.statements]
+    assert kinds == [
+        "Query!", "ShowStreams", "Describe", "Describe", "Describe", "Query", "Query",
+    ]  # fmt: skip
+    assert [q.sink.name if q.sink else None for q in made.queries] == ["out", None]
+    shown, view, stream, _ = made.statements[1:5]
+    assert isinstance(shown, ShowStreams) and [s.name for s in shown.streams] == ["orders"]
+    assert isinstance(view, Describe) and [c.name for c in view.columns] == ["id", "value"]
+    assert isinstance(stream, Describe) and stream.stream is not None
+    insert = made.queries[0]
+    assert columns(insert.plan) == {"i": "id", "v": "value"}
+
+
+def test_a_sink_widens_numbers() -> None:
+    made = bound(
+        "CREATE SINK k (a DOUBLE, b DECIMAL(12, 2)) WITH (c = 'd'); INSERT INTO k SELECT n, price FROM orders"
+    )
+    assert columns(made.queries[0].plan) == {
+        "a": "CAST(n AS DOUBLE)",
+        "b": "CAST(price AS DECIMAL(12, 2))",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT v * 2 AS w FROM (SELECT value + 1 AS v, n FROM orders WHERE n > 1) q WHERE q.v > 3",
+        "WITH q AS (SELECT value + 1 AS v, n FROM orders WHERE n > 1) SELECT v * 2 AS w FROM q WHERE v > 3",
+        "CREATE VIEW q AS SELECT value + 1 AS v, n FROM orders WHERE n > 1; "
+        "SELECT v * 2 AS w FROM q WHERE V > 3",
+    ],
+)
+def test_subqueries_views_and_ctes_are_merged(text: str) -> None:
+    made = plan(text)
+    assert columns(made) == {"w": "(value + 1) * 2"}
+    assert filtered(made) == "n > 1 AND (value + 1) > 3"
+
+
+def test_a_query_over_a_windowed_view() -> None:
+    made = plan(
+        "CREATE VIEW counts AS SELECT product AS p, window_start AS w, COUNT(*) AS c "
+        "FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY product HAVING COUNT(*) > 1 RETAIN 2 HOURS; "
+        "SELECT p, c + 1 AS d FROM counts WHERE c < 10"
+    )
+    assert columns(made) == {"p": "product", "d": "c + 1"}
+    assert filtered(made) == "c > 1 AND c < 10"
+
+
+def test_streams_from_python_take_their_event_time_from_the_query() -> None:
+    (query,) = script(
+        "SELECT MAX(a) FROM s [RANGE 1 MINUTE]", streams={"s": Stream("", SCAN.columns, "at")}
+    ).queries
+    assert isinstance(query, Query)
+    for text in (
+        "SELECT MAX(a) FROM S OVER (ORDER BY at RANGE 1 MINUTE PRECEDING)",
+        "SELECT MAX(a) FROM TUMBLE(s, at, 1 MINUTE)",
+        "SELECT MAX(a) OVER (ORDER BY at ROWS 1 PRECEDING) FROM s",
+    ):
+        (query,) = script(text, streams={"s": SCAN}).queries
+        node = operator(query.plan)
+        while not isinstance(node, Scan):
+            node = node.input
+        assert node.stream.ts == "at"
+
+
+def test_parameters_are_literals() -> None:
+    text = ORDERS + "SELECT id FROM orders WHERE product = :p AND value > :v AND n::INT = 1"
+    (query,) = script(text, params={"p": "it's", "v": "1.5"}).queries
+    assert filtered(query.plan) == "product = 'it\\'s' AND value > 1.5 AND CAST(n AS INT) = 1"
+    size = script(
+        ORDERS + "SELECT COUNT(*) FROM TUMBLE(orders, ts, INTERVAL :size MINUTE) RETAIN :keep",
+        params={"size": "5", "keep": "1 hour"},
+    )
+    assert operator(size.queries[0].plan).window.size == 300_000_000  # type: ignore[union-attr]
+
+
+def test_names_are_not_case_sensitive() -> None:
+    made = window("select PRODUCT, Sum(VALUE) from Tumble(ORDERS, TS, 1 hour) group by Product")
+    assert made.keys == ("product",)
+
+
+@pytest.mark.parametrize(
+    ("expression", "type_", "duckdb"),
+    [
+        ("value", "double", '"value"'),
+        ("price * 2", "decimal128(18, 2)", '"price" * 2'),
+        ("CAST(product AS INT)", "int32", 'CAST("product" AS INT)'),
+        ("TRY_CAST(product AS INT)", "int32", 'TRY_CAST("product" AS INT)'),
+        ("DATE_TRUNC('hour', ts)", "timestamp[us, tz=UTC]", "DATE_TRUNC('HOUR', \"ts\")"),
+        ("product || 'x'", "string", "\"product\" || 'x'"),
+        ("UNIX_MILLIS(ts)", "int64", 'EPOCH_MS("ts")'),
+        ("NULL", "string", "CAST(NULL AS VARCHAR)"),
+        ("n IS NULL", "bool", '"n" IS NULL'),
+    ],
+)
+def test_types_are_the_engines(expression: str, type_: str, duckdb: str) -> None:
+    node = plan(f"SELECT {expression} AS x FROM orders")
+    assert str(node.schema[0].type) == type_
+    ((_, scalar),) = node.columns  # type: ignore[union-attr]
+    assert scalar.duckdb.startswith(duckdb.split("(")[0])
+
+
+def test_an_empty_text_asks_for_nothing() -> None:
+    assert script(" -- nothing\n;; /* at all */ ;").statements == ()
+
+
+def test_a_query_is_parsed_in_little_time() -> None:
+    text = ORDERS + (
+        "SELECT product, ROUND(AVG(value * 2) OVER w, 2) AS a, SUM(n) OVER w AS s FROM orders "
+        "WHERE value > 0 WINDOW w AS (PARTITION BY product ORDER BY ts RANGE 1 HOUR PRECEDING)"
+    )
+    script(text)
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        script(text)
+        times.append(time.perf_counter() - begun)
+    assert min(times) < 0.05
