@@ -169,7 +169,7 @@ class Overs:
         return frame_of(own, own.index(row), frame)
 
     def _place(self, held: list[Row]) -> str:
-        return f"the window of {self.stream} at position {held[-1][SEQ]}"
+        return f"the frame of {self.stream} at position {held[-1][SEQ]}"
 
     def _bounds(self, row: Row) -> dict[str, datetime]:
         if not self.per_instant:

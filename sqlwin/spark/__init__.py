@@ -12,17 +12,20 @@ Nothing but this package needs pyspark or a JVM.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
-from sqlwin.plan.nodes import Script, Stream
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import Summary
-from sqlwin.spark.dataframes import SparkQuery, query_over
-from sqlwin.spark.run import run as run_script
-from sqlwin.spark.session import local_session
+    from sqlwin.plan.nodes import Script, Stream
+    from sqlwin.runtime.options import RunOptions
+    from sqlwin.runtime.progress import Summary
+    from sqlwin.spark.dataframes import SparkQuery
 
-__all__ = ["SparkQuery", "local_session", "query", "run", "run_script"]
+__all__ = ["query", "run"]
+
+# Spark starts several Python processes that load this package and need little of
+# it, so each function imports what it needs.
 
 
 def query(
@@ -38,6 +41,8 @@ def query(
     `streams` are given. QueryError for a mistake in the text, InputError where a
     stream has no DataFrame.
     """
+    from sqlwin.spark.dataframes import query_over
+
     return query_over(spark, _script(sql, streams, params), inputs)
 
 
@@ -48,13 +53,14 @@ def run(
     params: Mapping[str, str] | None = None,
 ) -> Summary:
     """Run every query of a script over its files. spark: a local one by default."""
+    from sqlwin.spark.run import run as run_script
+
     return run_script(_script(sql, None, params), options, spark)
 
 
 def _script(
     sql: str, streams: Mapping[str, Stream] | None, params: Mapping[str, str] | None
 ) -> Script:
-    # here, so that a worker that imports this package does not build the parser
     from sqlwin.sql import script
 
     return script(sql, streams=dict(streams or {}), params=params)

@@ -28,18 +28,8 @@ from sqlwin.schema import POSITION, SEQ
 from sqlwin.spark.cache import HostCache, default_capacity
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.read import merged
-from sqlwin.spark.wire import (
-    ERRORS,
-    MARK,
-    RAW,
-    RESULTS,
-    ROWS,
-    Done,
-    Mark,
-    Packed,
-    decode,
-    encode,
-)
+from sqlwin.spark.tags import ERRORS, MARK, RAW, RESULTS, ROWS
+from sqlwin.spark.wire import Done, Mark, Packed, decode, encode
 from sqlwin.state.contract import Blobs, SegmentCache
 
 TAKEN = "taken"

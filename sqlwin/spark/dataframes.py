@@ -25,8 +25,8 @@ from sqlwin.spark.program import Program, settled
 from sqlwin.spark.run import SHUFFLE, OnCame, bucketed, delivered, finished, sourced
 from sqlwin.spark.session import needed
 from sqlwin.spark.source import Settings
+from sqlwin.spark.tags import ERRORS, IN, RESULTS
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
-from sqlwin.spark.wire import ERRORS, IN, RESULTS
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from pathlib import Path
 from sqlwin.runtime.files import listing
 from sqlwin.spark.folder import Folder
 
-PIECE = 32 << 20
 _BLOCK = 1 << 20
 
 
@@ -55,7 +54,7 @@ class Listing:
     path: str
     base: Path
     format: str
-    piece: int = PIECE
+    piece: int
     pieces: list[Piece] = field(default_factory=list)
 
     def restore(self) -> None:

@@ -26,7 +26,8 @@ from sqlwin.schema import PART, SEQ, Column
 from sqlwin.spark.buckets import cut, hashes
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.read import Packer
-from sqlwin.spark.wire import RAW, Mark, Packed, encode
+from sqlwin.spark.tags import RAW
+from sqlwin.spark.wire import Mark, Packed, encode
 
 Batches = Iterable[pa.RecordBatch]
 CONTENT_BITS = 31

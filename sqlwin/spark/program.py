@@ -57,8 +57,9 @@ class Program:
 
     @property
     def print(self) -> str:
-        """Tells scripts apart: a checkpoint belongs to one."""
-        return hashlib.sha256(repr(self.queries).encode()).hexdigest()[:16]
+        """Tells scripts apart: a checkpoint belongs to one. Its sinks may change."""
+        plans = [query.plan for query in self.queries]
+        return hashlib.sha256(repr(plans).encode()).hexdigest()[:16]
 
     def dump(self) -> str:
         """As text, for the options of a data source."""

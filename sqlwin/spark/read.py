@@ -18,7 +18,8 @@ from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.listing import Piece, opened
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.wire import CAP, ERRORS, MARK, ROWS, Mark, Packed, encode
+from sqlwin.spark.tags import ERRORS, MARK, ROWS
+from sqlwin.spark.wire import CAP, Mark, Packed, encode
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ from sqlwin.spark.program import Program, settled
 from sqlwin.spark.progress import After, after, leave
 from sqlwin.spark.session import local_session
 from sqlwin.spark.source import FORMAT, ScriptSource, Settings
-from sqlwin.spark.wire import ERRORS, MARK, OUT, RESULTS, Done, decode
+from sqlwin.spark.tags import ERRORS, MARK, OUT, RESULTS
+from sqlwin.spark.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
 SHUFFLE = "spark.sql.shuffle.partitions"

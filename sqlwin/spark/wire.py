@@ -27,9 +27,6 @@ from dataclasses import asdict, dataclass, field
 import polars as pl
 import pyarrow as pa
 
-ROWS, RAW, ERRORS, MARK, RESULTS = "rows", "raw", "errors", "mark", "results"
-IN = "query int, bucket int, kind string, at bigint, payload binary"
-OUT = "query int, bucket int, kind string, payload binary"
 CAP = 32 << 20
 """Bytes of a payload: a row of some tens of MB passes through Spark at ease."""
 

@@ -24,7 +24,6 @@ from sqlwin.plan.nodes import (
 from sqlwin.plan.optimizer import optimize
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
-from sqlwin.sql.engine import typed
 from sqlwin.sql.parser import statements
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known
@@ -160,8 +159,7 @@ def into(sink: Sink, plan: Node, statement: ast.Insert) -> Node:
         legal = ", ".join(column.name for column in sink.columns)
         raise QueryError(message, span, legal=legal)
     columns = []
-    for (name, scalar), column, run in zip(plan.columns, sink.columns, plan.columns, strict=True):
-        del run
+    for (name, scalar), column in zip(plan.columns, sink.columns, strict=True):
         if scalar.type != column.type:
             if not widens(scalar.type, column.type):
                 have, want = type_name(scalar.type), type_name(column.type)
@@ -194,6 +192,3 @@ def _digits(type_: pa.DataType) -> tuple[int, int] | None:
         return type_.precision - type_.scale, type_.scale
     sizes = {8: 3, 16: 5, 32: 10, 64: 19}
     return (sizes[type_.bit_width], 0) if pa.types.is_integer(type_) else None
-
-
-_ = typed

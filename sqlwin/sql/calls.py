@@ -10,7 +10,7 @@ from sqlwin.aggregates import SIGNATURES, Signature, signature
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
 from sqlwin.sql.engine import aggregate_names
-from sqlwin.sql.scalars import Expr, place, word
+from sqlwin.sql.scalars import Expr, place, word, word_range
 
 WINDOW_FUNCTIONS = (
     *("lag", "lead", "row_number", "rank", "dense_rank", "percent_rank"),
@@ -99,9 +99,8 @@ def function_names(node: Expr) -> tuple[str, ...]:
 
 def written_name(node: Expr, run: ast.Run) -> str:
     """As in the text where its place is known, else the function's first name."""
-    if "start" in node.meta:
-        return run.original[node.meta["start"] : node.meta["end"] + 1].upper()
-    return function_names(node)[0].upper()
+    found = word_range(node, run)
+    return run.original[slice(*found)].upper() if found else function_names(node)[0].upper()
 
 
 def _arguments(node: Expr, known: Signature, run: ast.Run) -> tuple[Expr, ...]:

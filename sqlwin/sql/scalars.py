@@ -73,8 +73,17 @@ def place(node: Expr, run: ast.Run) -> Span:
 
 def word(node: Expr, run: ast.Run) -> Span:
     """Where the node's own name stands, such as a function's."""
-    marks = node.meta if "start" in node.meta else None
-    return run.at(marks["start"], marks["end"] + 1) if marks else place(node, run)
+    found = word_range(node, run)
+    return run.at(*found) if found else place(node, run)
+
+
+def word_range(node: Expr, run: ast.Run) -> tuple[int, int] | None:
+    """Characters of the node's name. sqlglot forgets some; those stand before a bracket."""
+    if "start" in node.meta:
+        return node.meta["start"], node.meta["end"] + 1
+    inner = min((n.meta["start"] for n in node.walk() if "start" in n.meta), default=None)
+    found = re.search(r"(\w+)\s*\([^()]*\Z", run.original[:inner]) if inner is not None else None
+    return found.span(1) if found else None
 
 
 def column(name: str, table: str | None = None) -> exp.Column:

@@ -17,8 +17,8 @@ from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.parser import window_call
 from sqlwin.sql.policies import refuse, refuse_all
 from sqlwin.sql.relation import Relation
-from sqlwin.sql.scalars import conjoined, parsed, word
-from sqlwin.sql.scope import Scope
+from sqlwin.sql.scalars import conjoined, parsed, spark, word
+from sqlwin.sql.scope import Scope, window_edge
 from sqlwin.sql.sources import Known, bind_from, timed
 from sqlwin.sql.windows import Window, refused
 
@@ -45,14 +45,10 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     window, group = _group_window(select, window)
     if (window is not None and window.hop is not None) or (window is not None and window.frame):
         relation = timed(relation, window)
-    made = items(select.items, relation, windows_columns(window))
+    made = items(select.items, relation, () if window is None else ("window_start", "window_end"))
+    for item in made:
+        _same_window(item, select.group)
     return _bound(select, relation, window, made, group)
-
-
-def windows_columns(window: Window | None) -> tuple[str, ...]:
-    if window is None:
-        return ()
-    return ("window_start", "window_end")
 
 
 def _bound(
@@ -136,4 +132,14 @@ def _group_window(
     return window, tuple(rest)
 
 
-_ = exp
+def _same_window(item: Item, group: Sequence[ast.Run]) -> None:
+    """Flink's TUMBLE_START(…) repeats the TUMBLE(…) of GROUP BY; another one would be a slip."""
+    for node in item.tree.find_all(exp.Anonymous):
+        function = node.name.upper().rpartition("_")[0]
+        if window_edge(node) is None:
+            continue
+        calls = [parsed(run) for run in group if run.original.upper().startswith(function)]
+        if node.expressions not in [call.expressions for call in calls]:
+            legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
+            message = f"{node.name.upper()} must repeat the window of GROUP BY"
+            raise QueryError(message, word(node, item.run), legal=legal)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Sink, Stream
 from sqlwin.sql import ast, windows
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
-from sqlwin.sql.scalars import parsed
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.windows import Window
 
@@ -131,7 +132,7 @@ def timed(relation: Relation, window: Window) -> Relation:
 def ordered(relation: Relation, ts: ast.Name) -> Relation:
     scope = Scope(relation)
     run = ast.Run(ts.text, ts.text, ts.span)
-    tree = scope.resolved(parsed(run), run)
+    tree = scope.resolved(exp.column(*reversed(ts.text.split("."))), run)
     return with_event_time(relation, tree.name, ts.span)
 
 

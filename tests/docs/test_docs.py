@@ -118,6 +118,29 @@ def test_every_block_says_what_it_is() -> None:
     assert strange == []
 
 
+@pytest.mark.spark
+def test_the_dataframe_example_runs(tmp_path: Path) -> None:
+    """As the README has it; what `spark`, `sql` and `orders` are stands here."""
+    from sqlwin.spark.session import local_session  # here, so that only this test needs Java
+
+    spark = local_session(2)  # the one that is there already, if there is one
+    example = next(b for b in blocks("python") if "sqlwin.spark.query" in b.text)
+    (tmp_path / "a.json").write_text('{"product": "tea", "ts": "2024-01-01T09:00:00Z"}\n{}\n')
+    sql = """
+        CREATE STREAM orders (product STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+        SELECT product, COUNT(*) OVER (PARTITION BY product ORDER BY ts ROWS 1 PRECEDING) AS n
+        FROM orders"""
+    orders = spark.readStream.schema("product string, ts timestamp").json(str(tmp_path))
+    before = {query.id for query in spark.streams.active}
+    exec(example.text, {"spark": spark, "sql": sql, "orders": orders})
+    started = [query for query in spark.streams.active if query.id not in before]
+    assert len(started) == 2
+    for query in started:
+        query.processAllAvailable()
+        query.stop()
+        assert query.exception() is None
+
+
 # --- commands ----------------------------------------------------------------------
 
 
@@ -203,6 +226,18 @@ def test_a_file_that_is_named_exists(page: Path) -> None:
     named = set(NAMED.findall(page.read_text(encoding="utf-8")))
     missing = {name for name in named if "{" not in name and not (REPO / name).exists()}
     assert missing - MADE_UP == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_module_that_is_named_exists(page: Path) -> None:
+    """`source.py` and the like: some module of the package, or a script, is called that."""
+    known = {path.name for folder in ("sqlwin", "queries", "tests") for path in modules(folder)}
+    named = re.findall(r"`(?:[\w.-]+/)*([\w-]+\.py)`", page.read_text(encoding="utf-8"))
+    assert set(named) - known == set()
+
+
+def modules(folder: str) -> Iterator[Path]:
+    return (REPO / folder).rglob("*.py")
 
 
 MADE_UP = {"tests/golden/late/correction.golden"}

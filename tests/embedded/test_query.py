@@ -30,7 +30,9 @@ def row(ts: str, value: int | None = 1, product: str = "tea") -> dict[str, objec
 
 
 def totals(table: pa.Table) -> list[tuple[object, ...]]:
-    return [tuple(r.values()) for r in table.select(["total", "op", "emit", "revision"]).to_pylist()]
+    return [
+        tuple(r.values()) for r in table.select(["total", "op", "emit", "revision"]).to_pylist()
+    ]
 
 
 @pytest.fixture
@@ -128,7 +130,9 @@ def test_streams_from_python() -> None:
 
 def test_a_declared_offset_is_the_position() -> None:
     text = STREAM.replace("(\n", "(id BIGINT, OFFSET id,\n", 1)
-    query = sqlwin.query(text + "SELECT id, COUNT(*) OVER (ORDER BY ts ROWS 1 PRECEDING) AS n FROM orders")
+    query = sqlwin.query(
+        text + "SELECT id, COUNT(*) OVER (ORDER BY ts ROWS 1 PRECEDING) AS n FROM orders"
+    )
     query.push("orders", [{**row("09:00:10"), "id": 7}, {**row("09:00:10"), "id": 3}])
     query.push("orders", [{**row("09:00:10"), "id": None}])
     query.drain()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from tests.golden.cells import Table, difference, read, write
-from tests.golden.hosts import Outcome, StepResult
+from tests.golden.outcome import Outcome, StepResult
 from tests.golden.text import CHECKS, STEPS, Block, Golden, Step
 
 CHANGE = ("op", "emit", "revision")

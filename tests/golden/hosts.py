@@ -7,7 +7,7 @@ gets all of them together, once a session, and may drive many in one query.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from sqlwin.embedded.host import EmbeddedQuery
@@ -16,28 +16,10 @@ from sqlwin.plan.explain import explain
 from sqlwin.plan.nodes import Query
 from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.sql import script
-from tests.golden.cells import NOTHING, Table, of_arrow, text_of
+from tests.golden.cells import of_arrow, text_of
+from tests.golden.outcome import Outcome, StepResult
 from tests.golden.specified import specified
 from tests.golden.text import START_OF_CLOCK, Golden, Step
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """emitted, errors: of this step. table: last revisions after it. failed: the message."""
-
-    emitted: Table = NOTHING
-    errors: Table = NOTHING
-    table: Table = NOTHING
-    failed: str | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """steps: one for each step of the golden, up to the one that failed."""
-
-    refused: str | None = None
-    explain: str = ""
-    steps: list[StepResult] = field(default_factory=list)
 
 
 class Host(Protocol):

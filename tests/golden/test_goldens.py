@@ -5,7 +5,8 @@ from functools import cache
 import pytest
 
 from tests.golden.checks import differences
-from tests.golden.hosts import HOSTS, Host, Outcome
+from tests.golden.hosts import HOSTS, Host
+from tests.golden.outcome import Outcome
 from tests.golden.text import Golden, goldens
 
 EVERY = goldens()

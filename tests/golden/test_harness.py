@@ -6,7 +6,7 @@ import pytest
 
 from tests.golden.cells import Table, difference, read, text_of, write
 from tests.golden.checks import differences, rewritten
-from tests.golden.hosts import Outcome, StepResult
+from tests.golden.outcome import Outcome, StepResult
 from tests.golden.text import parse, render
 
 TEXT = """\

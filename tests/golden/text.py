@@ -64,7 +64,7 @@ class Golden:
     """name: the path below `tests/golden`, without its suffix."""
 
     name: str
-    head: dict[str, str]
+    head: dict[str, str] = field(hash=False)
     blocks: tuple[Block, ...]
 
     @property

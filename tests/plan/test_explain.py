@@ -45,7 +45,10 @@ def test_a_hopping_window_in_full() -> None:
 
 
 def test_over() -> None:
-    text = "SELECT SUM(n) OVER (PARTITION BY product ORDER BY ts RANGE 2 MINUTES PRECEDING) AS s FROM orders"
+    text = (
+        "SELECT SUM(n) OVER (PARTITION BY product ORDER BY ts RANGE 2 MINUTES PRECEDING) AS s "
+        "FROM orders"
+    )
     assert facts(text) == [
         "Operator: aggregator, OVER",
         "Stores: rows, history, revisions",

@@ -147,7 +147,10 @@ def messages(draw: st.DrawFn) -> Question:
         f"FROM s OVER ({by}ROWS {size} PRECEDING ADVANCE BY {slide} ROWS){where}\n"
         f"GROUP BY {', '.join(names)}"
     )
-    first = f"greatest(1, (n - {size} - 1) // {slide} * {slide} + {slide} + 1)"
+    # DuckDB's // rounds towards zero, and the first windows would be lost
+    first = (
+        f"CASE WHEN n <= {size} THEN 1 ELSE (n - 1 - {size}) // {slide} * {slide} + {slide} + 1 END"
+    )
     numbered = f"SELECT *, row_number() OVER ({by}ORDER BY seq) AS n FROM untimed"
     theirs = (
         f"SELECT {_listed([*keys, 'w', f'w + {size}'], _answers(chosen, ''))} FROM "

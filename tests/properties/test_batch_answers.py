@@ -102,7 +102,7 @@ def _plain(value: Any) -> Any:
 
 
 def close(expected: Any, found: Any) -> bool:
-    """Exact, except where one side is a float: DuckDB's AVG of decimals is one, ours has 6 digits."""
+    """Exact but for floats. DuckDB's AVG of decimals is one, ours is a decimal of six digits."""
     if isinstance(expected, float) and isinstance(found, Decimal):
         return math.isclose(expected, float(found), abs_tol=6e-7)
     if isinstance(expected, float) and isinstance(found, float):

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 from sqlwin.embedded.board import fold
 from sqlwin.errors import RunError
 from sqlwin.plan.nodes import Script, Sink
+from sqlwin.policies import Late, Policy
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
@@ -196,3 +198,33 @@ def test_state_outlives_the_cache(spark: SparkSession, tmp_path: Path) -> None:
     drained = RunOptions(tmp_path, tmp_path / "checkpoint", drain=True, show=shown.append)
     run(script(sliding(orders())), drained, spark)
     assert len(fold(pl.concat(shown))) == 105
+
+
+def test_following_ticks_when_a_correction_is_due(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path / "orders", "a.csv", rows(0, 100))
+    late = Policy(retain=600_000_000, late=Late.EVERY, late_period=1_000_000)
+    came: list[pl.DataFrame] = []
+    running = start(
+        spark,
+        script(tumble(orders(), late=late)),
+        tmp_path / "cp",
+        lambda _, what: came.append(what[0].results),
+        tmp_path,
+        follow=True,
+    )
+    try:
+        wait(lambda: len(came) == 1)
+        write(tmp_path / "orders", "b.csv", rows(80, 2))
+        wait(lambda: len(came) == 3)
+    finally:
+        running.stop()
+    _, pending, corrected = came
+    assert pending.is_empty()
+    assert set(corrected["emit"]) == {"late"}
+
+
+def wait(until: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not until() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert until()

@@ -17,8 +17,10 @@ from sqlwin.spark.listing import Listing, opened, pieces
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
-from sqlwin.spark.source import ScriptReader, Settings
-from sqlwin.spark.wire import ERRORS, RESULTS, decode, encode
+from sqlwin.spark.reader import ScriptReader
+from sqlwin.spark.source import Settings
+from sqlwin.spark.tags import ERRORS, RESULTS
+from sqlwin.spark.wire import decode, encode
 from sqlwin.state.blobs import DictBlobs
 from tests.spark.scripts import orders, script, sliding, tumble
 
@@ -88,7 +90,9 @@ def test_a_listing_keeps_its_order_when_files_come_before_it(tmp_path: Path) -> 
     (tmp_path / "in" / "b.json").write_text("{}")
 
     def listed() -> list[str]:
-        listing = Listing(Folder(str(tmp_path / "state")), 0, "in/*.json", tmp_path, "json")
+        listing = Listing(
+            Folder(str(tmp_path / "state")), 0, "in/*.json", tmp_path, "json", 1 << 20
+        )
         listing.refresh()
         return [Path(piece.path).name for piece in listing.pieces]
 

@@ -63,7 +63,8 @@ def test_star_and_calls() -> None:
 
 def test_partition_by_an_expression() -> None:
     made = over(
-        "SELECT SUM(n) OVER (PARTITION BY UPPER(product), n % 2 ORDER BY ts ROWS 1 PRECEDING) FROM orders"
+        "SELECT SUM(n) OVER (PARTITION BY UPPER(product), n % 2 "
+        "ORDER BY ts ROWS 1 PRECEDING) FROM orders"
     )
     assert made.calls[0].partition == ("_key1", "_key2")
 

@@ -30,8 +30,10 @@ def test_default_retention_is_no_less_than_the_streams_delay() -> None:
 
 
 def test_ksqldbs_grace_is_retain() -> None:
-    text = "SELECT COUNT(*) FROM orders WINDOW TUMBLING (SIZE 1 HOUR, RETENTION 7 DAYS, GRACE PERIOD 2 HOURS)"
-    assert window(text).policy.retain == 2 * HOUR
+    sizes = "SIZE 1 HOUR, RETENTION 7 DAYS, GRACE PERIOD 2 HOURS"
+    assert (
+        window(f"SELECT COUNT(*) FROM orders WINDOW TUMBLING ({sizes})").policy.retain == 2 * HOUR
+    )
 
 
 def test_columns_may_be_called_like_the_clauses() -> None:

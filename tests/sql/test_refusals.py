@@ -1,10 +1,17 @@
 """What is refused, in which words, and which part of the query is underlined."""
 
+# ruff: noqa: E501 (a query stands on one line)
+
 import pytest
 
 from tests.sql.cases import mistake, underlined
 
 REFUSED = [
+    (
+        "SELECT STRING_AGG(product, ',') FROM TUMBLE(orders, ts, 1 HOUR)",
+        "the aggregate STRING_AGG is not supported yet",
+        "STRING_AGG",
+    ),
     (
         "SELECT COUNT(*) FROM HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)",
         "HOP needs two durations: slide, then size",

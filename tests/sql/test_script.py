@@ -89,7 +89,8 @@ def test_statements_in_order() -> None:
 
 def test_a_sink_widens_numbers() -> None:
     made = bound(
-        "CREATE SINK k (a DOUBLE, b DECIMAL(12, 2)) WITH (c = 'd'); INSERT INTO k SELECT n, price FROM orders"
+        "CREATE SINK k (a DOUBLE, b DECIMAL(12, 2)) WITH (c = 'd'); "
+        "INSERT INTO k SELECT n, price FROM orders"
     )
     assert columns(made.queries[0].plan) == {
         "a": "CAST(n AS DOUBLE)",
@@ -101,7 +102,8 @@ def test_a_sink_widens_numbers() -> None:
     "text",
     [
         "SELECT v * 2 AS w FROM (SELECT value + 1 AS v, n FROM orders WHERE n > 1) q WHERE q.v > 3",
-        "WITH q AS (SELECT value + 1 AS v, n FROM orders WHERE n > 1) SELECT v * 2 AS w FROM q WHERE v > 3",
+        "WITH q AS (SELECT value + 1 AS v, n FROM orders WHERE n > 1) "
+        "SELECT v * 2 AS w FROM q WHERE v > 3",
         "CREATE VIEW q AS SELECT value + 1 AS v, n FROM orders WHERE n > 1; "
         "SELECT v * 2 AS w FROM q WHERE V > 3",
     ],

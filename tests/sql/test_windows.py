@@ -1,8 +1,20 @@
 import pytest
 
+from sqlwin.aggregates import ALIASES, SIGNATURES
 from sqlwin.plan.nodes import Project
 from sqlwin.windows import Frame, Hop, Unit
-from tests.sql.cases import HOUR, MINUTE, SECOND, below, columns, filtered, over, plan, window
+from tests.sql.cases import (
+    HOUR,
+    MINUTE,
+    SECOND,
+    below,
+    columns,
+    filtered,
+    mistake,
+    over,
+    plan,
+    window,
+)
 
 TEN = [
     "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
@@ -199,7 +211,8 @@ def test_where_does_not_change_what_a_window_in_rows_counts() -> None:
     assert below(sliding) == {"_where1": "n > 2", "value": "value"}
     hopping = window(
         "SELECT product, COUNT(*) FILTER (WHERE value > 1) FROM orders OVER "
-        "(PARTITION BY product ROWS 100 PRECEDING ADVANCE BY 10 ROWS) WHERE n > 2 GROUP BY id, product"
+        "(PARTITION BY product ROWS 100 PRECEDING ADVANCE BY 10 ROWS) WHERE n > 2 "
+        "GROUP BY id, product"
     )
     assert hopping.window == Hop(100, 10, 0, Unit.ROWS)
     assert (hopping.partition, hopping.keys) == (("product",), ("product", "id"))
@@ -225,3 +238,31 @@ def test_names_of_below_do_not_collide() -> None:
     }
     names = [*columns(made.input), *(a.name for a in made.aggregates)]
     assert len(set(names)) == len(names)
+
+
+def test_tumble_start_repeats_the_window() -> None:
+    text = (
+        "SELECT TUMBLE_START(ts, INTERVAL '2' HOUR), COUNT(*) FROM orders "
+        "GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)"
+    )
+    assert mistake(text).message == "TUMBLE_START must repeat the window of GROUP BY"
+
+
+CALLS = {
+    "count": "product", "bool_and": "n > 1", "bool_or": "n > 1", "every": "n > 1", "some": "n > 1",
+    **dict.fromkeys(("arg_min", "arg_max", "min_by", "max_by", "argmin", "argmax"), "product, n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*(known.name for known in SIGNATURES), *ALIASES])
+def test_every_aggregate_by_every_name(name: str) -> None:
+    call = f"{name}({CALLS.get(name, 'value')})"
+    (grouped,) = window(f"SELECT {call} FROM TUMBLE(orders, ts, 1 HOUR)").aggregates
+    (each,) = over(f"SELECT {call} OVER (ORDER BY ts ROWS 3 PRECEDING) FROM orders").calls
+    assert grouped.function == each.aggregate.function == ALIASES.get(name, name)
+
+
+def test_or_keeps_its_brackets_where_predicates_meet() -> None:
+    inner = "(SELECT * FROM orders WHERE n = 1 OR n = 2)"
+    made = window(f"SELECT COUNT(*) FROM TUMBLE({inner}, ts, 1 HOUR) WHERE id = 1 OR id = 2")
+    assert filtered(made.input) == "(n = 1 OR n = 2) AND (id = 1 OR id = 2)"

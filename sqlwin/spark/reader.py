@@ -1,0 +1,200 @@
+"""Reading a whole script: one offset for all its streams and its clock.
+
+Rows never become rows of the JVM: a task decodes its pieces of files, runs the
+fronts of all queries that read them, cuts what is left by bucket and hands Spark
+one binary row for each bucket. Every task also tells every bucket what it saw,
+so a bucket knows this batch's watermark in this batch.
+
+There are three inputs behind one offset: files, a feed of steps, and none at
+all, which only ticks, beside sources that are not ours.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+
+from sqlwin.spark.feed import Feed
+from sqlwin.spark.folder import Folder
+from sqlwin.spark.listing import Listing, Piece
+from sqlwin.spark.offsets import Offset
+from sqlwin.spark.program import Program, load
+from sqlwin.spark.progress import After, after
+from sqlwin.spark.read import Reading, StepReading, Ticking, packed
+from sqlwin.spark.source import Settings
+
+
+@dataclass
+class Part(InputPartition):
+    """What one task reads. Only the first of a batch carries the clock and the end."""
+
+    reading: Reading | StepReading | Ticking
+
+    def __post_init__(self) -> None:
+        super().__init__(None)
+
+
+class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """bounded: the batch of available data was asked for; nothing newer is read."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.folder = Folder(settings.state)
+        self.bounded = False
+        self.steps = 0
+        self.ticked = False
+
+    @property
+    def program(self) -> Program:
+        return load(self.settings.program)
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        return Offset().dump()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._discover()
+        self.bounded = True
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        if not self.bounded:
+            self._discover()
+        at = Offset.load(start)
+        then = self._next(at, after(self.folder, at.batch))
+        return start if then is None else then.dump()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        first, last = Offset.load(start), Offset.load(end)
+        if first == last:
+            return []
+        if self.settings.input == "files":
+            return [Part(reading) for reading in self._readings(first, last)]
+        ended = last.ended_since(first)
+        if self.settings.input == "tick":
+            return [Part(Ticking(self.settings.program, last.batch, last.now, ended))]
+        return [Part(reading) for reading in self._step_readings(last)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Part)
+        for row in packed(partition.reading):
+            yield row.to_batch()
+
+    # What the next batch takes.
+
+    def _next(self, at: Offset, left: After) -> Offset | None:
+        now = time.time_ns() // 1_000
+        watermarks = {str(query): instant for query, instant in left.watermarks.items()}
+        if self.settings.input == "feed":
+            more = at.step < self.steps
+            return at.then(at.now, step=at.step + 1, watermarks=watermarks) if more else None
+        if self.settings.input == "tick":
+            return self._tick(at, now)
+        files, rest = self._files(at)
+        end = self.settings.end and not rest and (files is not None or at.unread)
+        due = not self.bounded and left.deadline is not None and left.deadline <= now
+        if files is None and not end and not due:
+            return None
+        return at.then(now, files=files, watermarks=watermarks, end=end)
+
+    def _tick(self, at: Offset, now: int) -> Offset | None:
+        """Beside other sources: at most once in a bounded run, and there with the end."""
+        due = not self.ticked if self.bounded else now >= at.now + self.settings.tick * 1_000_000
+        if not due:
+            return None
+        self.ticked = True
+        return at.then(now, end=self.settings.end)
+
+    def _files(self, at: Offset) -> tuple[dict[str, int] | None, bool]:
+        """The pieces read after the next batch, None where there is no new one; any left?"""
+        share = self.settings.batch_bytes // max(1, len(self.listings))
+        reached = {
+            str(listing.number): _enough(
+                listing.pieces, at.files.get(str(listing.number), 0), share
+            )
+            for listing in self.listings
+        }
+        rest = any(reached[str(each.number)] < len(each.pieces) for each in self.listings)
+        moved = any(count > at.files.get(number, 0) for number, count in reached.items())
+        return (reached if moved else None), rest
+
+    def _discover(self) -> None:
+        if self.settings.input == "feed":
+            self.steps = Feed(self.settings.base).count()
+        for listing in self.listings:
+            listing.refresh()
+
+    @property
+    def listings(self) -> list[Listing]:
+        """One for each stream that is read, in the order of the queries."""
+        if not hasattr(self, "_listings"):
+            self._listings = self._opened()
+        return self._listings
+
+    def _opened(self) -> list[Listing]:
+        if self.settings.input != "files":
+            return []
+        streams = dict.fromkeys(query.stream for query in self.program.lowered)
+        opened = []
+        for number, stream in enumerate(streams):
+            options = dict(stream.options)
+            path, format_ = options["path"], options.get("format", "json")
+            base, piece = Path(self.settings.base), self.settings.piece_bytes
+            opened.append(Listing(self.folder, number, path, base, format_, piece))
+        return opened
+
+    # What each task of a batch reads.
+
+    def _readings(self, first: Offset, last: Offset) -> Iterator[Reading]:
+        pieces: list[tuple[int, int, Piece]] = []
+        for listing in self.listings:
+            if not listing.pieces:
+                listing.restore()
+            lo, hi = (offset.files.get(str(listing.number), 0) for offset in (first, last))
+            pieces += [(listing.number, at, listing.pieces[at]) for at in range(lo, hi)]
+        shares = _shared(pieces, self.settings.tasks, lambda it: it[2].hi - it[2].lo) or [[]]
+        for number, share in enumerate(shares):
+            yield Reading(
+                program=self.settings.program,
+                pieces=tuple(share),
+                watermarks={int(query): at for query, at in last.watermarks.items()},
+                batch=last.batch,
+                now=last.now,
+                end=last.ended_since(first),
+                control=number == 0,
+            )
+
+    def _step_readings(self, last: Offset) -> Iterator[StepReading]:
+        touched = Feed(self.settings.base).queries(last.step)
+        watermarks = {int(query): at for query, at in last.watermarks.items()}
+        for share in _shared(touched, self.settings.tasks, lambda _: 1):
+            only = frozenset(share)
+            yield StepReading(
+                self.settings.program, self.settings.base, last.step, only, watermarks, last.batch
+            )
+
+
+def _enough(pieces: list[Piece], start: int, share: int) -> int:
+    """How many pieces are read once `share` bytes were added to `start` pieces; at least one."""
+    taken = 0
+    for at in range(start, len(pieces)):
+        if at > start and taken + pieces[at].hi - pieces[at].lo > share:
+            return at
+        taken += pieces[at].hi - pieces[at].lo
+    return len(pieces)
+
+
+def _shared(items: list[Any], tasks: int, weigh: Callable[[Any], int]) -> list[list[Any]]:
+    """At most `tasks` shares of about equal weight, none empty; neighbours stay together."""
+    shares: list[list[Any]] = [[] for _ in range(tasks)]
+    total, before = max(1, sum(map(weigh, items))), 0
+    for item in items:
+        middle = before + weigh(item) / 2
+        shares[min(tasks - 1, int(middle * tasks / total))].append(item)
+        before += weigh(item)
+    return [share for share in shares if share]

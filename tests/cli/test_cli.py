@@ -1,0 +1,163 @@
+"""The command line: what it prints where, and how it exits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sqlwin.cli import main
+
+DECLARED = """
+CREATE STREAM orders (
+  product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
+"""
+SELECT = """
+SELECT product, window_start, SUM(value) AS total
+FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+GROUP BY product, window_start
+"""
+FIRST = [
+    '{"product": "tea", "value": 1, "ts": "2024-01-01T09:00:10Z"}',
+    '{"product": "tea", "value": 2, "ts": "2024-01-01T09:00:20Z"}',
+    '{"product": "tea", "value": "x", "ts": "2024-01-01T09:00:20Z"}',
+]
+SECOND = ['{"product": "tea", "value": 4, "ts": "2024-01-01T09:00:30Z"}']
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "orders").mkdir()
+    land(tmp_path, "1", FIRST)
+    (tmp_path / "q.sql").write_text(DECLARED + SELECT)
+    return tmp_path
+
+
+def land(home: Path, name: str, lines: list[str]) -> None:
+    (home / "orders" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def sqlwin(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def rows(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_json_is_one_object_a_row(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded", "--output", "json") == 0
+    out, err = capsys.readouterr()
+    assert rows(out) == [
+        {
+            "product": "tea",
+            "window_start": "2024-01-01T09:00:00Z",
+            "total": 3,
+            "op": "+I",
+            "emit": "full",
+            "revision": 0,
+            "row_key": '["tea","2024-01-01T09:00:00Z","2024-01-01T09:01:00Z"]',
+        }
+    ]
+    assert "malformed: value is 'x', not a BIGINT" in err
+    assert "done: 3 rows read, 1 results" in err
+
+
+def test_csv_and_table(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded", "--output", "csv") == 0
+    header, row = capsys.readouterr().out.splitlines()
+    assert header == "product,window_start,total,op,emit,revision,row_key"
+    assert row.startswith("tea,2024-01-01T09:00:00Z,3,+I,full,0,")
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 0
+    header, row = capsys.readouterr().out.splitlines()
+    assert header.split() == ["product", "window_start", "total", "op", "emit", "revision"]
+    assert row.split() == ["tea", "2024-01-01T09:00:00Z", "3", "+I", "full", "0"]
+
+
+def test_a_checkpoint_keeps_windows_open_until_a_drain(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
+    kept = ("--checkpoint", home / "state")
+    assert sqlwin(*asked, *kept) == 0
+    assert capsys.readouterr().out == ""
+    land(home, "2", SECOND)
+    assert sqlwin(*asked, *kept, "--drain") == 0
+    out, err = capsys.readouterr()
+    assert [row["total"] for row in rows(out)] == [7]
+    assert "done: 1 rows read" in err
+
+
+def test_a_mistake_exits_2_with_a_caret(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "q.sql").write_text(DECLARED + SELECT.replace("SUM(value)", "SUM(valeu)"))
+    for command in ("run", "check", "explain"):
+        assert sqlwin(command, home / "q.sql") == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert "valeu" in err
+        assert "^^^^^" in err
+        assert "Traceback" not in err
+
+
+def test_a_failure_exits_1(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    big = f'{{"product": "tea", "value": {2**63 - 1}, "ts": "2024-01-01T09:00:10Z"}}'
+    land(home, "1", [big, big])
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 1
+    assert "failed: total leaves the range of its type" in capsys.readouterr().err
+
+
+def test_what_is_wrong_with_the_call(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sqlwin("run", home / "none.sql") == 2
+    assert "cannot read" in capsys.readouterr().err
+    assert sqlwin("run", home / "q.sql", "--param", "x") == 2
+    assert "--param 'x' is not name=value" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        sqlwin("walk", home / "q.sql")
+
+
+def test_parameters(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "q.sql").write_text(DECLARED + SELECT.replace("GROUP", "WHERE value > :least GROUP"))
+    asked = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
+    assert sqlwin(*asked, "--param", "least=1") == 0
+    assert [row["total"] for row in rows(capsys.readouterr().out)] == [2]
+    assert sqlwin(*asked) == 2
+    assert "least" in capsys.readouterr().err
+
+
+def test_sinks_are_files(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for format_, suffix in (("json", "jsonl"), ("csv", "csv"), ("parquet", "parquet")):
+        sink = f"CREATE SINK out WITH (connector = 'files', path = 'out', format = '{format_}');"
+        (home / "q.sql").write_text(DECLARED + sink + "INSERT INTO out" + SELECT)
+        assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 0
+        assert capsys.readouterr().out == ""
+        [file] = (home / "out").glob(f"*.{suffix}")
+        assert file.stat().st_size > 0
+
+
+def test_bad_sources_and_sinks_are_mistakes(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for old, new, named in (
+        ("'files'", "'pigeons'", "pigeons"),
+        ("'json'", "'xml'", "xml"),
+        ("path = 'orders/*.jsonl', ", "", "path"),
+    ):
+        (home / "q.sql").write_text(DECLARED.replace(old, new) + SELECT)
+        assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 2
+        assert named in capsys.readouterr().err
+
+
+def test_check_and_explain(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sqlwin("check", home / "q.sql") == 0
+    assert "1 query, no mistakes" in capsys.readouterr().out
+    assert sqlwin("explain", home / "q.sql") == 0
+    assert "WindowAggregate tumbling 1 minute" in capsys.readouterr().out
+
+
+def test_statements_that_only_answer(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "q.sql").write_text(DECLARED + "SHOW STREAMS; DESCRIBE orders; EXPLAIN " + SELECT)
+    assert sqlwin("run", home / "q.sql") == 0
+    out = capsys.readouterr().out
+    assert "orders (product, value, ts)" in out
+    assert "watermark: ts less 5 seconds" in out
+    assert "Operator: aggregator" in out

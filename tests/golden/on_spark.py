@@ -1,0 +1,129 @@
+"""Goldens on Spark: all of them in one streaming query, a step of each in every batch.
+
+A start of a query costs seconds and a batch half of one, so the goldens share
+them: each is a query of one script, with buckets of its own, and batch n holds
+the n-th step of every golden that has so many. A golden that ends in a failure
+takes its whole query with it, so each of those has one to itself.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from sqlwin.embedded.board import Board
+from sqlwin.errors import QueryError, RunError
+from sqlwin.instants import parse_instant
+from sqlwin.plan.explain import explain
+from sqlwin.plan.nodes import Query, Scan, Script, Stream
+from sqlwin.runtime.back import Back
+from sqlwin.runtime.intake import frame_of
+from sqlwin.runtime.lower import lower
+from sqlwin.spark.feed import Feed
+from sqlwin.spark.feed import Step as Fed
+from sqlwin.spark.run import Came, finished, start
+from sqlwin.spark.session import local_session
+from sqlwin.sql import script
+from tests.golden.cells import of_arrow, text_of
+from tests.golden.outcome import Outcome, StepResult
+from tests.golden.text import START_OF_CLOCK, Golden, Step
+
+
+@dataclass(frozen=True)
+class Spark:
+    name: str = "spark"
+    skip: str | None = None
+    batch: bool = True
+
+    def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
+        outcomes, bound = {}, {}
+        for golden in goldens:
+            try:
+                asked = script(golden.query)
+            except QueryError as mistake:
+                outcomes[golden.name] = Outcome(refused=str(mistake))
+                continue
+            bound[golden] = (asked.queries or asked.statements)[0]
+        together = [golden for golden in bound if not _fails(golden)]
+        alone = [[golden] for golden in bound if _fails(golden)]
+        for group in [together, *alone]:
+            outcomes |= _driven({golden: bound[golden] for golden in group})
+        return outcomes
+
+
+def _fails(golden: Golden) -> bool:
+    return any(step.check("fails") for step in golden.steps())
+
+
+def _driven(group: dict[Golden, Query]) -> dict[str, Outcome]:
+    """One streaming query over the steps of all goldens of a group."""
+    asked = Script((), tuple(group.values()))
+    told = [Told(lower(query)) for query in asked.queries]
+    failure = None
+    with tempfile.TemporaryDirectory() as folder:
+        feed = Feed(str(Path(folder) / "feed"))
+        steps = [list(fed(golden, query)) for golden, query in group.items()]
+        for at in range(max(map(len, steps), default=0)):
+            feed.add({number: each[at] for number, each in enumerate(steps) if at < len(each)})
+        checkpoint = Path(folder) / "checkpoint"
+        base = Path(feed.folder)
+        running = start(
+            local_session(2), asked, checkpoint, lambda _, came: _tell(told, came), base, "feed"
+        )
+        try:
+            finished(running)
+        except RunError as stopped:
+            failure = StepResult(failed=str(stopped))
+    return {
+        golden.name: Outcome(None, explain(query), told[at].steps + ([failure] if failure else []))
+        for at, (golden, query) in enumerate(group.items())
+    }
+
+
+def fed(golden: Golden, query: Query) -> Iterator[Fed]:
+    """The golden's steps as a feed has them: rows as text, positions in the order of rows."""
+    now, pushed, stream = parse_instant(START_OF_CLOCK), 0, _stream(query)
+    for step in golden.steps():
+        if step.kind == "clock":
+            now = parse_instant(step.argument)
+        rows = frame_of(_dicts(step), stream.columns) if step.kind == "feed" else None
+        watermark = parse_instant(step.argument.split()[1]) if step.kind == "watermark" else None
+        yield Fed(now, rows, watermark, step.kind == "drain", first=pushed)
+        pushed += 0 if rows is None else len(rows)
+
+
+def _dicts(step: Step) -> list[dict[str, str | None]]:
+    columns = step.rows.columns
+    return [dict(zip(columns, map(text_of, row), strict=True)) for row in step.rows.rows]
+
+
+def _stream(query: Query) -> Stream:
+    node = query.plan
+    while not isinstance(node, Scan):
+        node = node.input
+    return node.stream
+
+
+@dataclass
+class Told:
+    """What a golden's query said, step by step."""
+
+    query: object
+    steps: list[StepResult] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.board = Board(Back(self.query).nothing())  # type: ignore[arg-type]
+
+    def add(self, results: pl.DataFrame, errors: pl.DataFrame) -> None:
+        self.board.add(results)
+        tables = (results, errors, self.board.last())
+        self.steps.append(StepResult(*(of_arrow(table.to_arrow()) for table in tables)))
+
+
+def _tell(told: list[Told], came: dict[int, Came]) -> None:
+    for number, what in came.items():
+        told[number].add(what.results, what.errors)

@@ -1,0 +1,26 @@
+"""What a host tells of a golden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.golden.cells import NOTHING, Table
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """emitted, errors: of this step. table: last revisions after it. failed: the message."""
+
+    emitted: Table = NOTHING
+    errors: Table = NOTHING
+    table: Table = NOTHING
+    failed: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """steps: one for each step of the golden, up to the one that failed."""
+
+    refused: str | None = None
+    explain: str = ""
+    steps: list[StepResult] = field(default_factory=list)
