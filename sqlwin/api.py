@@ -28,7 +28,8 @@ def query(
     Raises QueryError for a mistake in the text, with line, column and what is legal.
 
     >>> q = query('''
-    ...     CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+    ...     CREATE STREAM orders (
+    ...       product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
     ...     SELECT product, window_start, SUM(value) AS total
     ...     FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
     ...     GROUP BY product, window_start''')

@@ -94,7 +94,7 @@ class Groups:
     def _place(self, start: int, keys: dict[str, Any], last: int) -> str:
         if self.hop.unit is Unit.ROWS:
             return (
-                f"the window that starts at message {start}; "
+                f"the window from message {start}; "
                 f"its last row is {self.stream} at position {last}"
             )
         span = f"[{format_instant(start)}, {format_instant(start + self.hop.size)})"
@@ -131,7 +131,7 @@ class Overs:
     ) -> Window:
         number, reach = row[NUMBER], range(row[NUMBER] - frame.preceding, row[NUMBER] + 1)
         held = [other for other in of_partition(rows, row, partition) if other[NUMBER] in reach]
-        place = f"the window of {self.stream} at position {row[SEQ]}"
+        place = f"the frame of {self.stream} at position {row[SEQ]}"
         bounds = {"window_start": max(reach.start, 1), "window_end": number + 1}
         carried = {name: row[name] for name in self.carried}
         return Window(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
+from sqlwin.plan.facts import Window, bucket_keys, counts
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -26,8 +27,6 @@ from sqlwin.plan.nodes import (
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import type_name
 from sqlwin.windows import Frame, Hop, Unit
-
-Window = WindowAggregate | OverAggregate
 
 
 def explain(query: Query) -> str:
@@ -117,27 +116,21 @@ def _length(length: int, unit: Unit) -> str:
 
 
 def _facts(window: Window, stream: Stream) -> Iterator[str]:
-    counts = _counts(window)
     yield f"Operator: {_operator(window)}"
     yield f"Stores: {_stores(window)}"
     yield f"Message key: {_message_key(window)}"
     yield f"Full: {_full(window)}"
-    yield f"Late: {'never: messages are counted as they come' if counts else _late(window.policy)}"
-    if not counts:
+    late = "never: messages are counted as they come"
+    yield f"Late: {late if counts(window) else _late(window.policy)}"
+    if not counts(window):
         yield f"Watermark: {stream.ts} less {format_duration(stream.delay)}"
         yield f"Retention: {format_duration(window.policy.retain)} after the watermark passed"
-
-
-def _counts(window: Window) -> bool:
-    if isinstance(window, WindowAggregate):
-        return window.window.unit is Unit.ROWS
-    return window.by_arrival
 
 
 def _operator(window: Window) -> str:
     if isinstance(window, WindowAggregate):
         kind = "tumbling" if window.window.tumbles else "hopping"
-        measure = "messages" if _counts(window) else "time"
+        measure = "messages" if counts(window) else "time"
         return f"aggregator, incremental; {kind} windows of {measure}"
     if window.by_arrival:
         return "aggregator, sliding window of messages"
@@ -146,12 +139,13 @@ def _operator(window: Window) -> str:
 
 def _stores(window: Window) -> str:
     if isinstance(window, WindowAggregate):
-        if _counts(window):
+        if counts(window):
             return "ring (accumulators of the open windows), counts (messages of each key)"
         return "panes (merged accumulators), revisions"
     if window.by_arrival:
         return "ring (the last rows of each key), counts (messages of each key)"
-    return "rows, history, revisions"
+    reach_back = any(call.frame.unit is Unit.ROWS for call in window.calls)
+    return "rows, history, revisions" if reach_back else "rows, revisions"
 
 
 def _message_key(window: Window) -> str:
@@ -162,7 +156,7 @@ def _message_key(window: Window) -> str:
 
 def _full(window: Window) -> str:
     if isinstance(window, WindowAggregate):
-        if _counts(window):
+        if counts(window):
             return f"at the message {window.window.size} of a window"
         return "when the watermark reaches the window's end"
     return "at each message" if window.by_arrival else "when the watermark passes the row"
@@ -181,14 +175,6 @@ def _ties(stream: Stream) -> str:
 
 
 # --- buckets ------------------------------------------------------------------------
-
-
-def bucket_keys(window: Window) -> tuple[str, ...]:
-    """Keys whose equal values must meet in one place; none: all rows must."""
-    if isinstance(window, WindowAggregate):
-        return window.partition if _counts(window) else window.keys
-    first, *others = [call.partition for call in window.calls]
-    return tuple(key for key in first if all(key in other for other in others))
 
 
 def _one_bucket(window: Window) -> str:

@@ -18,6 +18,7 @@ from sqlwin.operators.framing import Call
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.tuples import TupleAggregator
+from sqlwin.plan.facts import bucket_keys, counts
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -90,9 +91,9 @@ def lower(query: Query) -> Lowered:
         operator=None if window is None else _operator(window, stream, cut.having is not None),
         having=cut.having,
         output=cut.output,
-        keys=_bucket_keys(window),
-        retain=None if window is None or _counts(window) else window.policy.retain,
-        timed=window is not None and not _counts(window),
+        keys=() if window is None else bucket_keys(window),
+        retain=None if window is None or counts(window) else window.policy.retain,
+        timed=window is not None and not counts(window),
     )
 
 
@@ -134,23 +135,6 @@ def _identity(node: Node) -> Columns:
     return tuple((column.name, column_of(column)) for column in node.schema)
 
 
-def _counts(window: WindowAggregate | OverAggregate) -> bool:
-    """Whether the window is measured in messages."""
-    if isinstance(window, WindowAggregate):
-        return window.window.unit is Unit.ROWS
-    return window.by_arrival
-
-
-def _bucket_keys(window: WindowAggregate | OverAggregate | None) -> tuple[str, ...]:
-    """Keys whose equal values must meet in one place."""
-    if window is None:
-        return ()
-    if isinstance(window, WindowAggregate):
-        return window.partition if _counts(window) else window.keys
-    first, *others = [call.partition for call in window.calls]
-    return tuple(key for key in first if all(key in other for other in others))
-
-
 def _operator(window: WindowAggregate | OverAggregate, stream: Stream, filtered: bool) -> Operator:
     if isinstance(window, WindowAggregate):
         return _tumbled(window, stream, filtered)
@@ -162,7 +146,7 @@ def _tumbled(window: WindowAggregate, stream: Stream, filtered: bool) -> Operato
     keys = {key: below[key] for key in window.keys}
     folds = tuple(_fold(a, window.input) for a in window.aggregates)
     values = tuple(polars_type(a.type) for a in window.aggregates)
-    if _counts(window):
+    if counts(window):
         counted = (window.partition, keys, folds, values, window.where, filtered)
         return TupleAggregator(stream.name, window.window, below, *counted)
     return WindowAggregator(

@@ -39,6 +39,7 @@ from sqlwin.spark.tags import ERRORS, MARK, OUT, RESULTS
 from sqlwin.spark.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
+UNCONNECTED = "Python worker failed to connect back"
 SHUFFLE = "spark.sql.shuffle.partitions"
 
 
@@ -66,17 +67,20 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
     counted = frozenset(at for at, sink in enumerate(sinks) if isinstance(sink, Nowhere))
     delivery = Delivery(sinks, options)
     with _checkpoint(options) as checkpoint:
-        started = start(
-            session,
-            script,
-            checkpoint,
-            delivery,
-            base=options.base,
-            counted=counted,
-            end=options.ends,
-            follow=options.follow,
-        )
-        finished(started)
+
+        def begin() -> StreamingQuery:
+            return start(
+                session,
+                script,
+                checkpoint,
+                delivery,
+                base=options.base,
+                counted=counted,
+                end=options.ends,
+                follow=options.follow,
+            )
+
+        patiently(begin)
     return delivery.summary
 
 
@@ -127,6 +131,20 @@ def finished(query: StreamingQuery) -> None:
         query.stop()
     except StreamingQueryException as failure:
         raise RunError(cause(str(failure))) from failure
+
+
+def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:
+    """Run to the end, and go on where Spark gave up waiting for a Python worker.
+
+    Its patience is 10 s and cannot be set, which a busy machine exceeds. The batch
+    it left runs again, as after any other crash.
+    """
+    for left in reversed(range(tries)):
+        try:
+            return finished(begin())
+        except RunError as failure:
+            if UNCONNECTED not in str(failure) or not left:
+                raise
 
 
 def cause(text: str) -> str:

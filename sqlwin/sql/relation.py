@@ -15,7 +15,16 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.nodes import Filter, Node, OverAggregate, Project, Scan, Stream, WindowAggregate
+from sqlwin.plan.nodes import (
+    Filter,
+    Node,
+    OverAggregate,
+    Project,
+    Scalar,
+    Scan,
+    Stream,
+    WindowAggregate,
+)
 from sqlwin.schema import TIMESTAMP, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.scalars import Expr, column, scalar
@@ -29,8 +38,7 @@ NOWHERE = ast.Run("", "", Span(1, 1))
 class Relation:
     """columns: name, expression over `base.schema`, and where it was written.
 
-    names: by which columns may be qualified. tuples: whether it came from a
-    subquery, whose WHERE is below a tuple window.
+    names: by which columns may be qualified. predicate_run: where it was written.
     """
 
     base: Base
@@ -81,7 +89,7 @@ class Relation:
         return self.plan().schema
 
 
-def condition(tree: Expr, schema: Schema, run: ast.Run):  # type: ignore[no-untyped-def]
+def condition(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     made = scalar(tree, schema, run)
     if not pa.types.is_boolean(made.type):
         message = f"a condition must be BOOLEAN, this is {type_name(made.type)}"

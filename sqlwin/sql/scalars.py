@@ -23,6 +23,7 @@ from sqlwin.sql.functions import for_duckdb
 
 Expr = exp.Expr
 
+VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Randn, exp.Uuid)
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 
 
@@ -35,7 +36,16 @@ def parsed(run: ast.Run) -> Expr:
     for query in tree.find_all(exp.Query):
         message = "a query inside an expression is not supported yet"
         raise QueryError(message, place(query, run), legal="a FROM of its own, as a view")
+    _repeatable(tree, run)
     return tree.transform(_strict)
+
+
+def _repeatable(tree: Expr, run: ast.Run) -> None:
+    """A row that is taken again, after a crash or on another host, must give the same."""
+    for node in tree.find_all(*VOLATILE):
+        name = node.sql("spark").partition("(")[0]
+        message = f"{name} gives another value each time, so no answer could be corrected or redone"
+        raise QueryError(message, word(node, run), legal="a column of the stream")
 
 
 def _misread(problem: Exception, run: ast.Run) -> QueryError:

@@ -51,7 +51,7 @@ def test_over() -> None:
     )
     assert facts(text) == [
         "Operator: aggregator, OVER",
-        "Stores: rows, history, revisions",
+        "Stores: rows, revisions",
         "Message key: timestamp, offset",
         "Full: when the watermark passes the row",
         "Late: every 10 seconds of processing time",

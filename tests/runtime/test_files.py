@@ -111,7 +111,7 @@ def test_parquet(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="cannot read .* of stream orders"):
+    with pytest.raises(RunError, match=r"cannot read .* of stream orders"):
         read(str(tmp_path / "none.json"), 0, stream("json"))
 
 

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
+import sqlwin.spark
 from sqlwin.embedded.board import fold
-from sqlwin.errors import RunError
+from sqlwin.errors import InputError, RunError
 from sqlwin.plan.nodes import Script, Sink
 from sqlwin.policies import Late, Policy
 from sqlwin.runtime.front import Front
@@ -184,6 +185,30 @@ def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) ->
         "op", "emit", "revision", "row_key",
     ]  # fmt: skip
     assert 0 < table.count() < len(expected(rows(0, 100)))
+
+
+SQL = """
+    CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+    SELECT product, window_start, SUM(value) AS total
+    FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+    GROUP BY product, window_start;
+"""
+
+
+def test_a_query_is_sql_over_streaming_dataframes(spark: SparkSession, tmp_path: Path) -> None:
+    plain = spark.createDataFrame([], "product STRING, value BIGINT, ts TIMESTAMP")
+    plain.write.parquet(str(tmp_path / "orders"))
+    stream = spark.readStream.schema(plain.schema).parquet(str(tmp_path / "orders"))
+    query = sqlwin.spark.query(spark, SQL, {"orders": stream})
+    assert query.results().isStreaming
+    assert query.results().columns[:3] == ["product", "window_start", "total"]
+    assert query.errors().columns[:2] == ["stream", "reason"]
+    with pytest.raises(InputError, match="no DataFrame for orders"):
+        sqlwin.spark.query(spark, SQL, {"shipments": stream})
+    with pytest.raises(InputError, match="is not streaming"):
+        sqlwin.spark.query(spark, SQL, {"orders": plain})
+    with pytest.raises(InputError, match="has no column product"):
+        sqlwin.spark.query(spark, SQL, {"orders": stream.drop("product")}).results()
 
 
 def test_state_outlives_the_cache(spark: SparkSession, tmp_path: Path) -> None:

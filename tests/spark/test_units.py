@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from sqlwin.errors import RunError
 from sqlwin.spark.bucket import work
@@ -18,6 +19,7 @@ from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.reader import ScriptReader
+from sqlwin.spark.run import UNCONNECTED, cause, patiently
 from sqlwin.spark.source import Settings
 from sqlwin.spark.tags import ERRORS, RESULTS
 from sqlwin.spark.wire import decode, encode
@@ -199,3 +201,32 @@ def test_packed_dataframes_keep_equal_rows_apart_and_find_expired_ones() -> None
     (errors,) = batch((9, 15))[ERRORS]
     assert errors["reason"].to_list() == ["expired"]
     assert '"value": 9' in errors["row"][0]
+
+
+class Refused:
+    """A query that Spark gives up on."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def awaitTermination(self) -> None:  # noqa: N802
+        raise StreamingQueryException(self.text)
+
+
+@pytest.mark.parametrize(("text", "starts"), [(UNCONNECTED, 3), ("the disk is full", 1)])
+def test_only_a_worker_that_was_slow_to_come_is_tried_again(text: str, starts: int) -> None:
+    begun: list[Refused] = []
+
+    def begin() -> Refused:
+        begun.append(Refused(text))
+        return begun[-1]
+
+    with pytest.raises(RunError, match=text):
+        patiently(begin)  # type: ignore[arg-type]
+    assert len(begun) == starts
+
+
+def test_the_cause_is_the_line_of_our_own_error() -> None:
+    text = "Query terminated\n  File x\nsqlwin.errors.OverflowInAggregate: total is too big\n at y"
+    assert cause(text) == "total is too big"
+    assert cause("Out of memory\nat z") == "Out of memory"
