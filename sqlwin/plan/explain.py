@@ -103,7 +103,8 @@ def _hop(window: Hop) -> str:
 
 
 def _frame(frame: Frame) -> str:
-    return f"over {frame.unit.value} {_length(frame.preceding, frame.unit)} preceding"
+    reach = format_duration(frame.preceding) if frame.unit is Unit.RANGE else frame.preceding
+    return f"over {frame.unit.value} {reach} preceding"
 
 
 def _length(length: int, unit: Unit) -> str:

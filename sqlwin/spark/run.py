@@ -141,7 +141,8 @@ def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:
     """
     for left in reversed(range(tries)):
         try:
-            return finished(begin())
+            finished(begin())
+            return
         except RunError as failure:
             if UNCONNECTED not in str(failure) or not left:
                 raise

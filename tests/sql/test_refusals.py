@@ -8,6 +8,16 @@ from tests.sql.cases import mistake, underlined
 
 REFUSED = [
     (
+        "SELECT product FROM orders WHERE rand() < 0.5",
+        "RAND gives another value each time, so no answer could be corrected or redone",
+        "rand",
+    ),
+    (
+        "SELECT product, CURRENT_TIMESTAMP() AS at FROM orders",
+        "CURRENT_TIMESTAMP gives another value each time, so no answer could be corrected or redone",
+        "CURRENT_TIMESTAMP",
+    ),
+    (
         "SELECT STRING_AGG(product, ',') FROM TUMBLE(orders, ts, 1 HOUR)",
         "the aggregate STRING_AGG is not supported yet",
         "STRING_AGG",
