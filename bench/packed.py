@@ -6,6 +6,7 @@ import importlib
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from bench.data import Data
 from bench.progress import Account
@@ -13,9 +14,11 @@ from bench.queries import Question, script
 from bench.run import Asked, Done
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.progress import Batch
-from sqlwin.spark import local_session, run_script
+from sqlwin.spark.session import local_session
 from sqlwin.spark.source import Settings
 from sqlwin.sql import script as parsed
+
+HOST = "sqlwin.spark.run"
 
 
 def run(asked: Asked, question: Question, data: Data) -> Done:
@@ -23,9 +26,9 @@ def run(asked: Asked, question: Question, data: Data) -> Done:
     spark = local_session(asked.cores)
     account = Account()
     spark.streams.addListener(account)
-    _batches_of(asked.batch_files * data.file_bytes)
+    host = _host(asked.batch_files * data.file_bytes)
     told: list[Batch] = []
-    summary = run_script(query, RunOptions(Path(), on_batch=told.append), spark)
+    summary = host.run(query, RunOptions(Path(), on_batch=told.append), spark)
     batches = [
         replace(batch, rows=said.read) for batch, said in zip(account.worked(), told, strict=True)
     ]
@@ -33,7 +36,8 @@ def run(asked: Asked, question: Question, data: Data) -> Done:
     return Done(batches, emitted=summary.emitted, refused=sum(summary.refused.values()))
 
 
-def _batches_of(size: int) -> None:
-    """As many bytes a batch as the others take, in place of the 256 MB of `sqlwin run`."""
-    host = importlib.import_module("sqlwin.spark.run")
-    host.Settings = partial(Settings, batch_bytes=size)  # type: ignore[attr-defined]
+def _host(size: int) -> Any:
+    """The host, with as many bytes a batch as the others take in place of 256 MB."""
+    host: Any = importlib.import_module(HOST)
+    host.Settings = partial(Settings, batch_bytes=size)
+    return host

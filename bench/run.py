@@ -69,24 +69,35 @@ class Told:
     figures: Figures | None = None
 
 
-def once(asked: Asked) -> Told:
+def once(asked: Asked, timeout: float = 1_800.0) -> Told:
     """Run in a fresh process; Failed with its last words where it fails."""
     text = json.dumps({**asdict(asked), "began": time.time()})
     with tempfile.TemporaryDirectory(prefix="bench-cwd-") as folder:
-        ended = subprocess.run(
-            [sys.executable, "-m", "bench.once", text],
+        ended = _run([sys.executable, "-m", "bench.once", text], folder, timeout)
+    lines = ended.stdout.strip().splitlines()
+    if ended.returncode or not lines:
+        raise Failed("\n".join(ended.stderr.strip().splitlines()[-15:]))
+    return told_of(json.loads(lines[-1]))
+
+
+def told_of(came: dict[str, Any]) -> Told:
+    measured = came.get("figures")
+    return Told(**{**came, "figures": None if measured is None else Figures(**measured)})
+
+
+def _run(command: list[str], folder: str, timeout: float) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
             capture_output=True,
             text=True,
             env=_environment(),
             cwd=folder,
             check=False,
+            timeout=timeout,
         )
-    lines = ended.stdout.strip().splitlines()
-    if ended.returncode or not lines:
-        raise Failed("\n".join(ended.stderr.strip().splitlines()[-15:]))
-    came: dict[str, Any] = json.loads(lines[-1])
-    measured = came.pop("figures")
-    return Told(**came, figures=None if measured is None else Figures(**measured))
+    except subprocess.TimeoutExpired:
+        raise Failed(f"not done after {timeout:.0f} s: {command[-1]}") from None
 
 
 def _environment() -> dict[str, str]:

@@ -94,8 +94,7 @@ class Groups:
     def _place(self, start: int, keys: dict[str, Any], last: int) -> str:
         if self.hop.unit is Unit.ROWS:
             return (
-                f"the window from message {start}; "
-                f"its last row is {self.stream} at position {last}"
+                f"the window from message {start}; its last row is {self.stream} at position {last}"
             )
         span = f"[{format_instant(start)}, {format_instant(start + self.hop.size)})"
         named = ", ".join(f"{key} = {value!r}" for key, value in keys.items())

@@ -4,7 +4,7 @@
     q = sqlwin.spark.query(spark, "SELECT …", {"orders": spark.readStream…})
     q.results().writeStream…
 
-    sqlwin.spark.run("CREATE STREAM …; INSERT INTO …", RunOptions(base=Path(".")))
+    sqlwin.spark.run_sql("CREATE STREAM …; INSERT INTO …", RunOptions(base=Path(".")))
 
 Nothing but this package needs pyspark or a JVM.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlwin.runtime.progress import Summary
     from sqlwin.spark.dataframes import SparkQuery
 
-__all__ = ["query", "run"]
+__all__ = ["query", "run_sql"]
 
 # Spark starts several Python processes that load this package and need little of
 # it, so each function imports what it needs.
@@ -46,16 +46,16 @@ def query(
     return query_over(spark, _script(sql, streams, params), inputs)
 
 
-def run(
+def run_sql(
     sql: str,
     options: RunOptions,
     spark: SparkSession | None = None,
     params: Mapping[str, str] | None = None,
 ) -> Summary:
     """Run every query of a script over its files. spark: a local one by default."""
-    from sqlwin.spark.run import run as run_script
+    from sqlwin.spark.run import run
 
-    return run_script(_script(sql, None, params), options, spark)
+    return run(_script(sql, None, params), options, spark)
 
 
 def _script(

@@ -25,12 +25,16 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Step:
-    """rows: the declared columns, `__part`, `__seq`. watermark: raise the stream's to this."""
+    """rows: of any types, as they come; the first one's position is `first`.
+
+    watermark: raise the stream's to this.
+    """
 
     now: int = 0
     rows: pl.DataFrame | None = None
     watermark: int | None = None
     end: bool = False
+    first: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class Feed:
         if step.rows is not None:
             name = f"rows-{number:06d}-{query}.arrow"
             step.rows.write_ipc(Path(self.folder) / name)
-        return {"now": step.now, "watermark": step.watermark, "end": step.end, "rows": name}
+        return {**vars(step), "rows": name}
 
     def _loaded(self, told: dict[str, object]) -> Step:
         name = told["rows"]

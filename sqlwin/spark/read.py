@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.runtime.files import ROWS_IN_A_FILE, read
+from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded, read
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.listing import Piece, opened
@@ -141,10 +141,13 @@ def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
         packer = Packer(program, query)
         marks: dict[int, int] = {}
         if step.rows is not None:
-            taken = program.fronts[query].take(step.rows, _hint(reading.watermarks, query))
+            watermark = _hint(reading.watermarks, query)
+            came = decoded(step.rows, step.first, program.lowered[query].stream, watermark)
+            taken = program.fronts[query].take(came.rows, watermark)
             marks = taken.marks
             yield from packer.add(0, taken.rows)
             yield from packer.flush()
+            yield from packer.errors(0, came.errors)
             yield from packer.errors(0, taken.errors)
         read_ = 0 if step.rows is None else len(step.rows)
         yield from packer.mark(

@@ -17,6 +17,7 @@ from sqlwin.plan.nodes import Query
 from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
+from tests.golden.on_spark import Spark
 from tests.golden.outcome import Outcome, StepResult
 from tests.golden.specified import specified
 from tests.golden.text import START_OF_CLOCK, Golden, Step
@@ -84,18 +85,6 @@ def _do(query: EmbeddedQuery, step: Step) -> None:
         query.advance(now=step.argument)
     else:
         query.drain()
-
-
-@dataclass(frozen=True)
-class Spark:
-    """All goldens in one query of Structured Streaming, told apart by a key."""
-
-    name: str = "spark"
-    skip: str | None = "the goldens are not driven through Spark yet"
-    batch: bool = True
-
-    def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
-        raise NotImplementedError
 
 
 REFERENCE = InProcess("reference", specified)

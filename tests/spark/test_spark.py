@@ -140,9 +140,9 @@ def test_a_feed_drives_many_queries_as_in_process(spark: SparkSession, tmp_path:
 
 def steps() -> Iterator[Step]:
     late, expired = rows(85, 5), rows(0, 3)
-    yield Step(now=0, rows=placed(rows(0, 100), 0))
-    yield Step(now=1_000_000, rows=placed(late, 1_000))
-    yield Step(now=5_000_000, rows=placed(expired, 2_000))
+    yield Step(now=0, rows=rows(0, 100))
+    yield Step(now=1_000_000, rows=late, first=1_000)
+    yield Step(now=5_000_000, rows=expired, first=2_000)
     yield Step(now=30_000_000)
     yield Step(now=31_000_000, watermark=int(START.timestamp() * 1e6) + 3_600_000_000)
     yield Step(now=32_000_000, end=True)

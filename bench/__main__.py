@@ -1,0 +1,156 @@
+"""Run the benchmarks: `make bench`, or `python -m bench --help`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median_low
+
+from bench.answers import checked, expected
+from bench.data import RATE, SHAPES, generated
+from bench.queries import QUESTIONS
+from bench.report import Line, Report, save, show, with_ratios, write_docs
+from bench.run import Asked, Failed, Told, once
+from bench.variants import VARIANTS, Variant
+
+HOME = Path(__file__).parents[1]
+BUILD = HOME / "build" / "bench"
+RESULT = BUILD / "result.json"
+PAGE = HOME / "docs" / "benchmarks.md"
+FULL, QUICK = 20_000_000, 2_000_000
+BATCHES, FILES_A_BATCH = 10, 4
+SLOW_SHARE = 5
+CHECK_ROWS, CHECK_RATE = 200_000, 800.0
+FAILED = 1
+
+
+def main(arguments: argparse.Namespace) -> int:
+    if arguments.write_docs:
+        write_docs(RESULT, PAGE)
+        return 0
+    try:
+        if not arguments.no_check:
+            check(arguments)
+        report = measured(arguments)
+    except Failed as failure:
+        print(f"failed: {failure}", file=sys.stderr)
+        return FAILED
+    save(report, RESULT)
+    show(report)
+    return 0
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Every variant must answer as DuckDB does before any is timed."""
+    for name in arguments.shapes:
+        data = generated(name, CHECK_ROWS, BUILD, CHECK_ROWS // 8, CHECK_RATE)
+        for question, variant in _pairs(arguments):
+            say(f"check {question} over {name} keys: {variant.title}")
+            checked(Asked(variant.name, question, data, 2, arguments.cores), QUESTIONS[question])
+
+
+def measured(arguments: argparse.Namespace) -> Report:
+    rows = arguments.rows or (QUICK if arguments.quick else FULL)
+    batch = arguments.batch_rows or rows // BATCHES
+    lines = [
+        line
+        for shape in arguments.shapes
+        for question, variant in _pairs(arguments)
+        for line in _measured(arguments, shape, question, variant, rows, batch)
+    ]
+    order = {name: at for at, name in enumerate(QUESTIONS)}
+    lines.sort(key=lambda line: order[line.question])
+    return Report(_machine(arguments.cores), _data(rows, batch), with_ratios(lines))
+
+
+def _measured(
+    arguments: argparse.Namespace,
+    shape: str,
+    question: str,
+    variant: Variant,
+    rows: int,
+    batch: int,
+) -> Iterator[Line]:
+    wanted = max(2 * batch, rows // SLOW_SHARE) if variant.slow else rows
+    data = generated(shape, wanted, BUILD, batch // FILES_A_BATCH)
+    asked = Asked(variant.name, question, data, FILES_A_BATCH, arguments.cores)
+    repeats = arguments.repeat or (3 if rows <= QUICK else 1)
+    runs = [_timed(asked, arguments.timeout) for _ in range(repeats)]
+    told = _middle(runs)
+    if variant.name != "window-update":
+        _counted(asked, told)
+    yield Line(question, shape, variant.name, told, repeats)
+
+
+def _timed(asked: Asked, timeout: float) -> Told:
+    told = once(asked, timeout)
+    assert told.figures is not None
+    say(
+        f"{asked.question} over {asked.data.shape} keys: {VARIANTS[asked.variant].title}: "
+        f"{told.figures.rate:,.0f} rows/s"
+    )
+    return told
+
+
+def _middle(runs: list[Told]) -> Told:
+    rates = [told.figures.rate for told in runs if told.figures is not None]
+    return runs[rates.index(median_low(rates))]
+
+
+def _counted(asked: Asked, told: Told) -> None:
+    """sqlwin also tells of the closing row; for Spark it is still open."""
+    wanted = expected(QUESTIONS[asked.question], asked.data)
+    closing = 0 if VARIANTS[asked.variant].engine == "baselines" else 1
+    if told.emitted != wanted + closing or told.refused or told.read != asked.data.rows + 1:
+        raise Failed(
+            f"{asked.variant}, {asked.question} over {asked.data.shape} keys: "
+            f"{told.read:,} rows read, {told.emitted:,} results of {wanted:,}, "
+            f"{told.refused:,} refused"
+        )
+
+
+def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[str, Variant]]:
+    for question in arguments.questions:
+        for name in arguments.variants:
+            if question in VARIANTS[name].questions:
+                yield question, VARIANTS[name]
+
+
+def _machine(cores: int) -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GB, "
+        f"{platform.system()}, Python {platform.python_version()}, local[{cores}]"
+    )
+
+
+def _data(rows: int, batch: int) -> str:
+    minutes = rows / RATE / 60
+    return f"{rows:,} rows, {minutes:.0f} minutes of event time, {batch:,} rows a batch"
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--rows", type=int, help=f"{FULL:,} by default")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK:,} rows, three times")
+    parser.add_argument("--batch-rows", type=int, help=f"rows / {BATCHES} by default")
+    parser.add_argument("--repeat", type=int, help="the median of so many runs is told")
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=1_800.0, help="seconds of one run")
+    parser.add_argument("--no-check", action="store_true", help="time without comparing answers")
+    parser.add_argument("--write-docs", action="store_true", help="the last result into docs/")
+    for name, known in (("variants", VARIANTS), ("questions", QUESTIONS), ("shapes", SHAPES)):
+        parser.add_argument(f"--{name}", nargs="+", choices=list(known), default=list(known))
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(options().parse_args()))

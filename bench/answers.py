@@ -1,0 +1,70 @@
+"""Whether every variant gives the same answer: DuckDB's, row for row.
+
+The check runs each variant once over fewer rows that are spread over more event
+time, so that windows close and frames slide, and compares all results as
+multisets. Timed runs keep no results; their counts are compared.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+
+from bench.data import CLOSING_KEY, Data
+from bench.queries import TUMBLE, Question
+from bench.run import Asked, Failed, Told, once
+
+
+def expected(question: Question, data: Data) -> int:
+    """How many results the whole data have, without the closing row's."""
+    if question is not TUMBLE:
+        return data.rows
+    with _connected(data) as con:
+        count = con.execute(f"SELECT count(*) FROM ({question.duckdb})").fetchone()
+    assert count is not None
+    return int(count[0])
+
+
+def checked(asked: Asked, question: Question) -> Told:
+    """Run for the answer and compare it; Failed where it is not DuckDB's."""
+    with tempfile.TemporaryDirectory(prefix="bench-answers-") as folder:
+        told = once(replace(asked, results=folder))
+        wrong = differences(question, asked.data, Path(folder))
+    if wrong:
+        raise Failed(f"{asked.variant}, {question.name}: {wrong:,} rows differ from DuckDB's")
+    return told
+
+
+def differences(question: Question, data: Data, results: Path) -> int:
+    """Rows in one answer that are not in the other; of each window its last revision."""
+    columns = ", ".join(map(_plain, question.columns))
+    last = "QUALIFY row_number() OVER (PARTITION BY key, window_start ORDER BY n DESC) = 1"
+    got = f"""
+        SELECT {columns} FROM read_parquet('{results}/**/*.parquet', hive_partitioning = false)
+        WHERE key <> {CLOSING_KEY} {last if question is TUMBLE else ""}"""
+    want = f"SELECT {columns} FROM ({question.duckdb})"
+    both = "(FROM got EXCEPT ALL FROM want) UNION ALL (FROM want EXCEPT ALL FROM got)"
+    with _connected(data) as con:
+        query = f"WITH got AS MATERIALIZED ({got}), want AS MATERIALIZED ({want})"
+        count = con.execute(f"{query} SELECT count(*) FROM ({both})").fetchone()
+    assert count is not None
+    return int(count[0])
+
+
+def _plain(column: str) -> str:
+    """Instants as milliseconds: each writer of Parquet has its own unit and zone."""
+    return f"epoch_ms({column}) AS {column}" if column in ("ts", "window_start") else column
+
+
+def _connected(data: Data) -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'; SET threads = 2; SET preserve_insertion_order = false")
+    con.execute(f"""
+        CREATE VIEW events AS
+        SELECT key, value, ts FROM read_csv('{data.folder}/*.csv', columns =
+          {{'key': 'BIGINT', 'value': 'BIGINT', 'ts': 'TIMESTAMP'}}, header = true)
+        WHERE key <> {CLOSING_KEY}""")
+    return con

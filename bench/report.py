@@ -1,0 +1,126 @@
+"""The table of a whole benchmark: on the screen, as JSON, and in docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.queries import QUESTIONS
+from bench.run import Told, told_of
+from bench.variants import PACKED, VARIANTS
+
+BEGIN, END = "<!-- table: python -m bench --write-docs -->", "<!-- end of table -->"
+SHAPE_TITLES = {"zipf": "1,000 keys, Zipf", "uniform": "100,000 keys, uniform"}
+HEAD = (
+    "query", "keys", "variant", "rows", "start-up, s", "first batch, s", "rows/s after it",
+    "sqlwin is",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """A variant's median run over one shape. ratio: the packed operator's rate over this one's."""
+
+    question: str
+    shape: str
+    variant: str
+    told: Told
+    repeats: int
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """machine, data: in words."""
+
+    machine: str
+    data: str
+    lines: tuple[Line, ...]
+
+
+def with_ratios(lines: Iterable[Line]) -> tuple[Line, ...]:
+    every = list(lines)
+    packed = {
+        (line.question, line.shape): _rate(line) for line in every if line.variant == PACKED.name
+    }
+    return tuple(_against(line, packed.get((line.question, line.shape))) for line in every)
+
+
+def _against(line: Line, packed: float | None) -> Line:
+    ratio = None if packed is None else packed / _rate(line)
+    return Line(line.question, line.shape, line.variant, line.told, line.repeats, ratio)
+
+
+def _rate(line: Line) -> float:
+    assert line.told.figures is not None
+    return line.told.figures.rate
+
+
+def show(report: Report) -> None:
+    table = Table(title=f"{report.machine}\n{report.data}", title_justify="left")
+    for at, name in enumerate(HEAD):
+        table.add_column(name, justify="left" if at < 3 else "right")
+    for cells in _cells(report):
+        table.add_row(*cells)
+    Console(width=160).print(table)
+
+
+def save(report: Report, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(asdict(report), indent=1), encoding="utf-8")
+
+
+def write_docs(report: Path, page: Path) -> None:
+    """Put the saved report's table between the page's marks."""
+    text = page.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    table = "\n".join(_markdown(load(report)))
+    page.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
+
+
+def load(path: Path) -> Report:
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    return Report(saved["machine"], saved["data"], tuple(map(_line, saved["lines"])))
+
+
+def _line(saved: dict[str, Any]) -> Line:
+    return Line(**{**saved, "told": told_of(saved["told"])})
+
+
+def _markdown(report: Report) -> Iterator[str]:
+    yield f"{report.machine}. {report.data}"
+    yield ""
+    yield "| " + " | ".join(HEAD) + " |"
+    yield "|---|---|---|--:|--:|--:|--:|--:|"
+    for cells in _cells(report):
+        yield "| " + " | ".join(cells) + " |"
+
+
+def _cells(report: Report) -> Iterator[tuple[str, ...]]:
+    for line in report.lines:
+        figures = line.told.figures
+        assert figures is not None
+        yield (
+            QUESTIONS[line.question].title,
+            SHAPE_TITLES[line.shape],
+            VARIANTS[line.variant].title,
+            f"{figures.rows:,}",
+            f"{figures.startup:.1f}",
+            f"{figures.first:.1f}",
+            f"{figures.rate:,.0f}",
+            _times(line),
+        )
+
+
+def _times(line: Line) -> str:
+    """How many times as fast as this line sqlwin on Spark is."""
+    if line.variant == PACKED.name:
+        return "1"
+    return "" if line.ratio is None else f"{line.ratio:.1f} times as fast"
