@@ -38,7 +38,7 @@ bench: $(STAMP) ## run the benchmarks
 	@tools/with-java $(BIN)/python -m bench $(ARGS)
 
 docs: $(STAMP) ## run every example in the docs
-	@tools/with-java $(BIN)/python -m pytest docs README.md $(ARGS)
+	@tools/with-java $(BIN)/python -m pytest docs README.md tests/docs $(ARGS)
 
 # One lock for Python 3.10 to 3.13 and every system; no index is named in it.
 # What is pinned stays so unless pyproject.toml or UPGRADE=--upgrade moves it.

@@ -29,28 +29,12 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A local Spark of two cores: UTC, RocksDB state, little shuffling, no noise."""
-    from pyspark.sql import SparkSession  # here, so that only these tests need Java
+def spark() -> Iterator[SparkSession]:
+    """One Spark of two cores for the session: a start costs seconds."""
+    from sqlwin.spark.session import local_session  # here: only these tests need Java
 
-    home = tmp_path_factory.mktemp("spark")
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("sqlwin tests")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.extraJavaOptions", f"-Dderby.system.home='{home}'")
-        .config("spark.log.level", "ERROR")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
-        .config("spark.sql.warehouse.dir", str(home / "warehouse"))
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
+    session = local_session(2)
     yield session
     session.stop()

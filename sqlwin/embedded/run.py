@@ -10,20 +10,22 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Script, Stream
-from sqlwin.runtime.files import FORMATS, listing, read
+from sqlwin.errors import RunError
+from sqlwin.plan.facts import fingerprint
+from sqlwin.plan.nodes import Script
+from sqlwin.runtime.files import listing, read
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.sinks import Sink, open_sink
+from sqlwin.runtime.sources import check_sources, source_path
 from sqlwin.runtime.task import Output, Task
 from sqlwin.state.blobs import SqliteBlobs
 
@@ -33,23 +35,35 @@ PROGRESS = "progress"
 
 def run(script: Script, options: RunOptions) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
+    check_sources(script, options)
     summary = Summary()
     runners = [_Runner(script, number, options) for number in range(len(script.queries))]
-    while True:
-        worked = [runner.step(summary) for runner in runners]
-        if not any(worked):
-            if not options.follow:
-                break
-            time.sleep(POLL_SECONDS)
+    try:
+        _loop(runners, options, summary)
+    except KeyboardInterrupt:
+        if not options.follow:
+            raise
     for runner in runners:
         runner.close(summary)
     return summary
 
 
+def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None:
+    while True:
+        worked = [runner.step(summary) for runner in runners]
+        if not any(worked):
+            if not options.follow:
+                return
+            time.sleep(POLL_SECONDS)
+            for runner in runners:
+                runner.tick(summary)
+
+
 @dataclass(frozen=True)
 class _Progress:
-    """files: in the order they were found; done: how many of them were read."""
+    """plan: whose state it is. files: in the order they were found; done: how many were read."""
 
+    plan: str
     files: list[str]
     done: int
     batch: int
@@ -62,12 +76,14 @@ class _Runner:
         query = script.queries[number]
         self.options = options
         self.query = lower(query)
+        self.plan = fingerprint(query)
         self.path = source_path(self.query.stream)
         self.sink: Sink = open_sink(query.sink, options.base, options.show)
         self.blobs = _blobs(options.checkpoint, number)
         self.front = Front(self.query)
-        self.task = Task(self.query, self.blobs, uuid.uuid4().hex)
         self.progress = self._restored()
+        self.task = Task(self.query, self.blobs, uuid.uuid4().hex)
+        self.deadline: int | None = None
 
     def step(self, summary: Summary) -> bool:
         """Read the next file, if there is one."""
@@ -81,17 +97,25 @@ class _Runner:
         taken = self.front.take(came.rows, watermark)
         output = self.task.take([taken.rows], [taken.marks], now())
         errors = pl.concat([came.errors, taken.errors])
-        after = _Progress(files, at + 1, self.progress.batch + 1)
+        after = _Progress(self.plan, files, at + 1, self.progress.batch + 1)
         self._finish(output, errors, after, summary, len(came.rows) + len(came.errors))
         return True
 
+    def tick(self, summary: Summary) -> None:
+        """Emit the corrections whose period is over."""
+        if self.deadline is not None and self.deadline <= now():
+            self._without_rows(summary, end=False)
+
     def close(self, summary: Summary) -> None:
-        output = self.task.take([], [], now(), end=self.options.ends)
-        progress = self.progress
-        after = _Progress(progress.files, progress.done, progress.batch + 1)
-        self._finish(output, no_rejects(), after, summary, 0)
+        self._without_rows(summary, end=self.options.ends)
         if self.blobs is not None:
             self.blobs.close()
+
+    def _without_rows(self, summary: Summary, end: bool) -> None:
+        output = self.task.take([], [], now(), end=end)
+        known = self.progress
+        after = replace(known, batch=known.batch + 1)
+        self._finish(output, no_rejects(), after, summary, 0)
 
     def _finish(
         self, output: Output, errors: pl.DataFrame, after: _Progress, summary: Summary, read_: int
@@ -99,7 +123,7 @@ class _Runner:
         batch = Batch(after.batch, read_, len(output.results), len(errors), output.watermarks)
         self.sink.write(after.batch, output.results)
         self.options.on_errors(errors)
-        self.progress = after
+        self.progress, self.deadline = after, output.deadline
         self._commit()
         summary.add(batch, errors)
         self.options.on_batch(batch)
@@ -119,27 +143,14 @@ class _Runner:
 
     def _restored(self) -> _Progress:
         if self.blobs is None or PROGRESS not in self.blobs.names():
-            return _Progress([], 0, 0)
-        return _Progress(**json.loads(self.blobs.get(PROGRESS)))
-
-
-def source_path(stream: Stream) -> str:
-    """The path of a stream's files; QueryError where it has no such source."""
-    options = dict(stream.options)
-    connector = options.get("connector", "files" if "path" in options else "none")
-    if connector != "files":
-        raise QueryError(
-            f"stream {stream.name} has no source to run from (connector {connector!r})",
-            legal="WITH (connector = 'files', path = '…', format = 'json')",
-        )
-    if options.get("format", "json") not in FORMATS:
-        raise QueryError(
-            f"stream {stream.name} has an unknown format {options['format']!r}",
-            legal=", ".join(FORMATS),
-        )
-    if "path" not in options:
-        raise QueryError(f"stream {stream.name} needs an option 'path'", legal="path = '…'")
-    return options["path"]
+            return _Progress(self.plan, [], 0, 0)
+        known = _Progress(**json.loads(self.blobs.get(PROGRESS)))
+        if known.plan != self.plan:
+            raise RunError(
+                f"the checkpoint {self.options.checkpoint} belongs to another script; "
+                f"give this one a directory of its own"
+            )
+        return known
 
 
 def now() -> int:

@@ -212,5 +212,6 @@ class WindowAggregator:
         return OverflowInAggregate(
             f"{fold.call.name} leaves the range of its type in window {span}"
             f"{' of ' + keys if keys else ''}; the last row of the window is "
-            f"{self.stream} at position {window[LAST]}. CAST the argument to a wider DECIMAL."
+            f"{self.stream} at position {window[LAST]}. "
+            f"CAST its argument to DECIMAL(38, s) or DOUBLE."
         )

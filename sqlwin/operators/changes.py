@@ -64,8 +64,14 @@ def _json(name: str, dtype: pl.DataType) -> pl.Expr:
     if isinstance(dtype, pl.Datetime):
         return pl.concat_str([pl.lit('"'), _instant(column), pl.lit('"')])
     if dtype == pl.String:
-        return pl.concat_str([pl.lit('"'), _escaped(column), pl.lit('"')])
-    if dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean:
+        # {"v":"…"} without its first five characters and its last
+        return pl.struct(column.alias("v")).struct.json_encode().str.slice(5).str.head(-1)
+    if dtype.is_float():
+        # -0.0 and 0.0 are one key; NaN and infinities are no JSON numbers
+        text = pl.when(column == 0).then(0.0).otherwise(column).cast(pl.String)
+        quoted = pl.concat_str([pl.lit('"'), text, pl.lit('"')])
+        return pl.when(column.is_finite()).then(text).otherwise(quoted)
+    if dtype.is_integer() or dtype == pl.Boolean:
         return column.cast(pl.String)
     if dtype == pl.Binary:
         return pl.concat_str([pl.lit('"'), column.bin.encode("hex"), pl.lit('"')])
@@ -76,9 +82,3 @@ def _instant(column: pl.Expr) -> pl.Expr:
     whole = column.dt.timestamp("us") % 1_000_000 == 0
     seconds = column.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
     return pl.when(whole).then(seconds).otherwise(column.dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ"))
-
-
-def _escaped(column: pl.Expr) -> pl.Expr:
-    for raw, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-        column = column.str.replace_all(raw, escaped, literal=True)
-    return column

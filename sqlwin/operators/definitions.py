@@ -41,7 +41,7 @@ class Value:
         except OutOfRange:
             raise OverflowInAggregate(
                 f"{self.name} leaves the range of its type in {place}. "
-                f"CAST the argument to a wider DECIMAL."
+                f"CAST its argument to DECIMAL(38, s) or DOUBLE."
             ) from None
 
 

@@ -106,5 +106,5 @@ def _slide(call: Call, rows: pl.DataFrame, frames: Frames, stream: str) -> pl.Se
         at = rows[SEQ][int(frames.hi[overflow.row]) - 1]
         raise OverflowInAggregate(
             f"{call.name} leaves the range of its type in the frame of {stream} at "
-            f"position {at}. CAST the argument to a wider DECIMAL."
+            f"position {at}. CAST its argument to DECIMAL(38, s) or DOUBLE."
         ) from None

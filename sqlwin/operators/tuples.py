@@ -158,6 +158,6 @@ class TupleAggregator:
                 raise OverflowInAggregate(
                     f"{fold.call.name} leaves the range of its type in the window from message "
                     f"{window[WINDOW]}; its last row is {self.stream} at position {window[LAST]}. "
-                    f"CAST the argument to a wider DECIMAL."
+                    f"CAST its argument to DECIMAL(38, s) or DOUBLE."
                 ) from None
         return merged.select(*self.keys, WINDOW, *values)

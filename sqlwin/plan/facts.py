@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlwin.plan.nodes import OverAggregate, WindowAggregate
+import hashlib
+
+from sqlwin.plan.nodes import OverAggregate, Query, WindowAggregate
 from sqlwin.windows import Unit
 
 Window = WindowAggregate | OverAggregate
@@ -21,3 +23,8 @@ def bucket_keys(window: Window) -> tuple[str, ...]:
         return window.partition if counts(window) else window.keys
     first, *others = [call.partition for call in window.calls]
     return tuple(key for key in first if all(key in other for other in others))
+
+
+def fingerprint(*queries: Query) -> str:
+    """Tells plans apart: a checkpoint belongs to one. Sinks may change."""
+    return hashlib.sha256(repr([query.plan for query in queries]).encode()).hexdigest()[:16]

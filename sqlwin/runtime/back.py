@@ -22,7 +22,7 @@ import polars as pl
 from sqlwin.errors import RunError
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.runtime.lower import Lowered
-from sqlwin.runtime.scalars import evaluate, failed
+from sqlwin.runtime.scalars import Columns, evaluate
 from sqlwin.schema import CHANGE, EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, polars_type
 
 SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
@@ -45,11 +45,8 @@ class Back:
         if emitted.is_empty():
             return self.nothing()
         kept = self._filtered(emitted)
-        done = evaluate(kept, self.query.output, keep=CHANGE)
-        if done.rejected:
-            at, reason = done.rejected[0]
-            raise RunError(f"the select list fails on {kept[ROW_KEY][at]}: {reason}")
-        return done.frame.rename(SHOWN).cast(self.schema)  # type: ignore[arg-type]
+        shown = self._computed(kept, "the select list", self.query.output)
+        return shown.rename(SHOWN).cast(self.schema)  # type: ignore[arg-type]
 
     def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows of a query without a window are results as they are."""
@@ -63,10 +60,19 @@ class Back:
         )
         return changed.drop(POSITION).rename(SHOWN).select(self.schema.keys())
 
+    def _computed(self, emitted: pl.DataFrame, what: str, columns: Columns) -> pl.DataFrame:
+        """There is no row of a source to refuse here: what fails ends the run."""
+        done = evaluate(emitted, columns, keep=CHANGE)
+        if done.rejected:
+            at, reason = done.rejected[0]
+            raise RunError(f"{what} fails on {emitted[ROW_KEY][at]}: {reason}")
+        return done.frame
+
     def _filtered(self, emitted: pl.DataFrame) -> pl.DataFrame:
         if self.query.having is None:
             return emitted
-        passed = ~failed(emitted, self.query.having)
+        held = self._computed(emitted, "HAVING", (("held", self.query.having),))
+        passed = held["held"].fill_null(False)
         paired = emitted.with_columns(
             passed.alias("__passed"),
             pl.col(OP).shift(1).alias("__above"),

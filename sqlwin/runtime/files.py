@@ -156,7 +156,7 @@ def _csv_lines(path: str, names: list[str], header: bool, separator: str) -> pl.
         rows = list(csv.reader(lines, delimiter=separator))
     if header:
         names, rows = rows[0], rows[1:]
-    broken = [None if len(row) == len(names) else _joined(row, separator) for row in rows]
+    broken = [None if len(row) <= len(names) else _joined(row, separator) for row in rows]
     padded = [[*row, *[""] * len(names)][: len(names)] for row in rows]
     data = {name: [row[at] or None for row in padded] for at, name in enumerate(names)}
     frame = pl.DataFrame(data, schema=dict.fromkeys(names, pl.String))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 
 import polars as pl
 
@@ -62,6 +63,8 @@ def as_json(record: dict[str, object]) -> str:
 def _text(value: object) -> str:
     if isinstance(value, datetime):
         return format_instant(from_datetime(value))
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     return value.hex() if isinstance(value, bytes) else str(value)
 
 

@@ -40,7 +40,9 @@ def plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, datetime):
         return format_instant(from_datetime(value))
-    if isinstance(value, date | Decimal):
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, date):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None

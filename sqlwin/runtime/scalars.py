@@ -54,12 +54,6 @@ def evaluate(
     return Evaluated(pl.concat(parts).with_columns(typed).select(names), rejected)
 
 
-def failed(frame: pl.DataFrame, predicate: Scalar) -> pl.Series:
-    """A Boolean for each row: whether `predicate` is not true of it."""
-    passed = evaluate(frame, (("passed", predicate),)).frame["passed"]
-    return ~passed.fill_null(False)
-
-
 def _select(columns: Columns, where: Scalar | None, keep: tuple[str, ...]) -> str:
     computed = [f"{scalar.duckdb} AS {quoted(name)}" for name, scalar in columns]
     picked = ", ".join([*computed, *(quoted(name) for name in keep)])

@@ -9,7 +9,6 @@ Invariant: a program's buckets never change within a checkpoint.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import pickle
 import zlib
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from sqlwin.errors import RunError
+from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import Lowered, lower
@@ -57,9 +57,7 @@ class Program:
 
     @property
     def print(self) -> str:
-        """Tells scripts apart: a checkpoint belongs to one. Its sinks may change."""
-        plans = [query.plan for query in self.queries]
-        return hashlib.sha256(repr(plans).encode()).hexdigest()[:16]
+        return fingerprint(*self.queries)
 
     def dump(self) -> str:
         """As text, for the options of a data source."""

@@ -29,6 +29,7 @@ from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.sinks import Nowhere, Sink, open_sink
+from sqlwin.runtime.sources import check_sources
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.program import Program, settled
@@ -62,10 +63,11 @@ OnCame = Callable[[int, dict[int, Came]], None]
 
 def run(script: Script, options: RunOptions, spark: SparkSession | None = None) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
-    session = local_session() if spark is None else spark
+    check_sources(script, options)
     sinks = [open_sink(query.sink, options.base, options.show) for query in script.queries]
     counted = frozenset(at for at, sink in enumerate(sinks) if isinstance(sink, Nowhere))
     delivery = Delivery(sinks, options)
+    session = local_session() if spark is None else spark
     with _checkpoint(options) as checkpoint:
 
         def begin() -> StreamingQuery:

@@ -159,7 +159,8 @@ def in_process(
     lowered = lower(plan.queries[query])
     front, task = Front(lowered), Task(lowered)
     for step in stepped:
-        taken = [] if step.rows is None else [front.take(step.rows, task.clock.of("orders"))]
+        given = [] if step.rows is None else [placed(step.rows, step.first)]
+        taken = [front.take(each, task.clock.of("orders")) for each in given]
         batch, marks = [each.rows for each in taken], [each.marks for each in taken]
         output = task.take(batch, marks, step.now, step.end, step.watermark)
         errors = pl.concat([no_rejects(), *(each.errors for each in taken)])
