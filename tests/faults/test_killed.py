@@ -1,4 +1,4 @@
-"""A process that is killed anywhere, and started again, says in the end what one that was not does."""
+"""A process that is killed anywhere, and started again, ends up saying what another says."""
 
 from __future__ import annotations
 
