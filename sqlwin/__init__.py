@@ -6,11 +6,16 @@
     q.drain()
     q.table()
 
-Spark is not imported before `sqlwin.spark` is.
+Spark is not imported before `sqlwin.spark` is. Nor is anything else before it is
+asked for: the workers of a cluster import this package and need no parser.
 """
 
-from sqlwin.api import explain, query, stream
-from sqlwin.errors import InputError, QueryError, RunError, SqlwinError
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlwin.api import explain, query, stream
+    from sqlwin.errors import InputError, QueryError, RunError, SqlwinError
 
 __version__ = "0.1.0"
 __all__ = [
@@ -22,3 +27,10 @@ __all__ = [
     "query",
     "stream",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "sqlwin.api" if name.islower() else "sqlwin.errors"
+    return getattr(import_module(home), name)

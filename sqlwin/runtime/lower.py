@@ -37,7 +37,7 @@ from sqlwin.runtime.scalars import Columns
 from sqlwin.schema import polars_schema, polars_type
 from sqlwin.windows import Frame, Unit
 
-SLICES = 16
+SLICES = 4
 """Time slices that a window's reach and retention are cut into; whole slices expire."""
 
 
