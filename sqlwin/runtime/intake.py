@@ -24,8 +24,9 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.schema import Column, Schema, polars_schema, polars_type, type_name
+from sqlwin.schema import TIMESTAMP, Column, Schema, polars_schema, polars_type, type_name
 
+INSTANT = pl.Datetime("us", "UTC")
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
 
@@ -115,23 +116,44 @@ def _from_text(given: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 def _instants(given: pl.Series) -> pl.Series:
     """Instants of ISO 8601 texts (UTC where they name no zone), datetimes or dates."""
-    utc = pl.Datetime("us", "UTC")
     if given.dtype == pl.String:
-        text = given.to_frame("t").select(
-            pl.when(pl.col("t").str.contains(r"(?i)(Z|[+-]\d\d:?\d\d)\s*$"))
-            .then(pl.col("t").str.strip_chars())
-            .otherwise(pl.col("t").str.strip_chars() + "Z")
-            .str.replace(r"^(\d{4}-\d\d-\d\d) ", "${1}T")
-        )
-        return text.to_series().str.to_datetime(
-            "%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", time_zone="UTC", strict=False
-        )
+        known = _plain_instants(given)
+        return _any_instants(given) if known is None else known
     if isinstance(given.dtype, pl.Datetime):
         aware = given.dt.replace_time_zone("UTC") if given.dtype.time_zone is None else given
-        return aware.dt.convert_time_zone("UTC").cast(utc)
+        return aware.dt.convert_time_zone("UTC").cast(INSTANT)
     if given.dtype == pl.Date:
         return given.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
-    return pl.Series(values=[None] * len(given), dtype=utc)
+    return pl.Series(values=[None] * len(given), dtype=INSTANT)
+
+
+def _plain_instants(texts: pl.Series) -> pl.Series | None:
+    """All texts at once, ten times as fast; None where they are not all of one form.
+
+    Arrow would take a mere date or hour too. Short texts go the other way, so that
+    what is taken does not depend on the rows beside it.
+    """
+    shortest = texts.str.len_bytes().min()
+    if not isinstance(shortest, int) or shortest < len("2024-01-01T09:00:00"):
+        return None
+    array = texts.to_arrow().cast(pa.string())
+    for type_ in (TIMESTAMP, pa.timestamp("us")):  # with a zone, or without one
+        try:
+            return pl.Series(array.cast(type_).cast(pa.int64())).cast(INSTANT)
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def _any_instants(texts: pl.Series) -> pl.Series:
+    """Text by text; NULL where one is no instant."""
+    trimmed = pl.col("t").str.strip_chars()
+    zoned = trimmed.str.contains(r"(?i)(Z|[+-]\d\d:?\d\d)$")
+    whole = pl.when(zoned).then(trimmed).otherwise(trimmed + "Z")
+    text = texts.to_frame("t").select(whole.str.replace(r"^(\d{4}-\d\d-\d\d) ", "${1}T"))
+    return text.to_series().str.to_datetime(
+        "%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", time_zone="UTC", strict=False
+    )
 
 
 def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:

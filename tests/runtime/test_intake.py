@@ -114,3 +114,31 @@ def test_what_is_no_rows_at_all() -> None:
 def test_a_column_the_stream_has_not() -> None:
     with pytest.raises(InputError, match="orders has no column colour; it has a"):
         unknown_columns(pl.DataFrame({"colour": [1]}), (Column("a", pa.int64()),), "orders")
+
+
+def test_an_instant_is_taken_or_not_whatever_stands_beside_it() -> None:
+    texts = [
+        "2024-01-01T09:00:00Z",
+        "2024-01-01 09:00:00",
+        "2024-01-01T09:00:00.123456+01:00",
+        "2024-01-01T09:00:00.123456789Z",
+        "2024-01-01",
+        "2024-01-01T09",
+        "2024-01-01T09:00",
+        "2024-02-30T09:00:00Z",
+        "2024-01-01T09:00:00ZZ",
+        "2024-01-01T09:00:00 ",
+        "1960-01-01T00:00:00.000001Z",
+        "20240101T090000000000Z",
+    ]
+    columns = (Column("x", TIMESTAMP),)
+    alone = [one(TIMESTAMP, text)[0] for text in texts]
+    together = conform(pl.DataFrame({"x": texts}), columns).rows["x"].to_list()
+    assert alone == together
+    assert [value is None for value in alone] == [
+        *[False] * 4,
+        *[True] * 5,
+        False,
+        False,
+        True,
+    ]
