@@ -113,6 +113,8 @@ def inputs(tree: Expr) -> tuple[str, ...]:
 
 def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
+    if isinstance(tree, exp.Null):  # which DuckDB types as it likes, by its version
+        tree = exp.cast(tree, "STRING", dialect="spark")
     duckdb = tree.transform(for_duckdb).sql("duckdb", unsupported_level=ErrorLevel.IGNORE)
     try:
         sql, type_ = typed(duckdb, schema)
