@@ -7,6 +7,7 @@ say. So a test decides when what is emitted.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -24,13 +25,20 @@ from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.task import Output, Task
 from sqlwin.state.contract import Blobs
+from sqlwin.state.segments import SEGMENT_ROWS
 
+POSITION = "position"
 Instant = int | datetime | str
 """Microseconds since the epoch, a datetime (UTC where it has no zone), or ISO 8601 text."""
 
 
 class EmbeddedQuery:
-    """One SELECT, running. See `sqlwin.query`."""
+    """One SELECT, running. See `sqlwin.query`.
+
+    blobs: where `commit` writes; a query made with them goes on from there: with
+    its state, its positions and its clock, not with results already emitted.
+    token, segment_rows: see `Task`.
+    """
 
     def __init__(
         self,
@@ -39,6 +47,7 @@ class EmbeddedQuery:
         lowering: Callable[[Query], Lowered] = lower,
         blobs: Blobs | None = None,
         token: str = "",
+        segment_rows: int = SEGMENT_ROWS,
     ) -> None:
         if len(script.queries) != 1:
             raise InputError(
@@ -47,11 +56,11 @@ class EmbeddedQuery:
         self._explain = explain
         self._query = lowering(script.queries[0])
         self._front = Front(self._query)
-        self._task = Task(self._query, blobs, token)
+        self._task = Task(self._query, blobs, token, segment_rows=segment_rows)
         self._board = Board(self._task.back.nothing())
         self._errors: list[pl.DataFrame] = []
-        self._pushed = 0
-        self._now = 0
+        self._blobs = blobs
+        self._pushed, self._now = _position(blobs)
         self._failure: RunError | None = None
 
     def push(self, stream: str, rows: Rows) -> None:
@@ -108,9 +117,15 @@ class EmbeddedQuery:
         return self._explain(self._query.query)
 
     def commit(self) -> None:
-        """Write the state into the blobs this query was made with."""
+        """Write state, position and clock into the blobs this query was made with.
+
+        Blobs that can should have a transaction around it.
+        """
         self._alive()
         self._task.commit()
+        if self._blobs is not None:
+            position = {"pushed": self._pushed, "now": self._now}
+            self._blobs.put(POSITION, json.dumps(position).encode())
 
     def _check(self) -> None:
         self._task.stores._check()
@@ -135,6 +150,14 @@ class EmbeddedQuery:
         if stream != self._query.stream.name:
             raise InputError(f"no stream {stream!r}; the query reads {self._query.stream.name!r}")
         return self._query.stream
+
+
+def _position(blobs: Blobs | None) -> tuple[int, int]:
+    """Rows pushed so far, and the processing time, as of the last commit."""
+    if blobs is None or POSITION not in blobs.names():
+        return 0, 0
+    known = json.loads(blobs.get(POSITION))
+    return known["pushed"], known["now"]
 
 
 def micros(instant: Instant) -> int:

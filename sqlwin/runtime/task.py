@@ -22,7 +22,7 @@ from sqlwin.runtime.stores import shapes
 from sqlwin.runtime.watermarks import Marks, Watermarks
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.memory import MemoryStore
-from sqlwin.state.segments import SegmentStore
+from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 
 HEADER = "header"
 VERSION = 1
@@ -41,6 +41,7 @@ class Task:
     """blobs: where state is kept; None keeps it in memory only.
 
     token: unlike any given before for these blobs; it names new segments.
+    segment_rows: the most rows of one segment.
     """
 
     def __init__(
@@ -49,11 +50,12 @@ class Task:
         blobs: Blobs | None = None,
         token: str = "",
         cache: SegmentCache | None = None,
+        segment_rows: int = SEGMENT_ROWS,
     ) -> None:
         self.query = query
         self.back = Back(query)
         self.clock = Watermarks({query.stream.name: query.stream.delay})
-        self.blobs, self.token = blobs, token
+        self.blobs, self.token, self.segment_rows = blobs, token, segment_rows
         header = _header(blobs)
         self.stores = self._stores(header, cache)
         if header:
@@ -126,7 +128,13 @@ class Task:
             else:
                 index = header["stores"][layout.name] if header else None
                 named[layout.name] = SegmentStore(
-                    layout, combine, self.blobs, self.token, index=index, cache=cache
+                    layout,
+                    combine,
+                    self.blobs,
+                    self.token,
+                    index=index,
+                    segment_rows=self.segment_rows,
+                    cache=cache,
                 )
         stores = Stores(named)
         if header:

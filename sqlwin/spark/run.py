@@ -24,6 +24,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from sqlwin.errors import RunError
 from sqlwin.plan.nodes import Script
+from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.progress import Batch, Summary
@@ -35,7 +36,7 @@ from sqlwin.spark.folder import Folder
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.progress import After, after, leave
 from sqlwin.spark.session import local_session
-from sqlwin.spark.source import FORMAT, ScriptSource, Settings
+from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
 from sqlwin.spark.tags import ERRORS, MARK, OUT, RESULTS
 from sqlwin.spark.wire import Done, decode
 
@@ -101,8 +102,18 @@ def start(
     """Start the one streaming query of a script. base: the feed's folder where that is `input`."""
     folder = Folder(str(checkpoint / "sqlwin"))
     partitions = int(spark.conf.get(SHUFFLE) or 1)
-    program = settled(Program(script.queries, partitions, buckets or partitions, counted), folder)
-    source = Settings(program.dump(), input, folder.path, str(base), end, tasks=partitions)
+    asked = run_settings(script.settings)
+    buckets = buckets or asked.buckets or partitions
+    program = settled(Program(script.queries, partitions, buckets, counted), folder)
+    source = Settings(
+        program.dump(),
+        input,
+        folder.path,
+        str(base),
+        end,
+        tasks=partitions,
+        batch_bytes=asked.batch_bytes or BATCH_BYTES,
+    )
     packed = sourced(spark, source)
     trigger: dict[str, Any] = {"processingTime": TRIGGER} if follow else {"availableNow": True}
     return (

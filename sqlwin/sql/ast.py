@@ -234,6 +234,7 @@ class ShowAll:
 class Set:
     name: str
     value: str
+    span: Span
 
 
 Statement = (

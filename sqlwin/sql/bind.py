@@ -22,6 +22,7 @@ from sqlwin.plan.nodes import (
     Stream,
 )
 from sqlwin.plan.optimizer import optimize
+from sqlwin.plan.settings import SETTINGS
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
 from sqlwin.sql.parser import statements
@@ -132,7 +133,13 @@ def _show(binding: Binding, statement: ast.ShowAll) -> None:
 
 
 def _set(binding: Binding, statement: ast.Set) -> None:
-    binding.settings[statement.name] = statement.value
+    name, value = statement.name.lower(), statement.value
+    if name not in SETTINGS:
+        legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
+        raise QueryError(f"there is no setting {statement.name}", statement.span, legal=legal)
+    if not value.isdigit() or int(value) == 0:
+        raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")
+    binding.settings[name] = value
 
 
 TAKES: dict[type, Callable[[Binding, Any], None]] = {

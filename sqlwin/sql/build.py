@@ -77,7 +77,8 @@ class Build(WindowRules, PolicyRules):
         return ast.ShowAll(meta_span(meta))
 
     def set(self, meta: Meta, children: Children) -> ast.Set:
-        return ast.Set(*children[0])
+        name, value = children[0]
+        return ast.Set(name, value, meta_span(meta))
 
     def options(self, meta: Meta, children: Children) -> Clause:
         for at, (key, _) in enumerate(children):

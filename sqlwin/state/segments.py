@@ -41,6 +41,7 @@ from sqlwin.state.records import accept_keys, assemble, cut, greatest, least, ma
 from sqlwin.state.tiers import merge_from
 
 Run = list[Segment]
+SEGMENT_ROWS = 1 << 20
 
 
 class SegmentStore:
@@ -60,7 +61,7 @@ class SegmentStore:
         index: Mapping[str, Any] | None = None,
         *,
         max_segments_per_slice: int = 4,
-        segment_rows: int = 1 << 20,
+        segment_rows: int = SEGMENT_ROWS,
         cache: SegmentCache | None = None,
     ) -> None:
         if max_segments_per_slice < 1 or segment_rows < 1:

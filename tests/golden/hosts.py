@@ -6,21 +6,17 @@ gets all of them together, once a session, and may drive many in one query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Protocol
 
-from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Query
-from sqlwin.runtime.lower import Lowered, lower
-from sqlwin.sql import script
-from tests.golden.cells import of_arrow, text_of
+from sqlwin.runtime.lower import lower
+from tests.golden.in_process import InProcess, Plain
 from tests.golden.on_spark import Spark
-from tests.golden.outcome import Outcome, StepResult
+from tests.golden.outcome import Outcome
+from tests.golden.restarted import Restarted
+from tests.golden.row_by_row import RowByRow
 from tests.golden.specified import specified
-from tests.golden.text import START_OF_CLOCK, Golden, Step
+from tests.golden.text import Golden
 
 
 class Host(Protocol):
@@ -34,62 +30,11 @@ class Host(Protocol):
         """Golden's name to what it gave."""
 
 
-@dataclass(frozen=True)
-class InProcess:
-    """The embedded host, with the operators that `lowering` chooses."""
-
-    name: str
-    lowering: Callable[[Query], Lowered]
-    skip: str | None = None
-    batch: bool = False
-
-    def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
-        return {golden.name: self._outcome(golden) for golden in goldens}
-
-    def _outcome(self, golden: Golden) -> Outcome:
-        try:
-            query = EmbeddedQuery(script(golden.query), explain, self.lowering)
-        except QueryError as mistake:
-            return Outcome(refused=str(mistake))
-        query.advance(now=START_OF_CLOCK)
-        run = Outcome(explain=query.explain())
-        for step in golden.steps():
-            run.steps.append(_result(query, step))
-            if run.steps[-1].failed is not None:
-                break
-        return run
-
-
-def _result(query: EmbeddedQuery, step: Step) -> StepResult:
-    known = query.expired().num_rows
-    try:
-        _do(query, step)
-    except RunError as failure:
-        return StepResult(failed=str(failure))
-    return StepResult(
-        of_arrow(query.results()), of_arrow(query.expired()[known:]), of_arrow(query.table())
-    )
-
-
-def _do(query: EmbeddedQuery, step: Step) -> None:
-    if step.kind == "feed":
-        columns = step.rows.columns
-        query.push(
-            step.argument,
-            [dict(zip(columns, map(text_of, row), strict=True)) for row in step.rows.rows],
-        )
-    elif step.kind == "watermark":
-        stream, instant = step.argument.split()
-        query.advance(watermark={stream: instant})
-    elif step.kind == "clock":
-        query.advance(now=step.argument)
-    else:
-        query.drain()
-
-
-REFERENCE = InProcess("reference", specified)
+REFERENCE = InProcess("reference", lambda asked: Plain(asked, specified))
 HOSTS: tuple[Host, ...] = (
     REFERENCE,
-    InProcess("embedded", lower),
+    InProcess("embedded", lambda asked: Plain(asked, lower)),
+    InProcess("restart", Restarted),
+    InProcess("one row at a time", RowByRow),
     Spark(),
 )

@@ -43,7 +43,7 @@ class Spark:
         outcomes, bound = {}, {}
         for golden in goldens:
             try:
-                asked = script(golden.query)
+                asked = script(golden.query, params=golden.params)
             except QueryError as mistake:
                 outcomes[golden.name] = Outcome(refused=str(mistake))
                 continue

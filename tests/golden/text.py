@@ -3,6 +3,7 @@
 title: …            what is shown, as a sentence
 why: …              what breaks without it
 gap spark: …        a host that does not do this yet, and the reason
+param minutes: 10   what `:minutes` stands for in the query
 show: row_key       columns of emissions that are left out otherwise
 --- query           the script
 --- explain         the plan, as EXPLAIN prints it
@@ -74,7 +75,17 @@ class Golden:
     @property
     def gaps(self) -> dict[str, str]:
         """Host to reason."""
-        return {key[4:]: why for key, why in self.head.items() if key.startswith("gap ")}
+        return self._named("gap ")
+
+    @property
+    def params(self) -> dict[str, str]:
+        """Name to text, as on a command line."""
+        return self._named("param ")
+
+    def _named(self, word: str) -> dict[str, str]:
+        return {
+            key.removeprefix(word): text for key, text in self.head.items() if key.startswith(word)
+        }
 
     @property
     def shown(self) -> tuple[str, ...]:

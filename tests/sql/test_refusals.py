@@ -7,6 +7,8 @@ import pytest
 from tests.sql.cases import mistake, underlined
 
 REFUSED = [
+    ("SET speed = 9", "there is no setting speed", "SET speed = 9"),
+    ("SET buckets = many", "buckets is a count, not many", "SET buckets = many"),
     (
         "SELECT product FROM orders WHERE rand() < 0.5",
         "RAND gives another value each time, so no answer could be corrected or redone",

@@ -65,7 +65,7 @@ def test_a_static_table_may_be_declared() -> None:
 
 def test_statements_in_order() -> None:
     made = bound("""
-      SET mode = 'x'; SET a.b = 3;
+      SET buckets = 8; SET 'batch.bytes' = 3;
       CREATE VIEW big AS SELECT id, value FROM orders WHERE value > 10;
       CREATE SINK out (i BIGINT, v DOUBLE) WITH (connector = 'print');
       EXPLAIN SELECT id FROM big;
@@ -73,7 +73,7 @@ def test_statements_in_order() -> None:
       INSERT INTO out SELECT * FROM big;
       SELECT id FROM orders;
     """)
-    assert made.settings == (("a.b", "3"), ("mode", "x"))
+    assert made.settings == (("batch.bytes", "3"), ("buckets", "8"))
     kinds = [type(s).__name__ + "!" * getattr(s, "explain", False) for s in made.statements]
     assert kinds == [
         "Query!", "ShowStreams", "Describe", "Describe", "Describe", "Query", "Query",

@@ -1,0 +1,87 @@
+"""Goldens in this process, one at a time; `Drive` says how a query is fed and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.errors import QueryError, RunError
+from sqlwin.plan.explain import explain
+from sqlwin.plan.nodes import Query, Script
+from sqlwin.runtime.lower import Lowered
+from sqlwin.sql import script
+from tests.golden.cells import of_arrow, text_of
+from tests.golden.outcome import Outcome, StepResult
+from tests.golden.text import START_OF_CLOCK, Golden, Step
+
+
+class Drive(Protocol):
+    """A query of a golden, its clock at START_OF_CLOCK."""
+
+    def explain(self) -> str: ...
+
+    def take(self, step: Step) -> StepResult:
+        """RunError where the step stops the query."""
+
+
+@dataclass(frozen=True)
+class InProcess:
+    name: str
+    drive: Callable[[Script], Drive]
+    skip: str | None = None
+    batch: bool = False
+
+    def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
+        return {golden.name: self._outcome(golden) for golden in goldens}
+
+    def _outcome(self, golden: Golden) -> Outcome:
+        try:
+            drive = self.drive(script(golden.query, params=golden.params))
+        except QueryError as mistake:
+            return Outcome(refused=str(mistake))
+        run = Outcome(explain=drive.explain())
+        for step in golden.steps():
+            try:
+                run.steps.append(drive.take(step))
+            except RunError as failure:
+                run.steps.append(StepResult(failed=str(failure)))
+                break
+        return run
+
+
+class Plain:
+    """Each feed is one batch, state is in memory, operators are what `lowering` chooses."""
+
+    def __init__(self, asked: Script, lowering: Callable[[Query], Lowered]) -> None:
+        self.query = EmbeddedQuery(asked, explain, lowering)
+        self.query.advance(now=START_OF_CLOCK)
+
+    def explain(self) -> str:
+        return self.query.explain()
+
+    def take(self, step: Step) -> StepResult:
+        known = self.query.expired().num_rows
+        do(self.query, step)
+        return StepResult(
+            of_arrow(self.query.results()),
+            of_arrow(self.query.expired()[known:]),
+            of_arrow(self.query.table()),
+        )
+
+
+def do(query: EmbeddedQuery, step: Step) -> None:
+    if step.kind == "feed":
+        columns = step.rows.columns
+        query.push(
+            step.argument,
+            [dict(zip(columns, map(text_of, row), strict=True)) for row in step.rows.rows],
+        )
+    elif step.kind == "watermark":
+        stream, instant = step.argument.split()
+        query.advance(watermark={stream: instant})
+    elif step.kind == "clock":
+        query.advance(now=step.argument)
+    else:
+        query.drain()

@@ -1,0 +1,59 @@
+"""Goldens with a restart after each step, and segments so small that few rows need many.
+
+State is committed and the query made anew from the blobs, as a process would that
+was stopped between two batches. What the query said so far is with whoever took
+it, so the table is folded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import polars as pl
+
+from sqlwin.embedded.board import Board
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.plan.explain import explain
+from sqlwin.plan.nodes import Script
+from sqlwin.runtime.back import Back
+from sqlwin.runtime.lower import lower
+from sqlwin.state.blobs import DictBlobs
+from tests.golden.cells import of_arrow
+from tests.golden.in_process import do
+from tests.golden.outcome import StepResult
+from tests.golden.text import START_OF_CLOCK, Step
+
+SEGMENT_ROWS = 4
+
+
+def lives(asked: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQuery]:
+    """The query, and with each `next` the query after a commit and a restart."""
+    blobs = DictBlobs()
+    for life in count():
+        query = EmbeddedQuery(
+            asked, explain, blobs=blobs, token=f"life{life}", segment_rows=segment_rows
+        )
+        yield query
+        query.commit()
+
+
+class Restarted:
+    def __init__(self, asked: Script, lives: Callable[[Script], Iterator[EmbeddedQuery]] = lives):
+        self.lives = lives(asked)
+        self.query = next(self.lives)
+        self.query.advance(now=START_OF_CLOCK)
+        self.board = Board(Back(lower(asked.queries[0])).nothing())
+
+    def explain(self) -> str:
+        return self.query.explain()
+
+    def take(self, step: Step) -> StepResult:
+        do(self.query, step)
+        self.query._check()
+        emitted, errors = self.query.results(), self.query.expired()
+        self.board.add(pl.DataFrame(pl.from_arrow(emitted)))
+        self.query = next(self.lives)
+        return StepResult(
+            of_arrow(emitted), of_arrow(errors), of_arrow(self.board.last().to_arrow())
+        )

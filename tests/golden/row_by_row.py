@@ -1,0 +1,83 @@
+"""Goldens fed one row at a time, the watermark held until the feed's last row is in.
+
+Then a feed may say the same thing in more steps, and in nothing but more steps: a
+window that two late rows correct is corrected twice. So what a step emitted is
+folded: of each row_key the last emission, as `+U` where the row_key was held before
+the step and `+I` where it was not; one that came and went within the step is not
+shown. Revisions are numbered as if those folded away had never been.
+
+What cannot be folded back: a revision that HAVING hides, before the first of its
+step that it shows, still takes a number.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from sqlwin.embedded.board import Board
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.plan.explain import explain
+from sqlwin.plan.nodes import Script
+from sqlwin.runtime.back import Back
+from sqlwin.runtime.lower import lower
+from tests.golden.cells import of_arrow
+from tests.golden.in_process import do
+from tests.golden.outcome import StepResult
+from tests.golden.text import START_OF_CLOCK, Step
+
+
+class OneByOne(EmbeddedQuery):
+    """A batch is taken as batches of one row, under the watermark before all of them."""
+
+    def take(self, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
+        self._alive()
+        before = self._task.clock.of(self._query.stream.name)
+        self._errors.append(malformed)
+        seen: dict[int, int] = {}
+        for row in rows.iter_slices(1):
+            taken = self._front.take(row, before)
+            self._errors.append(taken.errors)
+            self._run(lambda: self._task.take([taken.rows], [], self._now))  # noqa: B023
+            for part, ts in taken.marks.items():
+                seen[part] = max(ts, seen.get(part, ts))
+        self._run(lambda: self._task.take([], [seen], self._now))
+
+
+class RowByRow:
+    def __init__(self, asked: Script) -> None:
+        self.query = OneByOne(asked, explain)
+        self.query.advance(now=START_OF_CLOCK)
+        self.board = Board(Back(lower(asked.queries[0])).nothing())
+        self.folded: dict[str, int] = {}  # how many revisions of a row_key are folded away
+
+    def explain(self) -> str:
+        return self.query.explain()
+
+    def take(self, step: Step) -> StepResult:
+        known = self.query.expired().num_rows
+        do(self.query, step)
+        emitted = self._folded(pl.DataFrame(pl.from_arrow(self.query.results())))
+        self.board.add(emitted)
+        return StepResult(
+            of_arrow(emitted.to_arrow()),
+            of_arrow(self.query.expired()[known:]),
+            of_arrow(self.board.last().to_arrow()),
+        )
+
+    def _folded(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        held = self.board.last()["row_key"].to_list()
+        revision = pl.col("revision")
+        first, last = revision.first().over("row_key"), revision.last().over("row_key")
+        spans = emitted.select("row_key", first.alias("first"), last.alias("last")).unique()
+        numbered = emitted.with_columns(
+            (first - pl.col("row_key").replace_strict(self.folded, default=0)).cast(pl.Int32)
+        )
+        for row_key, lowest, highest in spans.iter_rows():
+            self.folded[row_key] = self.folded.get(row_key, 0) + highest - lowest
+        was, gone = pl.col("row_key").is_in(held), pl.col("op") == "-D"
+        changed = pl.when(was).then(pl.lit("+U")).otherwise(pl.lit("+I"))
+        return (
+            numbered.unique("row_key", keep="last", maintain_order=True)
+            .filter(was | ~gone)
+            .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
+        )
