@@ -98,7 +98,7 @@ class Store(Protocol):
     called is the store's affair, so `combine` keeps to three laws: it returns the
     layout's columns and looks at nothing beyond groups of equal identity;
     `combine(a + b) == combine(combine(a) + b) == combine(a + combine(b))`; it
-    keeps the identity columns.
+    keeps the identity columns. So it leaves a record alone that has no equal.
 
     *Order*: a scan is sorted by the order columns (time first), and ties by the
     key columns; NULL comes before every value. Identities are unique in a scan,

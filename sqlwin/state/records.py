@@ -104,13 +104,46 @@ def matching(frame: pl.DataFrame, keys: pl.DataFrame | None) -> pl.DataFrame:
 
 def settle(layout: Layout, combine: Combine, frames: list[pl.DataFrame]) -> pl.DataFrame:
     """Frames in the order written, as one settled frame of one chunk."""
-    combined = combine(pl.concat(frames)) if frames else layout.empty()
+    ordered = in_order(layout, pl.concat(frames)) if frames else layout.empty()
+    if not _repeats(layout, ordered):  # nothing to combine
+        return ordered.rechunk()
+    combined = combine(ordered)
     if combined.schema != layout.schema:
         raise StateError(
             f"combine of store {layout.name} returned {dict(combined.schema)},"
             f" the layout has {dict(layout.schema)}"
         )
     return combined.sort(layout.identity).rechunk()
+
+
+def in_order(layout: Layout, frame: pl.DataFrame) -> pl.DataFrame:
+    """Sorted by identity; records of one identity in the order given.
+
+    What was written in order needs no more than a stable sort by time, which is
+    several times as fast as one by every column: that is tried first.
+    """
+    identity = frame.select(layout.identity)
+    plain = all(dtype.is_integer() for dtype in identity.dtypes)
+    if plain and not any(column.null_count() for column in identity):
+        by_time = frame.sort(layout.time, maintain_order=True)
+        if by_time.select(_ascends(layout).all()).item():
+            return by_time
+    return frame.sort(layout.identity, maintain_order=True)
+
+
+def _ascends(layout: Layout) -> pl.Expr:
+    """Whether a row's identity is not below that of the row before, column by column."""
+    ascends = pl.lit(True)
+    for name in reversed(layout.identity):
+        now, before = pl.col(name), pl.col(name).shift(1)
+        ascends = (now > before) | ((now == before) & ascends)
+    return ascends.fill_null(True)  # the first row
+
+
+def _repeats(layout: Layout, ordered: pl.DataFrame) -> bool:
+    """Whether any two records have one identity, which then stand side by side."""
+    same = [pl.col(name).eq_missing(pl.col(name).shift(1)) for name in layout.identity]
+    return bool(ordered.select(pl.all_horizontal(same).any()).item()) if ordered.height else False
 
 
 def assemble(
@@ -129,4 +162,4 @@ def assemble(
     if not several:  # slices come in order of time, so their concatenation is sorted
         return pl.concat(single) if single else layout.empty()
     settled = settle(layout, combine, several)
-    return pl.concat([*single, settled]).sort(layout.identity) if single else settled
+    return in_order(layout, pl.concat([*single, settled])) if single else settled
