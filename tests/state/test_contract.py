@@ -173,17 +173,16 @@ def test_the_floor_never_moves_back(store: Store) -> None:
     assert rows(store.scan(*ALL))[0] == at(12, 1)
 
 
-def put_and_scan(store: Store, record: Row) -> None:
-    store.put(frame([record]))
+def put_and_scan(store: Store, *records: Row) -> None:
+    store.put(frame(list(records)))
     store.scan(*ALL)
 
 
 @pytest.mark.parametrize("kind", STORES)
 def test_a_combine_that_changes_the_columns_is_told(kind: str) -> None:
     store = STORES[kind](lambda records: records.with_columns(pl.col("x").cast(pl.Float64)))
-    store.put(frame([at(1), at(1)]))
     with pytest.raises(StateError, match=r"^combine of store test returned .*Float64"):
-        store.scan(*ALL)
+        put_and_scan(store, at(1), at(1))
 
 
 def test_a_layout_without_keys_takes_keys_without_columns() -> None:
