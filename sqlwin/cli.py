@@ -30,11 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (QueryError, InputError) as mistake:
         print(f"error: {mistake}", file=sys.stderr)
         return MISTAKE
-    except SqlwinError as failure:
-        print(f"failed: {failure}", file=sys.stderr)
-        return FAILURE
     except BrokenPipeError:
         return 0
+    except (SqlwinError, OSError) as failure:  # a sink's folder, say, that cannot be written
+        print(f"failed: {failure}", file=sys.stderr)
+        return FAILURE
     except KeyboardInterrupt:
         return FAILURE
 
@@ -66,9 +66,11 @@ def _text(file: Path) -> str:
     if str(file) == "-":
         return sys.stdin.read()
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")  # some editors begin with a mark
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text, at byte {error.start}") from None
 
 
 def _params(given: list[str]) -> dict[str, str]:

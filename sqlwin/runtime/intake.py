@@ -186,7 +186,7 @@ def _plain(type_: pa.DataType) -> Any:
     if numeric:
         return lambda v: v is None or (isinstance(v, int | float) and not isinstance(v, bool))
     if pa.types.is_decimal(type_):
-        return lambda v: v is None or isinstance(v, Decimal)
+        return lambda v: v is None or (isinstance(v, Decimal) and v.is_finite())
     return lambda v: v is None or not isinstance(v, Decimal | float | int) or isinstance(v, bool)
 
 

@@ -30,6 +30,8 @@ class PolicyRules(Transformer[Token, Any]):
         if not digits.isdigit():
             message = f"{digits} is not a whole number of rows"
             raise QueryError(message, meta_span(meta), legal="ROWS 100")
+        if int(digits) > MOST_ROWS:
+            raise QueryError(f"at most {MOST_ROWS} rows", meta_span(meta), legal="ROWS 100")
         return ast.Count(int(digits), meta_span(meta))
 
     def emit(self, meta: Meta, children: Children) -> Clause:

@@ -118,6 +118,9 @@ def _arguments(node: Expr, known: Signature, run: ast.Run) -> tuple[Expr, ...]:
         raise QueryError(message, place(node, run), legal=known.example)
     if known.name == "count" and len(args) == 1 and isinstance(args[0], exp.Star | exp.Literal):
         args = []
+    if any(isinstance(arg, exp.Star) for arg in args):
+        message = f"{written_name(node, run)} takes {known.accepts}, not *"
+        raise QueryError(message, place(node, run), legal=known.example)
     least, most = known.arity
     if not least <= len(args) <= most:
         wants = f"{least}" if least == most else f"{least} or {most}"

@@ -14,6 +14,8 @@ from fractions import Fraction
 
 from sqlwin.instants import DAY, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND
 
+LONGEST = 3_652_500 * DAY  # 10,000 years; sums of a few stay far from the ends of time
+
 LEGAL = "INTERVAL '2' MINUTE, INTERVAL '2 minutes', '2' MINUTE or 2 MINUTES"
 
 _SPELLINGS = {
@@ -36,8 +38,13 @@ def micros(text: str, unit: str | None) -> int:
 
     ValueError, with a message for people, for anything else.
     """
-    if unit is not None:
-        return _times(text, unit)
+    total = _times(text, unit) if unit is not None else _sum(text)
+    if abs(total) > LONGEST:
+        raise ValueError(f"a duration is at most 10,000 years, {LONGEST // DAY} days")
+    return total
+
+
+def _sum(text: str) -> int:
     total, at = 0, 0
     while at < len(text.rstrip()):
         part = _PART.match(text, at)

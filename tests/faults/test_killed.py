@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 SCRIPT = """
+SET 'batch.bytes' = 20000;
 CREATE STREAM orders (
   product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '20' SECOND
 ) WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
@@ -31,6 +32,7 @@ SELECT product, ts, AVG(value) OVER (PARTITION BY product ORDER BY ts
 FROM orders
 EMIT LATE ON UPDATE RETAIN INTERVAL '1' HOUR;
 """
+Row = dict[str, Any]
 BEGIN = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
 
 
@@ -47,15 +49,15 @@ def land(home: Path, files: int, rows: int) -> None:
         (home / "orders" / f"{number:04d}.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def command(home: Path, out: str, *more: str) -> list[str]:
+def command(home: Path, engine: str, out: str, *more: str) -> list[str]:
     (home / f"{out}.sql").write_text(SCRIPT.format(out=out))
     run = [sys.executable, "-m", "sqlwin.cli", "run", str(home / f"{out}.sql")]
-    return [*run, "--engine", "embedded", *more]
+    return [*run, "--engine", engine, *more]
 
 
-def last(folder: Path) -> dict[str, dict[str, object]]:
+def last(folder: Path) -> dict[str, Row]:
     """The last revision of every row key, over all files of a sink."""
-    found: dict[str, dict[str, object]] = {}
+    found: dict[str, Row] = {}
     for file in sorted(folder.glob("*.jsonl")):
         for row in map(json.loads, file.read_text().splitlines()):
             known = found.get(row["row_key"])
@@ -64,35 +66,46 @@ def last(folder: Path) -> dict[str, dict[str, object]]:
     return found
 
 
-def delays() -> Iterator[float]:
-    rng = random.Random(11)
-    while True:
-        yield rng.uniform(0.7, 2.0)
+def killed(asked: list[str], moments: list[float]) -> int:
+    """Run until it ends by itself; kill it so long after each start. How often it was."""
+    for kills, moment in enumerate([*moments, None]):
+        running = subprocess.Popen(
+            asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        )
+        try:
+            _, told = running.communicate(timeout=moment)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+            continue
+        assert running.returncode == 0, told.decode()
+        return kills
+    raise AssertionError("the last run has no moment to be killed at")
 
 
-@pytest.mark.timeout(280)
-def test_killed_at_random_points_in_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("engine", "earliest", "latest", "kills"),
+    [
+        pytest.param("embedded", 0.7, 2.0, 6, id="embedded"),
+        pytest.param("spark", 7.0, 16.0, 3, id="spark", marks=pytest.mark.spark),
+    ],
+)
+def test_killed_at_random_points(
+    tmp_path: Path, engine: str, earliest: float, latest: float, kills: int
+) -> None:
     land(tmp_path, files=60, rows=40)
-    assert (
-        subprocess.run(command(tmp_path, "whole"), check=False, capture_output=True).returncode == 0
-    )
-    kills = 0
-    for delay in delays():
-        again = command(tmp_path, "cut", "--checkpoint", str(tmp_path / "state"), "--drain")
-        running = subprocess.Popen(again, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + delay
-        while running.poll() is None and (kills >= 6 or time.monotonic() < deadline):
-            time.sleep(0.02)
-        if running.poll() is not None:
-            assert running.returncode == 0
-            break
-        running.send_signal(signal.SIGKILL)
-        running.wait()
-        kills += 1
-    assert kills > 0
+    whole = command(tmp_path, "embedded", "whole")
+    subprocess.run(whole, check=True, capture_output=True)
+    again = command(tmp_path, engine, "cut", "--checkpoint", str(tmp_path / "state"), "--drain")
+    rng = random.Random(11)
+    assert killed(again, [rng.uniform(earliest, latest) for _ in range(kills)]) > 0
     for sink in ("totals", "means"):
-        whole, cut = last(tmp_path / "whole" / sink), last(tmp_path / "cut" / sink)
-        assert whole.keys() == cut.keys()
-        for key, row in whole.items():
-            mine = {name: cut[key][name] for name in row if name not in ("revision", "op", "emit")}
-            assert mine == pytest.approx({name: row[name] for name in mine})
+        same(last(tmp_path / "whole" / sink), last(tmp_path / "cut" / sink))
+
+
+def same(whole: dict[str, Row], cut: dict[str, Row]) -> None:
+    """Equal values under equal keys; how often a window was revised depends on the batches."""
+    assert whole.keys() == cut.keys()
+    for key, row in whole.items():
+        values = {name: row[name] for name in row if name not in ("revision", "op", "emit")}
+        assert {name: cut[key][name] for name in values} == pytest.approx(values)
