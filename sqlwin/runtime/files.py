@@ -60,7 +60,7 @@ def read(path: str, number: int, stream: Stream, watermark: int | None = None) -
     format_ = options.get("format", "json")
     try:
         frame = _READERS[format_](path, stream.columns, options)
-    except OSError as error:
+    except (OSError, csv.Error, pl.exceptions.PolarsError) as error:
         raise RunError(f"cannot read {path} of stream {stream.name}: {error}") from error
     return decoded(frame, number * ROWS_IN_A_FILE, stream, watermark)
 

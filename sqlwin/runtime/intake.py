@@ -162,6 +162,9 @@ def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:
         if not isinstance(row, Mapping):
             raise InputError(f"row {at} is not a dict but {type(row).__name__}")
     names = dict.fromkeys(name for row in rows for name in row)
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"a column's name is a str, not {name!r}")
     types = {column.name: column.type for column in columns}
     data = {name: _column([row.get(name) for row in rows], types.get(name)) for name in names}
     if not data:
@@ -175,7 +178,7 @@ def _column(values: list[Any], type_: pa.DataType | None) -> pl.Series:
     if type_ is not None and not pa.types.is_timestamp(type_) and all(map(_plain(type_), values)):
         try:
             return pl.Series(values=values, dtype=polars_type(type_), strict=True)
-        except (pl.exceptions.PolarsError, TypeError, OverflowError):
+        except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeEncodeError):
             pass
     return pl.Series(values=[None if v is None else _text(v) for v in values], dtype=pl.String)
 
@@ -192,7 +195,8 @@ def _plain(type_: pa.DataType) -> Any:
 
 def _text(value: Any) -> str:
     if isinstance(value, str):
-        return value
+        # half of a surrogate pair, which JSON can spell, is no text
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, datetime):
         aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
         return aware.isoformat()

@@ -26,7 +26,10 @@ OnErrors = Callable[[pl.DataFrame], None]
 
 @dataclass
 class Summary:
-    """A whole run. refused: rows of the error stream by reason, without the details."""
+    """A whole run, all queries together: a row that two queries read is read twice.
+
+    refused: rows of the error stream by reason, without the details.
+    """
 
     read: int = 0
     emitted: int = 0

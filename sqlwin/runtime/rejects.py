@@ -15,7 +15,7 @@ from decimal import Decimal
 import polars as pl
 
 from sqlwin.instants import END, START, format_instant, from_datetime
-from sqlwin.schema import PART, SEQ, TS
+from sqlwin.schema import PART, SEQ, TS, iso_columns
 
 INSTANT = pl.Datetime("us", "UTC")
 REJECT_SCHEMA: dict[str, pl.DataType] = {
@@ -36,7 +36,7 @@ def rejects(
     stream: str, rows: pl.DataFrame, reasons: Sequence[str], watermark: int | None
 ) -> pl.DataFrame:
     """Error rows of `rows` (with `__part`, `__seq` and maybe `__ts`), one reason each."""
-    records = rows.to_dicts()
+    records = iso_columns(rows).to_dicts()
     return pl.DataFrame(
         {
             "stream": [stream] * len(records),

@@ -19,11 +19,12 @@ from typing import Any
 import polars as pl
 
 from sqlwin.instants import format_instant, from_datetime
+from sqlwin.schema import iso_columns
 
 
 def json_lines(rows: pl.DataFrame) -> Iterator[str]:
     """One JSON object a row, no line ends."""
-    for row in rows.iter_rows(named=True):
+    for row in iso_columns(rows).iter_rows(named=True):
         yield json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False)
 
 
@@ -32,7 +33,7 @@ def csv_text(rows: pl.DataFrame, header: bool) -> str:
     writer = csv.writer(out, lineterminator="\n")
     if header:
         writer.writerow(rows.columns)
-    writer.writerows([cell(value) for value in row] for row in rows.iter_rows())
+    writer.writerows([cell(value) for value in row] for row in iso_columns(rows).iter_rows())
     return out.getvalue()
 
 

@@ -20,6 +20,7 @@ from sqlwin.runtime.render import csv_text, json_lines
 
 Show = Callable[[pl.DataFrame], None]
 CONNECTORS = ("console", "files", "memory", "none")
+OPTIONS = ("connector", "path", "format")
 FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}
 
 
@@ -86,6 +87,11 @@ def open_sink(declared: Declared | None, base: Path, show: Show) -> Sink:
     if declared is None:
         return Screen(show)
     options = dict(declared.options)
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        raise QueryError(
+            f"sink {declared.name} has an unknown option {unknown[0]!r}", legal=", ".join(OPTIONS)
+        )
     connector = options.get("connector", "console")
     if connector == "files":
         return Files(base / _required(declared, options, "path"), _format(declared, options))

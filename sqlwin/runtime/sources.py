@@ -9,6 +9,8 @@ from sqlwin.plan.nodes import Scan, Script, Stream
 from sqlwin.runtime.files import FORMATS, listing
 from sqlwin.runtime.options import RunOptions
 
+OPTIONS = ("connector", "path", "format", "header", "delimiter")
+
 
 def check_sources(script: Script, options: RunOptions) -> None:
     """QueryError for a stream that cannot be read; RunError where there is no file at all.
@@ -34,12 +36,22 @@ def source_path(stream: Stream) -> str:
             f"stream {stream.name} has no source to run from (connector {connector!r})",
             legal="WITH (connector = 'files', path = '…', format = 'json')",
         )
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        raise QueryError(
+            f"stream {stream.name} has an unknown option {unknown[0]!r}", legal=", ".join(OPTIONS)
+        )
     if options.get("format", "json") not in FORMATS:
         raise QueryError(
             f"stream {stream.name} has an unknown format {options['format']!r}",
             legal=", ".join(FORMATS),
         )
-    if "path" not in options:
+    if len(options.get("delimiter", ",")) != 1:
+        raise QueryError(
+            f"stream {stream.name} has a delimiter of more than one character, or of none",
+            legal="delimiter = ';'",
+        )
+    if not options.get("path"):
         raise QueryError(f"stream {stream.name} needs an option 'path'", legal="path = '…'")
     return options["path"]
 

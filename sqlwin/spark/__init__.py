@@ -4,7 +4,7 @@
     q = sqlwin.spark.query(spark, "SELECT …", {"orders": spark.readStream…})
     q.results().writeStream…
 
-    sqlwin.spark.run_sql("CREATE STREAM …; INSERT INTO …", RunOptions(base=Path(".")))
+    sqlwin.spark.query(spark, "CREATE STREAM …; INSERT INTO …").run(checkpoint="state")
 
 Nothing but this package needs pyspark or a JVM.
 """
@@ -12,55 +12,58 @@ Nothing but this package needs pyspark or a JVM.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlwin.plan.nodes import Script, Stream
-    from sqlwin.runtime.options import RunOptions
-    from sqlwin.runtime.progress import Summary
+    from sqlwin.plan.nodes import Stream
     from sqlwin.spark.dataframes import SparkQuery
+    from sqlwin.spark.scripts import SparkScript
 
-__all__ = ["query", "run_sql"]
+__all__ = ["query"]
 
-# Spark starts several Python processes that load this package and need little of
-# it, so each function imports what it needs.
+Streams = Mapping[str, "Stream"]
+
+
+@overload
+def query(
+    spark: SparkSession,
+    sql: str,
+    inputs: None = None,
+    streams: Streams | None = None,
+    params: Mapping[str, str] | None = None,
+) -> SparkScript: ...
+
+
+@overload
+def query(
+    spark: SparkSession,
+    sql: str,
+    inputs: Mapping[str, DataFrame],
+    streams: Streams | None = None,
+    params: Mapping[str, str] | None = None,
+) -> SparkQuery: ...
 
 
 def query(
     spark: SparkSession,
     sql: str,
-    inputs: Mapping[str, DataFrame],
-    streams: Mapping[str, Stream] | None = None,
+    inputs: Mapping[str, DataFrame] | None = None,
+    streams: Streams | None = None,
     params: Mapping[str, str] | None = None,
-) -> SparkQuery:
-    """One SELECT over streaming DataFrames, by name of the stream.
+) -> SparkQuery | SparkScript:
+    """One SELECT over streaming DataFrames, by name of the stream; or a script to `run`.
 
     sql: CREATE STREAM … for each input and the SELECT, or just the SELECT where
-    `streams` are given. QueryError for a mistake in the text, InputError where a
-    stream has no DataFrame.
+    `streams` are given. Without `inputs` a script has its own sources and sinks.
+    QueryError for a mistake in the text, InputError where a stream has no DataFrame.
     """
+    # Spark starts several Python processes that load this package and need little of
+    # it, so what is needed is imported here.
     from sqlwin.spark.dataframes import query_over
-
-    return query_over(spark, _script(sql, streams, params), inputs)
-
-
-def run_sql(
-    sql: str,
-    options: RunOptions,
-    spark: SparkSession | None = None,
-    params: Mapping[str, str] | None = None,
-) -> Summary:
-    """Run every query of a script over its files. spark: a local one by default."""
-    from sqlwin.spark.run import run
-
-    return run(_script(sql, None, params), options, spark)
-
-
-def _script(
-    sql: str, streams: Mapping[str, Stream] | None, params: Mapping[str, str] | None
-) -> Script:
+    from sqlwin.spark.scripts import SparkScript
     from sqlwin.sql import script
 
-    return script(sql, streams=dict(streams or {}), params=params)
+    asked = script(sql, streams=dict(streams or {}), params=params)
+    return SparkScript(spark, asked) if inputs is None else query_over(spark, asked, inputs)

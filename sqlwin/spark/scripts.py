@@ -1,0 +1,48 @@
+"""A script with its own sources and sinks, run from Python on a session of the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from pyspark.sql import SparkSession
+
+from sqlwin.plan.nodes import Script
+from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.progress import Summary
+from sqlwin.spark.run import run
+from sqlwin.spark.session import needed
+
+Take = Callable[[pl.DataFrame], None]
+
+
+def _nothing(rows: pl.DataFrame) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class SparkScript:
+    spark: SparkSession
+    script: Script
+
+    def run(
+        self,
+        base: str | Path = ".",
+        checkpoint: str | Path | None = None,
+        drain: bool = False,
+        follow: bool = False,
+        show: Take = _nothing,
+        on_errors: Take = _nothing,
+    ) -> Summary:
+        """Run every query over what is there; returns what was read, emitted and refused.
+
+        base: what relative paths of the script are relative to. checkpoint: keeps windows
+        open for the next run, unless `drain`; without one every window closes. follow: go
+        on as files arrive. show: results of queries without a sink of their own, a batch
+        at a time. on_errors: rows of the error stream. RunError where the run fails.
+        """
+        kept = None if checkpoint is None else Path(checkpoint)
+        options = RunOptions(Path(base), kept, drain, follow, show, on_errors)
+        return run(self.script, options, needed(self.spark))
