@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, iso
 
 WAS = "__was"
 OLD = "old."
@@ -62,7 +62,7 @@ def row_key(columns: dict[str, pl.DataType]) -> pl.Expr:
 def _json(name: str, dtype: pl.DataType) -> pl.Expr:
     column = pl.col(name)
     if isinstance(dtype, pl.Datetime):
-        return pl.concat_str([pl.lit('"'), _instant(column), pl.lit('"')])
+        return pl.concat_str([pl.lit('"'), iso(column), pl.lit('"')])
     if dtype == pl.String:
         # {"v":"…"} without its first five characters and its last
         return pl.struct(column.alias("v")).struct.json_encode().str.slice(5).str.head(-1)
@@ -76,9 +76,3 @@ def _json(name: str, dtype: pl.DataType) -> pl.Expr:
     if dtype == pl.Binary:
         return pl.concat_str([pl.lit('"'), column.bin.encode("hex"), pl.lit('"')])
     return pl.concat_str([pl.lit('"'), column.cast(pl.String), pl.lit('"')])
-
-
-def _instant(column: pl.Expr) -> pl.Expr:
-    whole = column.dt.timestamp("us") % 1_000_000 == 0
-    seconds = column.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return pl.when(whole).then(seconds).otherwise(column.dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ"))

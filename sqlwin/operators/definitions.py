@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
@@ -220,9 +221,14 @@ def json_array(values: list[Any]) -> str:
     )
 
 
+_WORDS = {"nan": "NaN", "inf": "inf", "-inf": "-inf"}
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return format_instant(from_datetime(value))
     if isinstance(value, date | Decimal):
         return str(value)
+    if isinstance(value, float):  # -0.0 is 0.0; NaN and infinities are no JSON numbers
+        return value + 0.0 if isfinite(value) else _WORDS[str(value)]
     return value.hex() if isinstance(value, bytes) else value

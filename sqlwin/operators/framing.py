@@ -41,8 +41,10 @@ class Call:
 
     @property
     def reads(self) -> set[str]:
+        """Columns of a row that its fold looks at."""
         where = self.fold.call.where
-        return {*self.fold.call.args, *([] if where is None else [where])}
+        place = POSITION if self.fold.ordered else ()
+        return {*self.fold.call.args, *place, *([] if where is None else [where])}
 
 
 def evaluate(
@@ -56,8 +58,8 @@ def evaluate(
     for order, frames, sharing in _framed(rows, calls, axis):
         mask = wanted[order]
         part = Frames(frames.lo[mask], frames.hi[mask])
-        reads = {name for call in sharing for name in call.reads}
-        arranged = rows.select(*POSITION, *sorted(reads))[order]
+        reads = {SEQ, *(name for call in sharing for name in call.reads)}
+        arranged = rows.select(sorted(reads))[order]
         back = np.argsort(order[mask], kind="stable")
         for call in sharing:
             columns[call.name] = _slide(call, arranged, part, stream)[back]

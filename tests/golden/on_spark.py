@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
+from pyspark.sql.streaming.query import StreamingQuery
 
 from sqlwin.embedded.board import Board
 from sqlwin.errors import QueryError, RunError
@@ -25,7 +26,7 @@ from sqlwin.runtime.intake import frame_of
 from sqlwin.runtime.lower import lower
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.feed import Step as Fed
-from sqlwin.spark.run import Came, finished, start
+from sqlwin.spark.run import Came, patiently, start
 from sqlwin.spark.session import local_session
 from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
@@ -71,11 +72,15 @@ def _driven(group: dict[Golden, Query]) -> dict[str, Outcome]:
             feed.add({number: each[at] for number, each in enumerate(steps) if at < len(each)})
         checkpoint = Path(folder) / "checkpoint"
         base = Path(feed.folder)
-        running = start(
-            local_session(2), asked, checkpoint, lambda _, came: _tell(told, came), base, "feed"
-        )
+
+        def tell(batch: int, came: dict[int, Came]) -> None:
+            _tell(told, came)
+
+        def begin() -> StreamingQuery:
+            return start(local_session(2), asked, checkpoint, tell, base, "feed")
+
         try:
-            finished(running)
+            patiently(begin)
         except RunError as stopped:
             failure = StepResult(failed=str(stopped))
     return {
