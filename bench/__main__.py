@@ -40,7 +40,6 @@ def main(arguments: argparse.Namespace) -> int:
         return FAILED
     failures: list[str] = []
     report = measured(arguments, failures)
-    save(report, RESULT)
     show(report)
     return FAILED if failures else 0
 
@@ -58,15 +57,18 @@ def measured(arguments: argparse.Namespace, failures: list[str]) -> Report:
     """A variant that fails is told and left out; the others are measured all the same."""
     rows = arguments.rows or (QUICK if arguments.quick else FULL)
     batch = arguments.batch_rows or rows // BATCHES
-    lines = [
-        line
-        for shape in arguments.shapes
-        for question, variant in _pairs(arguments)
-        for line in _measured(arguments, shape, question, variant, rows, batch, failures)
-    ]
-    order = {name: at for at, name in enumerate(QUESTIONS)}
-    lines.sort(key=lambda line: order[line.question])
-    return Report(_machine(arguments.cores), _data(rows, batch), with_ratios(lines))
+    lines: list[Line] = []
+    for shape in arguments.shapes:
+        for question, variant in _pairs(arguments):
+            lines += _measured(arguments, shape, question, variant, rows, batch, failures)
+            save(_report(arguments, rows, batch, lines), RESULT)  # a long run may be cut short
+    return _report(arguments, rows, batch, lines)
+
+
+def _report(arguments: argparse.Namespace, rows: int, batch: int, lines: list[Line]) -> Report:
+    order = list(QUESTIONS)
+    ordered = sorted(lines, key=lambda line: order.index(line.question))
+    return Report(_machine(arguments.cores), _data(rows, batch), with_ratios(ordered))
 
 
 def _measured(

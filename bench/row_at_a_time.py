@@ -20,7 +20,6 @@ import pandas as pd
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
-    MapState,
     StatefulProcessor,
     StatefulProcessorHandle,
     TimerValues,
@@ -40,36 +39,39 @@ Result = tuple[int, ...]
 
 @dataclass
 class Tumbling:
-    """windows: start to (count, sum, max)."""
+    """windows: starts, counts, sums and greatest values of a key's open windows.
+
+    A MapState of windows would be the obvious choice, but it costs a call to read and
+    one to write for each window, and a timer each. timer: as in `Sliding`.
+    """
 
     handle: StatefulProcessorHandle
-    windows: MapState
+    windows: ValueState
 
     @staticmethod
     def of(handle: StatefulProcessorHandle) -> Tumbling:
-        values = "n bigint, total bigint, top bigint"
-        return Tumbling(handle, handle.getMapState("windows", "start bigint", values))
+        arrays = ", ".join(f"{name} array<bigint>" for name in ("start", "n", "total", "top"))
+        return Tumbling(handle, handle.getValueState("windows", f"{arrays}, timer bigint"))
 
     def take(self, key: int, events: Iterable[Event], watermark: int) -> list[Result]:
-        fresh: dict[int, tuple[int, int, int]] = {}
+        *known, timer = self.windows.get() or ([], [], [], [], 0)
+        windows = {start: values for start, *values in zip(*known, strict=True)}
         for ms, value in events:
-            start = ms - ms % TUMBLE_MS
-            n, total, top = fresh.get(start, (0, 0, value))
-            fresh[start] = (n + 1, total + value, value if value > top else top)
-        for start, (n, total, top) in fresh.items():
-            known = self.windows.getValue((start,))
-            if known is None:
-                self.handle.registerTimer(start + TUMBLE_MS)
-            else:
-                n, total, top = n + known[0], total + known[1], max(top, known[2])
-            self.windows.updateValue((start,), (n, total, top))
-        return []
+            n, total, top = windows.get(start := ms - ms % TUMBLE_MS, (0, 0, value))
+            windows[start] = [n + 1, total + value, value if value > top else top]
+        ready = sorted(start for start in windows if start + TUMBLE_MS <= watermark)
+        out = [(key, start, *windows.pop(start)) for start in ready]
+        wanted = min(windows) + TUMBLE_MS if windows else 0
+        set_timer(self.handle, timer, wanted)
+        if windows:
+            columns = zip(*((start, *values) for start, values in windows.items()), strict=True)
+            self.windows.update((*map(list, columns), wanted))
+        else:
+            self.windows.clear()
+        return out
 
-    def fire(self, key: int, expiry: int, watermark: int) -> list[Result]:
-        start = expiry - TUMBLE_MS
-        n, total, top = self.windows.getValue((start,)) or (0, 0, 0)
-        self.windows.removeKey((start,))
-        return [(key, start, n, total, top)]
+    def fire(self, key: int, watermark: int) -> list[Result]:
+        return self.take(key, (), watermark)
 
 
 @dataclass
@@ -95,7 +97,7 @@ class Sliding:
         kept = rows[bisect_left(rows, (watermark - OVER_MS,)) :]
         pending = bisect_left(kept, (watermark,))
         wanted = kept[pending][0] + 1 if pending < len(kept) else 0
-        self._set(timer, wanted)
+        set_timer(self.handle, timer, wanted)
         if kept:
             instants, values = [row[0] for row in kept], [row[1] for row in kept]
             self.history.update((instants, values, max(done, watermark), wanted))
@@ -103,15 +105,16 @@ class Sliding:
             self.history.clear()
         return out
 
-    def fire(self, key: int, expiry: int, watermark: int) -> list[Result]:
+    def fire(self, key: int, watermark: int) -> list[Result]:
         return self.take(key, (), watermark)
 
-    def _set(self, timer: int, wanted: int) -> None:
-        """A timer of rows that were told with others must not fire for nothing."""
-        if timer and timer != wanted:
-            self.handle.deleteTimer(timer)
-        if wanted and timer != wanted:
-            self.handle.registerTimer(wanted)
+
+def set_timer(handle: StatefulProcessorHandle, timer: int, wanted: int) -> None:
+    """A timer whose rows were told with others must not fire for nothing; 0 is none."""
+    if timer and timer != wanted:
+        handle.deleteTimer(timer)
+    if wanted and timer != wanted:
+        handle.registerTimer(wanted)
 
 
 def slid(key: int, rows: list[Event], done: int, watermark: int) -> Iterator[Result]:
@@ -168,8 +171,7 @@ class InPandas(StatefulProcessor):
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         watermark = timerValues.getCurrentWatermarkInMs()
-        expiry = expiredTimerInfo.getExpiryTimeInMs()
-        return self._frames(self.state.fire(int(key[0]), expiry, watermark))
+        return self._frames(self.state.fire(int(key[0]), watermark))
 
     def close(self) -> None:
         pass
@@ -205,8 +207,7 @@ class InRows(StatefulProcessor):
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
     ) -> Iterator[Row]:
         watermark = timerValues.getCurrentWatermarkInMs()
-        expiry = expiredTimerInfo.getExpiryTimeInMs()
-        out = self.state.fire(int(key[0]), expiry, watermark)
+        out = self.state.fire(int(key[0]), watermark)
         return (self.row(*values) for values in out)
 
     def close(self) -> None:

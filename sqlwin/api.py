@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -12,7 +12,7 @@ from sqlwin.instants import UNITS
 from sqlwin.plan.explain import explain as explain_query
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Stream
-from sqlwin.schema import Column
+from sqlwin.schema import RESERVED, Column
 from sqlwin.sql import script
 
 
@@ -49,9 +49,11 @@ def stream(
 
     ts: the event-time column; None: the one the query orders by. delay: how far the
     watermark stays behind the greatest event time, `"5 seconds"`. offset: the column
-    that is a row's position.
+    that is a row's position. InputError for a column that is not there, is there
+    twice, or has a name of sqlwin's own.
     """
     columns = tuple(Column(field.name, field.type) for field in schema)
+    _check_names(schema.names, (ts, offset))
     return Stream("", columns, ts, _micros(delay), offset=offset)
 
 
@@ -64,10 +66,25 @@ def _declared(streams: Mapping[str, Stream | pa.Schema] | None) -> dict[str, Str
     named = {}
     for name, given in (streams or {}).items():
         known = stream(given) if isinstance(given, pa.Schema) else given
+        if not isinstance(known, Stream):
+            raise InputError(
+                f"stream {name!r} is a pyarrow.Schema or sqlwin.stream(…), not {given!r}"
+            )
         named[name] = Stream(
             name, known.columns, known.ts, known.delay, known.computed, known.offset, known.trusted
         )
     return named
+
+
+def _check_names(names: Sequence[str], used: Iterable[str | None]) -> None:
+    for name in names:
+        if name.startswith(RESERVED):
+            raise InputError(f"names that begin with {RESERVED} are sqlwin's own: {name}")
+        if [other.lower() for other in names].count(name.lower()) > 1:
+            raise InputError(f"the column {name} is there twice; case does not tell them apart")
+    for missing in used:
+        if missing is not None and missing not in names:
+            raise InputError(f"no column {missing!r}; there are {', '.join(names)}")
 
 
 def _micros(duration: str) -> int:

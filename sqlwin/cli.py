@@ -59,13 +59,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _script(arguments: argparse.Namespace) -> Script:
-    return script(_text(arguments.file), params=_params(arguments.param))
+    asked = script(_text(arguments.file), params=_params(arguments.param))
+    if not asked.statements and arguments.command != "check":
+        raise InputError(f"{arguments.file} asks for nothing: it has no SELECT and no INSERT INTO")
+    return asked
 
 
 def _text(file: Path) -> str:
-    if str(file) == "-":
-        return sys.stdin.read()
     try:
+        if str(file) == "-":
+            return sys.stdin.read()
         return file.read_text(encoding="utf-8-sig")  # some editors begin with a mark
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from None

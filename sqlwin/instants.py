@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
+import numpy as np
+
 START = -(2**62)
 END = 2**62
 
@@ -53,12 +55,20 @@ def parse_instant(text: str) -> int:
 
 
 def format_instant(micros: int) -> str:
-    """ISO 8601 with a trailing Z; a fraction only where there is one."""
+    """ISO 8601 with a trailing Z; a fraction only where there is one, a sign where it must.
+
+    >>> format_instant(253_402_300_800 * SECOND)
+    '+10000-01-01T00:00:00Z'
+    """
     if micros <= START:
         return "start"
     if micros >= END:
         return "end"
-    text = (EPOCH + timedelta(microseconds=micros)).replace(tzinfo=None).isoformat()
+    try:
+        text = (EPOCH + timedelta(microseconds=micros)).replace(tzinfo=None).isoformat()
+    except OverflowError:  # a window's end may be past the year 9999, datetime's last
+        text = str(np.datetime64(micros, "us")).removesuffix(".000000")
+        text = text if micros < 0 else "+" + text
     return text + "Z"
 
 

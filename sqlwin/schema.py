@@ -21,6 +21,8 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.instants import SECOND
+
 TS, PART, SEQ = "__ts", "__part", "__seq"
 OP, EMIT, REVISION, ROW_KEY = "__op", "__emit", "__revision", "__row_key"
 POSITION = (TS, PART, SEQ)
@@ -99,3 +101,22 @@ def polars_type(type_: pa.DataType) -> pl.DataType:
 
 def polars_schema(columns: Schema) -> dict[str, pl.DataType]:
     return {column.name: polars_type(column.type) for column in columns}
+
+
+def iso(instants: pl.Expr) -> pl.Expr:
+    """TIMESTAMPs as text, all at once: what `format_instant` makes of each.
+
+    >>> far = pl.Series([0, 500_000, 253_402_300_800_000_000]).cast(pl.Datetime("us", "UTC"))
+    >>> pl.select(iso(pl.lit(far))).to_series().to_list()
+    ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.500000Z', '+10000-01-01T00:00:00Z']
+    """
+    whole = instants.dt.timestamp("us") % SECOND == 0
+    seconds = instants.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return pl.when(whole).then(seconds).otherwise(instants.dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ"))
+
+
+def iso_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """Every TIMESTAMP column as text; Python's datetime ends with the year 9999, this does not."""
+    return frame.with_columns(
+        iso(pl.col(name)) for name, dtype in frame.schema.items() if isinstance(dtype, pl.Datetime)
+    )

@@ -11,6 +11,7 @@ import polars as pl
 from sqlwin.instants import END, START, format_instant
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.render import cell, csv_text, json_lines
+from sqlwin.schema import iso_columns
 
 Show = Callable[[pl.DataFrame], None]
 SHOWN_ERRORS = 5
@@ -51,7 +52,7 @@ class _Table:
 
     def __call__(self, rows: pl.DataFrame) -> None:
         shown = rows.drop("row_key", strict=False)
-        cells = [[cell(value) for value in row] for row in shown.iter_rows()]
+        cells = [[cell(value) for value in row] for row in iso_columns(shown).iter_rows()]
         lines = cells if self.widths else [shown.columns, *cells]
         widths = self.widths or [0] * len(shown.columns)
         self.widths = [max(w, *(len(c[i]) for c in lines)) for i, w in enumerate(widths)]

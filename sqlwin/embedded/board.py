@@ -1,5 +1,8 @@
 """What a query has said: what is new since it was last asked, and what now holds.
 
+Emissions are folded as they come, a pile at a time, so that the board holds no
+more than is new and a few times one row for each row_key ever told.
+
 Invariant: `last` has one row for each row_key whose highest revision was not
 withdrawn.
 """
@@ -8,18 +11,28 @@ from __future__ import annotations
 
 import polars as pl
 
+PILE = 100_000
+"""Emissions that lie unfolded; more than that, as many as there are row_keys."""
+
 
 class Board:
     """Collects emissions; `empty` has their columns."""
 
-    def __init__(self, empty: pl.DataFrame) -> None:
+    def __init__(self, empty: pl.DataFrame, pile: int = PILE) -> None:
+        self.pile = pile
         self._fresh = [empty]
         self._folded = empty
         self._unfolded = [empty]
+        self._piled = 0
 
     def add(self, emitted: pl.DataFrame) -> None:
+        if emitted.is_empty():
+            return
         self._fresh.append(emitted)
         self._unfolded.append(emitted)
+        self._piled += len(emitted)
+        if self._piled > max(self.pile, len(self._folded)):
+            self._fold()
 
     def fresh(self) -> pl.DataFrame:
         out = pl.concat(self._fresh)
@@ -28,9 +41,12 @@ class Board:
 
     def last(self) -> pl.DataFrame:
         """The last revision of every row_key, in the order of first emission."""
-        every = pl.concat([self._folded, *self._unfolded])
-        self._folded, self._unfolded = fold(every), [every.clear()]
+        self._fold()
         return self._folded.filter(pl.col("op") != "-D")
+
+    def _fold(self) -> None:
+        self._folded = fold(pl.concat([self._folded, *self._unfolded]))
+        self._unfolded, self._piled = [self._folded.clear()], 0
 
 
 def fold(emitted: pl.DataFrame) -> pl.DataFrame:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from operator import index
 
 import polars as pl
 import pyarrow as pa
 
 from sqlwin.embedded.board import Board
 from sqlwin.errors import InputError, RunError
-from sqlwin.instants import from_datetime, parse_instant
+from sqlwin.instants import END, START, from_datetime, parse_instant
 from sqlwin.plan.nodes import Query, Script, Stream
 from sqlwin.runtime.files import decoded
 from sqlwin.runtime.front import Front
@@ -81,7 +82,7 @@ class EmbeddedQuery:
         """Take one batch that is decoded and has its positions."""
         self._alive()
         taken = self._front.take(rows, self._task.clock.of(self._query.stream.name))
-        self._errors += [malformed, taken.errors]
+        self._errors += [frame for frame in (malformed, taken.errors) if len(frame)]
         self._run(lambda: self._task.take([taken.rows], [taken.marks], self._now))
 
     def advance(
@@ -169,4 +170,13 @@ def micros(instant: Instant) -> int:
             return parse_instant(instant)
         except ValueError:
             raise InputError(f"{instant!r} is not an ISO 8601 instant") from None
-    return instant
+    try:
+        count = index(instant)
+    except TypeError:
+        count = None
+    if count is None or isinstance(instant, bool):
+        raise InputError(
+            f"{instant!r} is no instant; legal is a count of microseconds, a datetime "
+            f"or ISO 8601 text"
+        )
+    return min(max(count, START), END)

@@ -8,6 +8,7 @@ from the last commit, and sinks take it under the same number.
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 import uuid
 from dataclasses import asdict, dataclass, replace
@@ -160,5 +161,9 @@ def now() -> int:
 def _blobs(checkpoint: Path | None, number: int) -> SqliteBlobs | None:
     if checkpoint is None:
         return None
-    checkpoint.mkdir(parents=True, exist_ok=True)
-    return SqliteBlobs(checkpoint / f"query-{number}.sqlite")
+    file = checkpoint / f"query-{number}.sqlite"
+    try:
+        checkpoint.mkdir(parents=True, exist_ok=True)
+        return SqliteBlobs(file)
+    except (OSError, sqlite3.Error) as error:
+        raise RunError(f"cannot keep state in {file}: {error}") from error

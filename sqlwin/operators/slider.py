@@ -20,7 +20,6 @@ from sqlwin.operators.framing import Call, Mask, evaluate
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.revisions import everything
 from sqlwin.operators.tuples import RING, SLOT
-from sqlwin.schema import PART, SEQ
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class TupleSlider:
         ring.put(live.with_columns(slot).select(ring.scan(0, 0).columns))
 
     def _emit(self, rows: pl.DataFrame, wanted: Mask) -> pl.DataFrame:
-        ordered = rows.with_columns(pl.Series("__wanted", wanted)).sort(PART, SEQ)
+        ordered = rows.with_columns(pl.Series("__wanted", wanted)).sort(NUMBER, *self.partition)
         picked = ordered["__wanted"].to_numpy()
         values = evaluate(ordered, self.calls, picked, NUMBER, self.stream)
         start = pl.max_horizontal(pl.col(NUMBER) - self.size + 1, pl.lit(1, pl.Int64))

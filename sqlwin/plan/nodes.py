@@ -113,7 +113,7 @@ class Project:
 class Aggregate:
     """One aggregate call: `name` is its output column, `args` are input columns.
 
-    function: a name of `sqlwin.kernels.aggregates.FUNCTIONS`, lower case.
+    function: the name of one of `sqlwin.aggregates.SIGNATURES`.
     where: a BOOLEAN input column; only rows where it is true take part.
     """
 
@@ -131,9 +131,8 @@ class WindowAggregate:
     partition: the keys within which a tuple window counts its messages, a
     prefix of `keys`; empty for time windows. where: a BOOLEAN input column of a
     tuple window: messages where it is not true are counted but take no part.
-    Output: keys, window_start,
-    window_end (TIMESTAMP, or BIGINT message numbers for tuple windows), then
-    the aggregates.
+    Output: keys, window_start, window_end (TIMESTAMP, or BIGINT message numbers
+    for tuple windows), then the aggregates.
     """
 
     input: Node

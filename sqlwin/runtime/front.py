@@ -87,7 +87,7 @@ class Front:
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         missing = rows.filter(pl.col(column).is_null())
         reason = f"{what}: {column} is NULL"
-        errors = rejects(self.query.stream.name, missing, [reason] * len(missing), watermark)
+        errors = self._refused(missing, [reason] * len(missing), watermark)
         return rows.filter(pl.col(column).is_not_null()), errors
 
     def _marks(self, rows: pl.DataFrame) -> dict[int, int]:
@@ -106,7 +106,7 @@ class Front:
         if not done.rejected:
             return no_rejects()
         at, reasons = zip(*done.rejected, strict=True)
-        return rejects(self.query.stream.name, rows[list(at)], list(reasons), watermark)
+        return self._refused(rows[list(at)], list(reasons), watermark)
 
     def _unexpired(
         self, kept: pl.DataFrame, whole: pl.DataFrame, watermark: int
@@ -118,5 +118,15 @@ class Front:
         if gone.is_empty():
             return kept, no_rejects()
         rows = whole[gone[RAW].to_list()]
-        errors = rejects(self.query.stream.name, rows, ["expired"] * len(rows), watermark)
+        errors = self._refused(rows, ["expired"] * len(rows), watermark)
         return kept.filter(~old), errors
+
+    def _refused(
+        self, rows: pl.DataFrame, reasons: list[str], watermark: int | None
+    ) -> pl.DataFrame:
+        """With their event time where they have one, whether or not the window needs it."""
+        ts = self.query.stream.ts
+        timed = rows.drop(TS, strict=False)
+        if ts is not None and ts in rows.columns:
+            timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
+        return rejects(self.query.stream.name, timed, reasons, watermark)

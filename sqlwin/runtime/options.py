@@ -1,14 +1,15 @@
-"""How a script is run: the same options for every engine."""
+"""How a script is run, the same for every engine, and the options its WITH clauses may name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from sqlwin.runtime.progress import Batch
+from sqlwin.errors import QueryError
+from sqlwin.runtime.progress import OnBatch, OnErrors
 
 
 def _silent(_: object) -> None:
@@ -30,10 +31,17 @@ class RunOptions:
     drain: bool = False
     follow: bool = False
     show: Callable[[pl.DataFrame], None] = _silent
-    on_errors: Callable[[pl.DataFrame], None] = _silent
-    on_batch: Callable[[Batch], None] = _silent
+    on_errors: OnErrors = _silent
+    on_batch: OnBatch = _silent
 
     @property
     def ends(self) -> bool:
         """Whether the run closes every window at its end."""
         return not self.follow and (self.drain or self.checkpoint is None)
+
+
+def only_known(what: str, given: Iterable[str], known: tuple[str, ...]) -> None:
+    """QueryError for an option of a WITH clause that nothing would read: a slip of the pen."""
+    for name in given:
+        if name not in known:
+            raise QueryError(f"{what} has an unknown option {name!r}", legal=", ".join(known))

@@ -16,6 +16,7 @@ import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Sink as Declared
+from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
 
 Show = Callable[[pl.DataFrame], None]
@@ -87,11 +88,7 @@ def open_sink(declared: Declared | None, base: Path, show: Show) -> Sink:
     if declared is None:
         return Screen(show)
     options = dict(declared.options)
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        raise QueryError(
-            f"sink {declared.name} has an unknown option {unknown[0]!r}", legal=", ".join(OPTIONS)
-        )
+    only_known(f"sink {declared.name}", options, OPTIONS)
     connector = options.get("connector", "console")
     if connector == "files":
         return Files(base / _required(declared, options, "path"), _format(declared, options))

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.nodes import Scan, Script, Stream
 from sqlwin.runtime.files import FORMATS, listing
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.options import RunOptions, only_known
 
 OPTIONS = ("connector", "path", "format", "header", "delimiter")
 
@@ -36,11 +36,7 @@ def source_path(stream: Stream) -> str:
             f"stream {stream.name} has no source to run from (connector {connector!r})",
             legal="WITH (connector = 'files', path = '…', format = 'json')",
         )
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        raise QueryError(
-            f"stream {stream.name} has an unknown option {unknown[0]!r}", legal=", ".join(OPTIONS)
-        )
+    only_known(f"stream {stream.name}", options, OPTIONS)
     if options.get("format", "json") not in FORMATS:
         raise QueryError(
             f"stream {stream.name} has an unknown format {options['format']!r}",

@@ -14,6 +14,9 @@ from sqlwin.sql.clauses import Clause
 from sqlwin.sql.durations import LEGAL, micros
 from sqlwin.sql.leaves import Children, key_of, meta_span, word
 
+MOST_ROWS = 2**40
+"""No count of rows is greater; message numbers stay far from the end of BIGINT."""
+
 
 @v_args(meta=True)
 class PolicyRules(Transformer[Token, Any]):

@@ -120,7 +120,7 @@ def _arguments(node: Expr, known: Signature, run: ast.Run) -> tuple[Expr, ...]:
         args = []
     if any(isinstance(arg, exp.Star) for arg in args):
         message = f"{written_name(node, run)} takes {known.accepts}, not *"
-        raise QueryError(message, place(node, run), legal=known.example)
+        raise QueryError(message, word(node, run), legal=known.example)
     least, most = known.arity
     if not least <= len(args) <= most:
         wants = f"{least}" if least == most else f"{least} or {most}"

@@ -8,7 +8,6 @@ stream; `TRY_CAST` gives NULL.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import sqlglot
 from sqlglot import exp
@@ -100,10 +99,6 @@ def column(name: str, table: str | None = None) -> exp.Column:
     """A resolved column: quoted, so that its name is taken as it is."""
     of = exp.to_identifier(table) if table else None
     return exp.Column(this=exp.Identifier(this=name, quoted=True), table=of)
-
-
-def columns_of(tree: Expr) -> Iterator[exp.Column]:
-    return (node for node in tree.find_all(exp.Column) if not isinstance(node.this, exp.Star))
 
 
 def inputs(tree: Expr) -> tuple[str, ...]:

@@ -96,10 +96,15 @@ def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation,
 
 def _in_order(arguments: tuple[ast.Argument, ...]) -> tuple[ast.Argument, ...]:
     """By label, as in Flink's `SIZE => INTERVAL '10' MINUTE`."""
+    seen: set[str] = set()
     for argument in arguments:
         if argument.label is not None and argument.label.lower() not in _LABELS:
             message = f"no argument is called {argument.label}"
             raise QueryError(message, argument.span, legal=", ".join(_LABELS).upper())
+        if argument.label and argument.label.lower() in seen:
+            message = f"the argument {argument.label.upper()} is given twice"
+            raise QueryError(message, argument.span, legal="once")
+        seen.add((argument.label or "").lower())
     if not all(argument.label for argument in arguments):
         return arguments
     return tuple(sorted(arguments, key=lambda a: _LABELS[(a.label or "").lower()]))

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
 from sortedcontainers import SortedDict
 
@@ -55,9 +56,13 @@ class Slice:
     frames: list[pl.DataFrame] = field(default_factory=list)
     settled: int = 0
 
+    @property
+    def whole(self) -> bool:
+        return self.settled == len(self.frames) == 1
+
     def settle(self, layout: Layout, combine: Combine, floor: int) -> pl.DataFrame:
         """The slice as one settled frame, which stays; rows below the floor do not."""
-        if not (self.settled and len(self.frames) == 1):
+        if not self.whole:
             live = [between(layout, frame, floor, END) for frame in self.frames]
             self.frames, self.settled = [settle(layout, combine, live)], 1
         return self.frames[0]
@@ -83,11 +88,31 @@ class MemoryStore:
 
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
         wanted = accept_keys(self.layout, keys)
+        if wanted is None:
+            self.settle(lo, hi)
         return assemble(
             self.layout,
             self.combine,
             [[self.read(start, lo, hi, wanted)] for start in self.slices(lo, hi)],
         )
+
+    def settle(self, lo: int, hi: int) -> None:
+        """Settle the slices of a range by one call: a batch of old rows may bring thousands."""
+        loose = [start for start in self.slices(lo, hi) if not self._slices[start].whole]
+        if len(loose) < 2:
+            return
+        frames = [
+            between(self.layout, frame, self._floor, END) if start < self._floor else frame
+            for start in loose
+            for frame in self._slices[start].frames
+        ]
+        settled = settle(self.layout, self.combine, frames)
+        times = settled[self.layout.time].to_numpy()
+        ends = np.searchsorted(times, [start + self.layout.slice_width for start in loose])
+        begin = 0
+        for start, end in zip(loose, ends.tolist(), strict=True):
+            self._slices[start] = Slice([settled.slice(begin, end - begin)], settled=1)
+            begin = end
 
     def slices(self, lo: int = START, hi: int = END) -> list[int]:
         """The slices with records that may be in lo <= time < hi, ascending."""

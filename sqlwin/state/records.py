@@ -76,6 +76,8 @@ def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFra
 def cut(layout: Layout, settled: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
     """The same of a settled frame, without a copy."""
     times = settled[layout.time]
+    if settled.height and lo <= times[0] and times[-1] < hi:
+        return settled
     start = int(times.search_sorted(max(lo, START), side="left"))
     stop = int(times.search_sorted(min(hi, END), side="left"))
     return settled.slice(start, max(stop - start, 0))

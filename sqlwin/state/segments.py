@@ -96,6 +96,8 @@ class SegmentStore:
 
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
         wanted, lo, hi = accept_keys(self.layout, keys), max(lo, self.floor), min(hi, END)
+        if wanted is None:
+            self._fresh.settle(lo, hi)
         return assemble(
             self.layout,
             self.combine,

@@ -15,11 +15,10 @@ DELAY = 5_000
 
 
 class Timers:
-    """A handle of one key: its timers and one state of either kind."""
+    """A handle of one key: its timers and its one value."""
 
     def __init__(self) -> None:
         self.due: set[int] = set()
-        self.map: dict[Any, Any] = {}
         self.value: Any = None
 
     def registerTimer(self, at: int) -> None:  # noqa: N802 - Spark's name
@@ -28,20 +27,8 @@ class Timers:
     def deleteTimer(self, at: int) -> None:  # noqa: N802
         self.due.discard(at)
 
-    def getMapState(self, *_: str) -> Timers:  # noqa: N802
-        return self
-
     def getValueState(self, *_: str) -> Timers:  # noqa: N802
         return self
-
-    def getValue(self, key: Any) -> Any:  # noqa: N802
-        return self.map.get(key)
-
-    def updateValue(self, key: Any, value: Any) -> None:  # noqa: N802
-        self.map[key] = value
-
-    def removeKey(self, key: Any) -> None:  # noqa: N802
-        del self.map[key]
 
     def get(self) -> Any:
         return self.value
@@ -71,7 +58,7 @@ def _fed(logic: Any, events: list[Event], size: int) -> list[Result]:
             out += state.take(KEY, batch, watermark)
         while due := sorted(at for at in timers.due if at <= watermark):
             timers.due.discard(due[0])
-            out += state.fire(KEY, due[0], watermark)
+            out += state.fire(KEY, watermark)
         seen = max((ms for ms, _ in events[: at + size]), default=0)
         watermark = seen - DELAY if at + size < len(events) else seen + 10 * TUMBLE_MS
     return sorted(out)

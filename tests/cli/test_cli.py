@@ -161,3 +161,75 @@ def test_statements_that_only_answer(home: Path, capsys: pytest.CaptureFixture[s
     assert "orders (product, value, ts)" in out
     assert "watermark: ts less 5 seconds" in out
     assert "Operator: aggregator" in out
+
+
+def test_a_file_that_is_no_text(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "q.sql").write_bytes(b"SELECT \xe9 FROM s")
+    assert sqlwin("check", home / "q.sql") == 2
+    assert capsys.readouterr().err == f"error: {home}/q.sql is not UTF-8 text, at byte 7\n"
+
+
+def test_a_byte_order_mark_is_no_part_of_the_query(home: Path) -> None:
+    (home / "q.sql").write_text("\ufeff" + DECLARED + SELECT, encoding="utf-8")
+    assert sqlwin("check", home / "q.sql") == 0
+
+
+def test_a_script_that_asks_for_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "q.sql").write_text(DECLARED)
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 2
+    assert "asks for nothing: it has no SELECT and no INSERT INTO" in capsys.readouterr().err
+
+
+def test_a_checkpoint_that_is_no_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = home / "state"
+    state.write_text("")
+    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
+    assert sqlwin(*asked) == 1
+    assert capsys.readouterr().err.startswith(
+        f"failed: cannot keep state in {state}/query-0.sqlite"
+    )
+    state.unlink()
+    state.mkdir()
+    (state / "query-0.sqlite").write_text("not a database")
+    assert sqlwin(*asked) == 1
+    assert "file is not a database" in capsys.readouterr().err
+
+
+def test_a_sink_that_cannot_be_written(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sink = "CREATE SINK out WITH (connector = 'files', path = 'q.sql'); INSERT INTO out"
+    (home / "q.sql").write_text(DECLARED + sink + SELECT)
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 1
+    assert "failed: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("path = 'orders', fromat = 'csv'", "stream orders has an unknown option 'fromat'"),
+        ("path = 'orders', format = 'csv', delimiter = '||'", "a delimiter of more than one"),
+        ("path = ''", "stream orders needs an option 'path'"),
+    ],
+)
+def test_options_that_cannot_be(
+    home: Path, capsys: pytest.CaptureFixture[str], options: str, told: str
+) -> None:
+    declared = f"CREATE STREAM orders (product STRING) WITH ({options}); SELECT * FROM orders"
+    (home / "q.sql").write_text(declared)
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_file_of_another_format(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "q.sql").write_text(DECLARED.replace("'json'", "'parquet'") + SELECT)
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 1
+    assert f"failed: cannot read {home}/orders/1.jsonl of stream orders" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output", ["json", "csv", "table"])
+def test_a_window_that_ends_after_the_year_9999(
+    home: Path, capsys: pytest.CaptureFixture[str], output: str
+) -> None:
+    land(home, "1", ['{"product": "tea", "value": 1, "ts": "9999-12-31T23:59:59Z"}'])
+    (home / "q.sql").write_text(DECLARED + SELECT.replace("window_start, SUM", "window_end, SUM"))
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded", "--output", output) == 0
+    assert "+10000-01-01T00:00:00Z" in capsys.readouterr().out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -154,3 +155,21 @@ def test_a_drained_window_that_goes_on_is_revised(query: EmbeddedQuery) -> None:
     query.push("orders", [row("09:00:20", 2)])
     query.push("orders", [row("09:02:00")])
     assert totals(query.results()) == [(1, "+I", "full", 0), (3, "+U", "full", 1)]
+
+
+@pytest.mark.parametrize("instant", [1.5, True, None, date(2024, 1, 1)])
+def test_what_is_no_instant(query: EmbeddedQuery, instant: Any) -> None:
+    with pytest.raises(sqlwin.InputError, match="is no instant; legal is"):
+        query.advance(watermark={"orders": instant})
+
+
+def test_streams_from_python_are_checked() -> None:
+    number = pa.int64()
+    with pytest.raises(sqlwin.InputError, match="sqlwin's own: __a"):
+        sqlwin.stream(pa.schema([("__a", number)]))
+    with pytest.raises(sqlwin.InputError, match="the column a is there twice"):
+        sqlwin.stream(pa.schema([("a", number), ("A", number)]))
+    with pytest.raises(sqlwin.InputError, match="no column 'b'; there are a"):
+        sqlwin.stream(pa.schema([("a", number)]), offset="b")
+    with pytest.raises(sqlwin.InputError, match=r"stream 's' is a pyarrow\.Schema or"):
+        sqlwin.query("SELECT a FROM s", streams={"s": 5})  # type: ignore[dict-item]

@@ -6,7 +6,7 @@ long, so that a dozen rows meet every edge, tie and overlap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -46,12 +46,16 @@ KEYS = ("k", "b")
 
 @dataclass(frozen=True)
 class Step:
-    """Rows of a batch; or an instant that the watermark, or the clock, moves to; or the end."""
+    """Rows of a batch; or an instant that the watermark, or the clock, moves to; or the end.
+
+    restart: whether the process stops after it, on hosts that can go on.
+    """
 
     rows: tuple[dict[str, Any], ...] = ()
     watermark: int | None = None
     clock: int | None = None
     drain: bool = False
+    restart: bool = False
 
 
 def rows(instants: st.SearchStrategy[int]) -> st.SearchStrategy[dict[str, Any]]:
@@ -108,13 +112,13 @@ def partitions() -> st.SearchStrategy[tuple[str, ...]]:
 
 
 @st.composite
-def hops(draw: st.DrawFn) -> WindowAggregate:
+def hops(draw: st.DrawFn, stream: Stream) -> WindowAggregate:
     size, offset = draw(st.integers(1, 6)), draw(st.integers(0, 2))
     unit = draw(st.sampled_from([Unit.RANGE, Unit.RANGE, Unit.ROWS]))
     keys = draw(partitions())
     counted = unit is Unit.ROWS
     return WindowAggregate(
-        input=Scan(STREAM),
+        input=Scan(stream),
         window=Hop(size, draw(st.integers(1, size)), 0 if counted else offset, unit),
         keys=keys,
         aggregates=tuple(draw(aggregates())),
@@ -125,20 +129,22 @@ def hops(draw: st.DrawFn) -> WindowAggregate:
 
 
 @st.composite
-def overs(draw: st.DrawFn) -> OverAggregate:
+def overs(draw: st.DrawFn, stream: Stream) -> OverAggregate:
     frames = st.builds(Frame, st.sampled_from(Unit), st.integers(0, 5))
     calls = tuple(OverCall(a, draw(partitions()), draw(frames)) for a in draw(aggregates()))
-    return OverAggregate(Scan(STREAM), calls, draw(policies()))
+    return OverAggregate(Scan(stream), calls, draw(policies()))
 
 
 @st.composite
-def sliding(draw: st.DrawFn) -> OverAggregate:
+def sliding(draw: st.DrawFn, stream: Stream) -> OverAggregate:
     """Sliding windows of a stream: all calls share partition and frame."""
-    by_arrival = draw(st.booleans())
+    # Messages are numbered as they come, and an OFFSET is taken to rise with them; shuffled
+    # ones would leave open which of two is FIRST.
+    by_arrival = stream.offset is None and draw(st.booleans())
     frame = Frame(Unit.ROWS if by_arrival else Unit.RANGE, draw(st.integers(0, 5)))
     partition = draw(partitions())
     return OverAggregate(
-        input=Scan(STREAM),
+        input=Scan(stream),
         calls=tuple(OverCall(a, partition, frame) for a in draw(aggregates())),
         policy=draw(policies()),
         by_arrival=by_arrival,
@@ -149,12 +155,12 @@ def sliding(draw: st.DrawFn) -> OverAggregate:
 
 
 @st.composite
-def scripts(draw: st.DrawFn) -> Script:
+def scripts(draw: st.DrawFn, stream: Stream) -> Script:
     """One query; with some a HAVING on its first value, which corrections pass or not."""
-    plan: Node = draw(hops() | overs() | sliding())
+    plan: Node = draw(hops(stream) | overs(stream) | sliding(stream))
     if draw(st.booleans()):
         plan = Filter(plan, Scalar("a0 IS NOT NULL", '"a0" IS NOT NULL', pa.bool_(), ("a0",)))
-    return Script((STREAM,), (Query(plan),))
+    return Script((stream,), (Query(plan),))
 
 
 def steps() -> st.SearchStrategy[list[Step]]:
@@ -166,7 +172,20 @@ def steps() -> st.SearchStrategy[list[Step]]:
     drains = st.just(Step(drain=True))
     # half of all steps bring rows, or there would be little to correct
     kinds = [feeds, feeds, feeds, watermarks, clocks, drains]
-    return st.lists(st.sampled_from(kinds).flatmap(lambda kind: kind), min_size=2, max_size=10)
+    step = st.builds(
+        replace, st.sampled_from(kinds).flatmap(lambda kind: kind), restart=st.booleans()
+    )
+    return st.lists(step, min_size=2, max_size=10)
 
 
 STREAM = Stream("s", COLUMNS, "ts", delay=2)
+NUMBERED = Stream("s", (*COLUMNS, Column("id", pa.int64())), "ts", delay=2, offset="id")
+
+
+@st.composite
+def numbered(draw: st.DrawFn) -> list[Step]:
+    """Steps whose rows have an `id`, in any order, each once."""
+    taken = draw(steps())
+    fed = sum(len(step.rows) for step in taken)
+    ids = iter(draw(st.permutations(range(-fed, fed)))[:fed])
+    return [replace(s, rows=tuple({**row, "id": next(ids)} for row in s.rows)) for s in taken]

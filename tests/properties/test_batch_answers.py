@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlwin.embedded.board import fold
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.instants import SECOND, format_instant, from_datetime
-from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Query
-from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.sql import script
-from tests.golden.specified import specified
+from tests.properties.hosts import Host, fast_hosts, reference
 from tests.properties.plans import rows
 from tests.properties.queries import Question, questions
 
@@ -31,17 +30,17 @@ arrivals = st.lists(
     min_size=1,
     max_size=6,
 )
-hosts = st.sampled_from([lower, lower, lower, specified])
+hosts = fast_hosts() | st.just(reference)
 
 
 @given(questions(), arrivals, hosts)
 @settings(max_examples=settings.default.max_examples * 8)
 def test_last_revisions_are_the_batch_answer(
-    question: Question, batches: list[list[Row]], lowering: Callable[[Query], Lowered]
+    question: Question, batches: list[list[Row]], host: Host
 ) -> None:
     numbered = iter(range(10**6))
     fed = [[{"id": next(numbered), **row} for row in batch] for batch in batches]
-    found = keyed(streamed(question.text, fed, lowering), question.known)
+    found = keyed(streamed(question.text, fed, host), question.known)
     expected = keyed(
         batch_answer(question.batch, [row for part in fed for row in part]), question.known
     )
@@ -50,18 +49,25 @@ def test_last_revisions_are_the_batch_answer(
         assert all(map(close, values, found[key])), (key, values, found[key])
 
 
-def streamed(
-    text: str, batches: list[list[Row]], lowering: Callable[[Query], Lowered]
-) -> list[tuple[Any, ...]]:
-    query = EmbeddedQuery(script(text), explain, lowering)
+def streamed(text: str, batches: list[list[Row]], host: Host) -> list[tuple[Any, ...]]:
+    """The last revisions; hosts that restart do so after each batch."""
+    lives = host(script(text))
+    told: list[pl.DataFrame] = []
     for number, batch in enumerate(batches):
+        query = next(lives)
         query.push("s", batch)
         query.advance(now=2 * number * SECOND)  # some corrections go out between the batches
+        told.append(_told(query))
+    query = next(lives)
     query.drain()
+    last = fold(pl.concat([*told, _told(query)])).filter(pl.col("op") != "-D")
+    return last.drop("op", "emit", "revision", "row_key").rows()
+
+
+def _told(query: EmbeddedQuery) -> pl.DataFrame:
     query._check()
     assert query.expired().num_rows == 0
-    table = query.table().drop_columns(["op", "emit", "revision", "row_key"])
-    return [tuple(row.values()) for row in table.to_pylist()]
+    return pl.DataFrame(pl.from_arrow(query.results()))
 
 
 def batch_answer(sql: str, every: list[Row]) -> list[tuple[Any, ...]]:

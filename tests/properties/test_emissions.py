@@ -1,33 +1,49 @@
-"""The fast operators say what the reference says, and when it says it."""
+"""The fast operators say what the reference says, and when it says it, through restarts too."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from hypothesis import given, settings
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.plan.nodes import Query, Script
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.plan.nodes import Script
 from tests.golden.cells import Table, difference, of_arrow
-from tests.golden.specified import specified
-from tests.properties.plans import Step, scripts, steps
+from tests.properties.hosts import Host, fast_hosts, reference
+from tests.properties.plans import NUMBERED, STREAM, Step, numbered, scripts, steps
+
+EXAMPLES = settings.default.max_examples
 
 
-@given(scripts(), steps())
-@settings(max_examples=settings.default.max_examples * 6)
-def test_each_step_emits_what_the_reference_emits(script: Script, taken: list[Step]) -> None:
+@given(scripts(STREAM), steps(), fast_hosts())
+@settings(max_examples=EXAMPLES * 5)
+def test_each_step_emits_what_the_reference_emits(
+    script: Script, taken: list[Step], host: Host
+) -> None:
+    _same(script, taken, host)
+
+
+@given(scripts(NUMBERED), numbered(), fast_hosts())
+@settings(max_examples=EXAMPLES)
+def test_so_it_does_where_rows_have_numbers_of_their_own(
+    script: Script, taken: list[Step], host: Host
+) -> None:
+    _same(script, taken, host)
+
+
+def _same(script: Script, taken: list[Step], host: Host) -> None:
     for step, expected, found in zip(
-        taken, emissions(script, specified, taken), emissions(script, lower, taken), strict=True
+        taken, emissions(script, reference, taken), emissions(script, host, taken), strict=True
     ):
         assert not difference(expected, found), (step, difference(expected, found))
 
 
-def emissions(
-    script: Script, lowering: Callable[[Query], Lowered], taken: list[Step]
-) -> list[Table]:
-    query = EmbeddedQuery(script, lowering=lowering)
-    return [_after(query, step) for step in taken]
+def emissions(script: Script, host: Host, taken: list[Step]) -> list[Table]:
+    lives = host(script)
+    query, told = next(lives), []
+    for step in taken:
+        told.append(_after(query, step))
+        if step.restart:
+            query = next(lives)
+    return told
 
 
 def _after(query: EmbeddedQuery, step: Step) -> Table:

@@ -142,3 +142,17 @@ def test_an_instant_is_taken_or_not_whatever_stands_beside_it() -> None:
         False,
         True,
     ]
+
+
+def test_a_decimal_that_is_no_number() -> None:
+    value, reasons = one(pa.decimal128(10, 2), Decimal("NaN"))
+    assert (value, reasons) == (None, ["x is 'NaN', not a DECIMAL(10, 2)"])
+
+
+def test_half_of_a_surrogate_pair_is_replaced() -> None:
+    assert one(pa.string(), "a\ud800b") == ("a\ufffdb", [])
+
+
+def test_names_of_columns_are_text() -> None:
+    with pytest.raises(InputError, match="a column's name is a str, not 1"):
+        frame_of([{1: "a"}], (Column("x", pa.int64()),))

@@ -7,6 +7,36 @@ import pytest
 from tests.sql.cases import mistake, underlined
 
 REFUSED = [
+    (
+        "SELECT COUNT(*) FROM HOP(DATA => orders, TIMECOL => ts, SIZE => 1 HOUR, SIZE => 1 HOUR)",
+        "the argument SIZE is given twice",
+        "SIZE => 1 HOUR",
+    ),
+    (
+        "CREATE STREAM x (a DECIMAL(50, 2)); SELECT a FROM x",
+        "DECIMAL(50, 2) has no such precision and scale",
+        "DECIMAL(50, 2)",
+    ),
+    (
+        "CREATE STREAM x (a DECIMAL(5, 9)); SELECT a FROM x",
+        "DECIMAL(5, 9) has no such precision and scale",
+        "DECIMAL(5, 9)",
+    ),
+    (
+        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 99999999999 DAYS)",
+        "a duration is at most 10,000 years, 3652500 days",
+        "99999999999 DAYS",
+    ),
+    (
+        "SELECT COUNT(*) FROM orders OVER (ROWS 99999999999999999999 PRECEDING)",
+        "at most 1099511627776 rows",
+        "99999999999999999999",
+    ),
+    (
+        "SELECT SUM(*) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "SUM takes a number, not *",
+        "SUM",
+    ),
     ("SET speed = 9", "there is no setting speed", "SET speed = 9"),
     ("SET buckets = many", "buckets is a count, not many", "SET buckets = many"),
     (

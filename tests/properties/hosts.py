@@ -1,0 +1,37 @@
+"""Where a property runs: in memory, or through restarts from segments of a few rows.
+
+A host gives the query, and with every `next` the query after a commit and a restart.
+In memory nothing restarts, and it is the same query for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import repeat
+
+from hypothesis import strategies as st
+
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.plan.explain import explain
+from sqlwin.plan.nodes import Query, Script
+from sqlwin.runtime.lower import Lowered, lower
+from tests.golden.restarted import lives
+from tests.golden.specified import specified
+
+Host = Callable[[Script], Iterator[EmbeddedQuery]]
+
+
+def in_memory(asked: Script, lowering: Callable[[Query], Lowered]) -> Iterator[EmbeddedQuery]:
+    return repeat(EmbeddedQuery(asked, explain, lowering))
+
+
+reference: Host = partial(in_memory, lowering=specified)
+fast: Host = partial(in_memory, lowering=lower)
+
+
+def fast_hosts() -> st.SearchStrategy[Host]:
+    """Half of all examples restart; segments of one row have the most edges."""
+    return st.sampled_from(
+        [fast, fast, partial(lives, segment_rows=1), partial(lives, segment_rows=4)]
+    )
