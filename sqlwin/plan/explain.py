@@ -53,6 +53,8 @@ def _query(query: Query) -> Iterator[str]:
     yield f"Ties: {_ties(stream)}"
     if window is not None and not bucket_keys(window):
         yield f"Warning: {_one_bucket(window)}"
+    if window is not None and _keeps_keys(window):
+        yield "Warning: the last rows or the count of every key are kept, so state grows with keys"
 
 
 def _chain(node: Node) -> Iterator[Node]:
@@ -176,6 +178,14 @@ def _ties(stream: Stream) -> str:
 
 
 # --- buckets ------------------------------------------------------------------------
+
+
+def _keeps_keys(window: Window) -> bool:
+    """Whether what is kept of a key does not go with time."""
+    if counts(window):
+        return bool(bucket_keys(window))
+    calls = window.calls if isinstance(window, OverAggregate) else ()
+    return any(call.partition and call.frame.unit is Unit.ROWS for call in calls)
 
 
 def _one_bucket(window: Window) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.instants import SECOND
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contract import Operator
@@ -39,6 +40,8 @@ from sqlwin.windows import Frame, Unit
 
 SLICES = 4
 """Time slices that a window's reach and retention are cut into; whole slices expire."""
+SHORTEST_SLICE = 10 * SECOND
+"""Each slice costs a segment a batch, so that short windows share one."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,8 @@ def _slid(window: OverAggregate, stream: Stream, filtered: bool) -> Operator:
         first = window.calls[0]
         size = first.frame.preceding + 1
         return TupleSlider(stream.name, size, first.partition, carried, calls, window.where)
-    width = slice_width(max(c.frame.preceding for c in calls) + window.policy.retain)
+    ranges = (c.frame.preceding for c in calls if c.frame.unit is Unit.RANGE)
+    width = slice_width(max(ranges, default=0) + window.policy.retain)
     return OverAggregator(
         stream.name, carried, calls, window.policy, width, window.per_instant, filtered
     )
@@ -175,7 +179,8 @@ def _call(call: OverCall, window: OverAggregate) -> Call:
 
 
 def slice_width(span: int) -> int:
-    return max(1, -(-span // SLICES))
+    """Microseconds of a time slice in a store that spans so many."""
+    return max(SHORTEST_SLICE, -(-span // SLICES))
 
 
 def _fold(aggregate: Aggregate, below: Node) -> Fold:

@@ -8,6 +8,9 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast
 from sqlwin.windows import Frame, Hop, Unit
 
+MOST_WINDOWS = 10_000
+"""That a row may be in; each window is an emission of its own."""
+
 LEGAL_NOW = "TUMBLE, HOP, OVER (… RANGE or ROWS n PRECEDING [ADVANCE BY …])"
 _SIZES = {"tumble": ("size",), "hop": ("slide", "size"), "window": ("size",)}
 _NEEDS = {
@@ -102,6 +105,10 @@ def hop(size: int, advance: int, span: Span, unit: Unit, offset: int = 0) -> Hop
     if advance > size:
         message = "a window must not advance by more than its size: rows between would be lost"
         raise QueryError(message, span, legal="slide (or advance) at most size; slide comes first")
+    if size > advance * MOST_WINDOWS:
+        message = f"a row would be in {-(-size // advance):,} windows"
+        legal = f"at most {MOST_WINDOWS:,}: a longer advance; OVER for a window of each row"
+        raise QueryError(message, span, legal=legal)
     return Hop(size, advance, offset, unit)
 
 

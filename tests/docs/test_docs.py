@@ -231,7 +231,9 @@ def test_a_file_that_is_named_exists(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_module_that_is_named_exists(page: Path) -> None:
     """`source.py` and the like: some module of the package, or a script, is called that."""
-    known = {path.name for folder in ("sqlwin", "queries", "tests") for path in modules(folder)}
+    known = {
+        path.name for folder in ("sqlwin", "queries", "bench", "tests") for path in modules(folder)
+    }
     named = re.findall(r"`(?:[\w.-]+/)*([\w-]+\.py)`", page.read_text(encoding="utf-8"))
     assert set(named) - known == set()
 

@@ -8,6 +8,11 @@ from tests.sql.cases import mistake, underlined
 
 REFUSED = [
     (
+        "SELECT COUNT(*) FROM HOP(orders, ts, 1 MILLISECOND, 1 DAY)",
+        "a row would be in 86,400,000 windows",
+        "HOP(orders, ts, 1 MILLISECOND, 1 DAY)",
+    ),
+    (
         "SELECT COUNT(*) FROM HOP(DATA => orders, TIMECOL => ts, SIZE => 1 HOUR, SIZE => 1 HOUR)",
         "the argument SIZE is given twice",
         "SIZE => 1 HOUR",
