@@ -69,7 +69,13 @@ class RunError(SqlwinError):
 
 
 class OverflowInAggregate(RunError):
-    """An exact aggregate left the range of its type; the message names the row."""
+    """An exact aggregate left the range of its type. place: the window, and its last row."""
+
+    def __init__(self, name: str, place: str) -> None:
+        super().__init__(
+            f"{name} leaves the range of its type in {place}. "
+            f"CAST its argument to DECIMAL(38, s) or DOUBLE."
+        )
 
 
 class StateError(RunError):

@@ -209,9 +209,6 @@ class WindowAggregator:
         start = int(window[WINDOW])  # type: ignore[call-overload]
         span = f"[{format_instant(start)}, {format_instant(start + self.hop.size)})"
         keys = ", ".join(f"{key} = {window[key]!r}" for key in self.keys)
-        return OverflowInAggregate(
-            f"{fold.call.name} leaves the range of its type in window {span}"
-            f"{' of ' + keys if keys else ''}; the last row of the window is "
-            f"{self.stream} at position {window[LAST]}. "
-            f"CAST its argument to DECIMAL(38, s) or DOUBLE."
-        )
+        of = f" of {keys}" if keys else ""
+        last = f"the last row of the window is {self.stream} at position {window[LAST]}"
+        return OverflowInAggregate(fold.call.name, f"window {span}{of}; {last}")

@@ -40,10 +40,7 @@ class Value:
         try:
             return aggregate(self.function, self.args, self.type, rows, self.where)
         except OutOfRange:
-            raise OverflowInAggregate(
-                f"{self.name} leaves the range of its type in {place}. "
-                f"CAST its argument to DECIMAL(38, s) or DOUBLE."
-            ) from None
+            raise OverflowInAggregate(self.name, place) from None
 
 
 @dataclass(frozen=True)

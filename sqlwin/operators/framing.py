@@ -106,7 +106,5 @@ def _slide(call: Call, rows: pl.DataFrame, frames: Frames, stream: str) -> pl.Se
         return call.fold.slide(rows, frames)
     except Overflow as overflow:
         at = rows[SEQ][int(frames.hi[overflow.row]) - 1]
-        raise OverflowInAggregate(
-            f"{call.name} leaves the range of its type in the frame of {stream} at "
-            f"position {at}. CAST its argument to DECIMAL(38, s) or DOUBLE."
-        ) from None
+        place = f"the frame of {stream} at position {at}"
+        raise OverflowInAggregate(call.name, place) from None

@@ -155,9 +155,7 @@ class TupleAggregator:
                 values.append(fold.finish(merged))
             except Overflow as overflow:
                 window = merged.row(overflow.row, named=True)
-                raise OverflowInAggregate(
-                    f"{fold.call.name} leaves the range of its type in the window from message "
-                    f"{window[WINDOW]}; its last row is {self.stream} at position {window[LAST]}. "
-                    f"CAST its argument to DECIMAL(38, s) or DOUBLE."
-                ) from None
+                last = f"its last row is {self.stream} at position {window[LAST]}"
+                place = f"the window from message {window[WINDOW]}; {last}"
+                raise OverflowInAggregate(fold.call.name, place) from None
         return merged.select(*self.keys, WINDOW, *values)
