@@ -10,6 +10,9 @@
 --
 -- Flights that never left have no dep_ts: they go to the error stream.
 
+-- On Spark two files or so a batch, as a feed would bring them, so that revisions show.
+SET 'batch.bytes' = 1500000;
+
 CREATE STREAM flights (
   flight_id BIGINT,
   carrier STRING,

@@ -98,6 +98,7 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         print(answer)
     if not asked.queries:
         return 0
+    progress.starting({"embedded": "in process", "spark": "Spark"}[arguments.engine])
     if arguments.engine == "embedded":
         from sqlwin.embedded.run import run
     else:

@@ -77,6 +77,9 @@ class Progress:
         self.began = time.monotonic()
         self.shown = 0
 
+    def starting(self, engine: str) -> None:
+        self._say(f"starting {engine} …")
+
     def batch(self, batch: Batch) -> None:
         marks = ", ".join(
             f"{stream} at {format_instant(w)}"

@@ -28,6 +28,7 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW, pane_start, windows_of
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.revisions import Revisions, bounds
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import PLACE, POSITION, SEQ, TS
@@ -40,7 +41,7 @@ INSTANT = pl.Datetime("us", "UTC")
 
 
 @dataclass(frozen=True)
-class WindowAggregator:
+class WindowAggregator(Correcting):
     """below: columns of the rows. keys: those grouped by. values: dtypes of the results."""
 
     stream: str
@@ -97,24 +98,12 @@ class WindowAggregator:
         stores.closed = watermark
         return pl.concat([full, self._retire(watermark, stores)])
 
-    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        deadline = self.next_deadline(stores)
-        if deadline is None or now < deadline:
-            return self.nothing()
-        return self._correct(self.revisions.due(stores, now - self.policy.late_period), stores)
-
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         corrected = self._correct(self.revisions.due(stores), stores)
         windows = self._closing(stores.closed, END, stores)
         known = self.revisions.was(windows, stores, otherwise=-1)
         self.revisions.settle(known, stores)
         return pl.concat([corrected, self._changes(known, "full")])
-
-    def next_deadline(self, stores: Stores) -> int | None:
-        return None if stores.pending is None else stores.pending + self.policy.late_period
-
-    def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
 
     # What goes out.
 

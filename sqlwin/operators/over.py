@@ -29,6 +29,7 @@ import polars as pl
 from sqlwin.instants import END
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.framing import Call, evaluate, holding
 from sqlwin.operators.history import History
 from sqlwin.operators.revisions import Revisions, bounds
@@ -42,7 +43,7 @@ STREAM, NEW = "__stream", "__new"
 
 
 @dataclass(frozen=True)
-class OverAggregator:
+class OverAggregator(Correcting):
     """carried: the input columns and their dtypes. slice_width: of the row store, microseconds.
 
     per_instant: the rows of one partition and instant make one window, known by
@@ -105,23 +106,11 @@ class OverAggregator:
         stores.closed = watermark
         return pl.concat([self._changes(full, "full"), self._retire(watermark, stores)])
 
-    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        deadline = self.next_deadline(stores)
-        if deadline is None or now < deadline:
-            return self.nothing()
-        return self._correct(self.revisions.due(stores, now - self.policy.late_period), stores)
-
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         corrected = self._correct(self.revisions.due(stores), stores)
         known = self._emit_full(stores, END)
         self.revisions.settle(known, stores)
         return pl.concat([corrected, self._changes(known, "full")])
-
-    def next_deadline(self, stores: Stores) -> int | None:
-        return None if stores.pending is None else stores.pending + self.policy.late_period
-
-    def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
 
     # What goes out.
 

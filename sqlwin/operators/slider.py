@@ -16,6 +16,7 @@ import polars as pl
 
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.counting import Counting
 from sqlwin.operators.framing import Call, Mask, evaluate
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.revisions import everything
@@ -23,7 +24,7 @@ from sqlwin.operators.tuples import RING, SLOT
 
 
 @dataclass(frozen=True)
-class TupleSlider:
+class TupleSlider(Counting):
     """A window of the last `size` messages of the partition for each message.
 
     calls: over a RANGE of size - 1 back, for they slide over the numbers: messages
@@ -46,9 +47,6 @@ class TupleSlider:
     def numbering(self) -> Numbering:
         return Numbering({name: self.carried[name] for name in self.partition})
 
-    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows
-
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
@@ -59,21 +57,8 @@ class TupleSlider:
         self._keep(both, counts, stores)
         return self._emit(both, np.arange(len(both)) >= len(held))
 
-    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(stores.closed, watermark)
-        return self.nothing()
-
-    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        return self.nothing()
-
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self.nothing()
-
-    def next_deadline(self, stores: Stores) -> int | None:
-        return None
-
-    def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
 
     def _held(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         held = self.numbering.with_counts(everything(stores, RING), counts)

@@ -25,6 +25,7 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW, pane_start, windows_of
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.counting import Counting
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.revisions import Revisions, everything
 from sqlwin.schema import PLACE, SEQ
@@ -36,7 +37,7 @@ FIRST, LAST = "__first", "__last"
 
 
 @dataclass(frozen=True)
-class TupleAggregator:
+class TupleAggregator(Counting):
     """`hop` in messages of the partition, a prefix of `keys`."""
 
     stream: str
@@ -65,9 +66,6 @@ class TupleAggregator:
     def numbering(self) -> Numbering:
         return Numbering({name: self.keys[name] for name in self.partition})
 
-    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows
-
     def sample(self) -> pl.DataFrame:
         """No panes, with the columns that panes have."""
         return self._lift(pl.DataFrame(schema={**self.below, **PLACE, NUMBER: pl.Int64()}))
@@ -82,13 +80,6 @@ class TupleAggregator:
         full = (ends > pl.col(BEFORE) + 1, ends <= pl.col(COUNT) + 1)
         return self._changes(self._closing(panes, counts, *full), stores)
 
-    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(stores.closed, watermark)
-        return self.nothing()
-
-    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        return self.nothing()
-
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         counts = self.numbering.counts(stores)
         if counts.is_empty():
@@ -98,12 +89,6 @@ class TupleAggregator:
         known = self.revisions.was(windows, stores, otherwise=-1)
         self.revisions.settle(known, stores)
         return self._shown(known)
-
-    def next_deadline(self, stores: Stores) -> int | None:
-        return None
-
-    def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
 
     def _lift(self, numbered: pl.DataFrame) -> pl.DataFrame:
         rows = numbered.filter(pl.col(self.where)) if self.where else numbered
