@@ -98,10 +98,10 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         print(answer)
     if not asked.queries:
         return 0
-    progress.starting({"embedded": "in process", "spark": "Spark"}[arguments.engine])
     if arguments.engine == "embedded":
         from sqlwin.embedded.run import run
     else:
+        progress.starting("Spark")  # which takes seconds to say anything itself
         from sqlwin.spark.run import run
     progress.done(run(asked, options))
     return 0
