@@ -11,7 +11,7 @@ each `+U` stands directly below the `-U` it replaces.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import polars as pl
@@ -31,7 +31,6 @@ class Stores:
     named: dict[str, Store]
     closed: int = START
     pending: int | None = None
-    spare: dict[str, int] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Store:
         return self.named[name]
