@@ -22,18 +22,54 @@ class Late(Enum):
     NEVER = "never"
 
 
-@dataclass(frozen=True)
-class Policy:
-    """The policies of one window operator.
+class Early(Enum):
+    """When a window is emitted before it is full."""
 
-    late, late_period: SAMZA-552's default is a batch of 10 s of processing time.
-    retain: event time a full window is kept to be corrected (not its own length).
+    EVERY = "every"
+    ROWS = "rows"
+    ON_UPDATE = "on update"
+
+
+class Expired(Enum):
+    """What becomes of a row beyond retention.
+
+    STREAM: to the error stream. COUNT: counted only. EMIT: KIP-94's rule, a session
+    of its own that is emitted and not stored.
     """
 
-    retain: int
+    STREAM = "stream"
+    COUNT = "count"
+    EMIT = "emit"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The policies of one window operator. Periods are processing time.
+
+    retain: event time that a full window is kept to be corrected (not its own
+    length); None: for ever. retain_rows: or until so many rows of its key are
+    newer than all of it; None: no such bound. late, late_period: SAMZA-552's
+    default is a batch of 10 s. early: None sends nothing early; early_period goes
+    with EVERY, early_rows with ROWS. timeout: a stream silent for so long has its
+    open windows emitted full. errors: the sink named by EXPIRED INTO.
+    """
+
+    retain: int | None
     late: Late = Late.EVERY
     late_period: int = DEFAULT_LATE_PERIOD
+    early: Early | None = None
+    early_period: int = 0
+    early_rows: int = 0
+    timeout: int | None = None
+    retain_rows: int | None = None
+    expired: Expired = Expired.STREAM
+    errors: str | None = None
 
     def __post_init__(self) -> None:
-        if self.retain < 0 or self.late_period < 0:
+        lengths = (self.retain, self.late_period, self.early_period, self.timeout)
+        if any(length is not None and length < 0 for length in lengths):
             raise ValueError(f"negative duration in {self}")
+        if self.early is Early.ROWS and self.early_rows < 1:
+            raise ValueError(f"EARLY EVERY n ROWS needs at least 1, got {self.early_rows}")
+        if self.retain_rows is not None and self.retain_rows < 1:
+            raise ValueError(f"RETAIN n ROWS needs at least 1, got {self.retain_rows}")

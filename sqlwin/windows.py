@@ -6,6 +6,11 @@ in the order of their positions, from 1.
 
 An OVER frame belongs to one row and is what SQL says: its bounds are inclusive
 and, under RANGE, rows of one instant are peers and share one frame.
+
+>>> Hop(size=60, advance=15).pane, Cumulate(size=60, step=20).pane
+(15, 20)
+>>> Frame(Unit.ROWS, preceding=2, following=-1)  # the two rows before this one
+Frame(unit=<Unit.ROWS: 'ROWS'>, preceding=2, following=-1, exclude=<Exclude.NO_OTHERS: 'NO OTHERS'>)
 """
 
 from __future__ import annotations
@@ -50,15 +55,65 @@ class Hop:
 
 
 @dataclass(frozen=True)
-class Frame:
-    """`unit BETWEEN preceding PRECEDING AND CURRENT ROW` of one row.
+class Cumulate:
+    """Windows that begin together every `size` and end after 1, 2, … steps.
 
-    `preceding`: microseconds under RANGE, rows under ROWS; at least 0.
+    Microseconds of event time, aligned to the epoch plus `offset`; the last
+    window of each run is a tumbling one of `size`. Source: Flink's CUMULATE.
+    """
+
+    size: int
+    step: int
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.step <= self.size and self.size % self.step == 0):
+            raise ValueError(f"need a step that divides size, got {self.step} and {self.size}")
+
+    @property
+    def unit(self) -> Unit:
+        return Unit.RANGE
+
+    @property
+    def pane(self) -> int:
+        return self.step
+
+
+@dataclass(frozen=True)
+class Whole:
+    """One window, all of the stream: it is not full before the input ends."""
+
+    @property
+    def unit(self) -> Unit:
+        return Unit.RANGE
+
+
+GroupWindow = Hop | Cumulate | Whole
+
+
+class Exclude(Enum):
+    """Which rows near its own a frame leaves out. GROUP: the row and its peers; TIES: the peers."""
+
+    NO_OTHERS = "NO OTHERS"
+    CURRENT_ROW = "CURRENT ROW"
+    GROUP = "GROUP"
+    TIES = "TIES"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """From `preceding` before a row to `following` after it, both inclusive.
+
+    Microseconds under RANGE, rows under ROWS. None: unbounded on that side. A
+    negative number lies on the other side: `following=-1` is 1 PRECEDING.
+    A frame may be empty.
     """
 
     unit: Unit
-    preceding: int
+    preceding: int | None
+    following: int | None = 0
+    exclude: Exclude = Exclude.NO_OTHERS
 
     def __post_init__(self) -> None:
-        if self.preceding < 0:
-            raise ValueError(f"a frame reaches back by at least 0, got {self.preceding}")
+        if None not in (self.preceding, self.following) and self.preceding + self.following < 0:  # type: ignore[operator]
+            raise ValueError(f"a frame must not end before it begins: {self}")

@@ -3,7 +3,8 @@
 The binder takes all the variety of the dialect; a plan that leaves it has this
 normal form, and the runtime lowers nothing else:
 
-    Scan > Filter? > Project > WindowAggregate | OverAggregate > Filter? > Project
+    Scan > Filter? > Project > WindowAggregate | OverAggregate | TopN > Filter? > Project
+    Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
     Scan > Filter? > Project                                      (no window)
 
 Keys, arguments and carried columns of a window operator are plain columns,
@@ -20,9 +21,10 @@ import pyarrow as pa
 
 from sqlwin.policies import Policy
 from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
 BIGINT = pa.int64()
+GROUPING = "__grouping"
 
 
 @dataclass(frozen=True)
@@ -110,11 +112,22 @@ class Project:
 
 
 @dataclass(frozen=True)
+class Order:
+    """A column that something is ordered by; ties go by position. Defaults as in Spark SQL."""
+
+    column: str
+    descending: bool = False
+    nulls_last: bool = False
+
+
+@dataclass(frozen=True)
 class Aggregate:
     """One aggregate call: `name` is its output column, `args` are input columns.
 
-    function: the name of one of `sqlwin.aggregates.SIGNATURES`.
-    where: a BOOLEAN input column; only rows where it is true take part.
+    function: the name of one of `sqlwin.aggregates.SIGNATURES`, or of a function
+    registered from Python. where: a BOOLEAN input column; only rows where it is
+    true take part. params: constants, such as a percentile's fraction. distinct:
+    equal arguments count once. order: in which rows are taken; none: by position.
     """
 
     name: str
@@ -122,6 +135,9 @@ class Aggregate:
     args: tuple[str, ...]
     type: pa.DataType
     where: str | None = None
+    params: tuple[int | float | str, ...] = ()
+    distinct: bool = False
+    order: tuple[Order, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,26 +147,31 @@ class WindowAggregate:
     partition: the keys within which a tuple window counts its messages, a
     prefix of `keys`; empty for time windows. where: a BOOLEAN input column of a
     tuple window: messages where it is not true are counted but take no part.
-    Output: keys, window_start, window_end (TIMESTAMP, or BIGINT message numbers
-    for tuple windows), then the aggregates.
+    sets: of GROUPING SETS, each some of `keys`, the others NULL in its rows; none:
+    all keys together. Output: keys, `__grouping` where there are sets (BIGINT, as
+    GROUPING_ID: a bit for each key, the first key's the highest, set where the key
+    is left out), window_start, window_end (TIMESTAMP, or BIGINT message numbers
+    for tuple windows; neither for `Whole`), then the aggregates.
     """
 
     input: Node
-    window: Hop
+    window: GroupWindow
     keys: tuple[str, ...]
     aggregates: tuple[Aggregate, ...]
     policy: Policy
     partition: tuple[str, ...] = ()
     where: str | None = None
+    sets: tuple[tuple[str, ...], ...] = ()
 
     @property
     def schema(self) -> Schema:
         below = {column.name: column for column in self.input.schema}
         bound = TIMESTAMP if self.window.unit is Unit.RANGE else BIGINT
+        edges = (Column("window_start", bound), Column("window_end", bound))
         return (
             *(below[key] for key in self.keys),
-            Column("window_start", bound),
-            Column("window_end", bound),
+            *((Column(GROUPING, BIGINT),) if self.sets else ()),
+            *(() if isinstance(self.window, Whole) else edges),
             *(Column(a.name, a.type) for a in self.aggregates),
         )
 
@@ -196,7 +217,48 @@ class OverAggregate:
         )
 
 
-Node = Scan | Filter | Project | WindowAggregate | OverAggregate
+@dataclass(frozen=True)
+class TopN:
+    """The first `limit` rows of each partition in an order that is not event time.
+
+    function: row_number, rank or dense_rank; what is above `limit` is not kept.
+    Output: all input columns, then `name` (BIGINT). A row is known by its position.
+    """
+
+    input: Node
+    name: str
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[Order, ...]
+    limit: int
+    policy: Policy
+
+    @property
+    def schema(self) -> Schema:
+        return (*self.input.schema, Column(self.name, BIGINT))
+
+
+@dataclass(frozen=True)
+class WindowRank:
+    """A rank of each row of a group window among those of one window and partition.
+
+    input: a WindowAggregate, whose policy and identity it keeps. partition: some of
+    its keys; the window itself is always a part of it. order, function: as TopN.
+    Output: all input columns, then `name` (BIGINT).
+    """
+
+    input: WindowAggregate
+    name: str
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[Order, ...]
+
+    @property
+    def schema(self) -> Schema:
+        return (*self.input.schema, Column(self.name, BIGINT))
+
+
+Node = Scan | Filter | Project | WindowAggregate | OverAggregate | TopN | WindowRank
 
 
 @dataclass(frozen=True)
