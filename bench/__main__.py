@@ -1,4 +1,4 @@
-"""Run the benchmarks: `make bench`, or `python -m bench --help`."""
+"""Run the benchmarks: `make bench`, or `python -m bench --help`; `python -m bench soak`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median_low
 
+from bench import soak
 from bench.answers import checked, expected
 from bench.data import RATE, SHAPES, generated
 from bench.queries import QUESTIONS
@@ -162,4 +163,6 @@ def options() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["soak"]:
+        sys.exit(soak.main(soak.options().parse_args(sys.argv[2:])))
     sys.exit(main(options().parse_args()))

@@ -15,22 +15,36 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sqlwin.api import explain, query, stream
-    from sqlwin.errors import InputError, QueryError, RunError, SqlwinError
+    from sqlwin.errors import (
+        FunctionError,
+        Incomplete,
+        InputDisabled,
+        InputError,
+        QueryError,
+        RunError,
+        SqlwinError,
+    )
+    from sqlwin.functions import aggregate
 
 __version__ = "0.1.0"
 __all__ = [
+    "FunctionError",
+    "Incomplete",
+    "InputDisabled",
     "InputError",
     "QueryError",
     "RunError",
     "SqlwinError",
+    "aggregate",
     "explain",
     "query",
     "stream",
 ]
+_HOMES = {"aggregate": "sqlwin.functions"}
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "sqlwin.api" if name.islower() else "sqlwin.errors"
+    home = _HOMES.get(name, "sqlwin.api" if name.islower() else "sqlwin.errors")
     return getattr(import_module(home), name)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from uuid import uuid4
 
 import pyarrow as pa
 
+from sqlwin.embedded.durable import DurableStore
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError
+from sqlwin.functions import PythonAggregate
 from sqlwin.instants import UNITS
 from sqlwin.plan.explain import explain as explain_query
 from sqlwin.plan.explain import explain_script
@@ -20,12 +24,19 @@ def query(
     sql: str,
     streams: Mapping[str, Stream | pa.Schema] | None = None,
     params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
+    store: str | PathLike[str] | None = None,
+    lazy: bool = False,
 ) -> EmbeddedQuery:
     """A query in this process.
 
     sql: a script with CREATE STREAM … and one SELECT, or just the SELECT where
-    `streams` are given. params: values of `:name` parameters.
-    Raises QueryError for a mistake in the text, with line, column and what is legal.
+    `streams` are given. params: values of `:name` parameters. functions: aggregates in
+    Python that the text may call, see `sqlwin.aggregate`. store: a file that `flush`
+    writes to; one that is there already is gone on from. lazy: where its message store
+    was deleted, work before the replay has filled it again.
+    Raises QueryError for a mistake in the text, with line, column and what is legal;
+    InputError for a store of another query.
 
     >>> q = query('''
     ...     CREATE STREAM orders (
@@ -39,7 +50,9 @@ def query(
     >>> q.table()["total"].to_pylist()
     [5]
     """
-    return EmbeddedQuery(script(sql, streams=_declared(streams), params=params), explain_query)
+    asked = script(sql, _declared(streams), params, tuple(functions))
+    blobs = None if store is None else DurableStore(store)
+    return EmbeddedQuery(asked, explain_query, blobs=blobs, token=uuid4().hex, lazy=lazy)
 
 
 def stream(

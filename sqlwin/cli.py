@@ -15,6 +15,7 @@ from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
+from sqlwin.runtime.load import Load, load
 from sqlwin.runtime.options import RunOptions
 from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
@@ -50,6 +51,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--param", action="append", default=[], metavar="name=value", help="a :name parameter"
         )
+    explain.add_argument("--rate", metavar="ROWS/UNIT", help="and the state to expect: 1000/s")
+    explain.add_argument("--keys", metavar="N", help="of so many distinct keys: 1e6")
+    explain.add_argument("--width", metavar="BYTES", help="of a string, 16 where not told")
     run.add_argument("--engine", choices=("spark", "embedded"), default="spark")
     run.add_argument("--output", choices=("table", "json", "csv"), default="table")
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")
@@ -108,8 +112,22 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
 
 
 def _explain(arguments: argparse.Namespace, asked: Script) -> int:
+    bearing = _load(arguments)
     print(explain_script(asked))
+    if bearing is not None:
+        from sqlwin.runtime.bounds import state_text
+
+        print("", state_text(asked, bearing), sep="\n")
     return 0
+
+
+def _load(arguments: argparse.Namespace) -> Load | None:
+    given = [arguments.rate, arguments.keys]
+    if None not in given:
+        return load(arguments.rate, arguments.keys, arguments.width)
+    if given != [None, None] or arguments.width is not None:
+        raise InputError("--rate and --keys go together: explain q.sql --rate 1000/s --keys 1e6")
+    return None
 
 
 def _check(arguments: argparse.Namespace, asked: Script) -> int:

@@ -68,6 +68,22 @@ class RunError(SqlwinError):
     """A failure while a query runs; the last commit stands."""
 
 
+class InputDisabled(RunError):
+    """A refused output stops the input; the query itself is whole."""
+
+
+class Incomplete(RunError):
+    """A lost message store is not whole yet; nothing of the call was taken but what fills it."""
+
+
+class FunctionError(RunError):
+    """A function of the user's raised, or gave what does not fit its declared type."""
+
+    def __init__(self, message: str) -> None:
+        # Polars raises it again with words of its own behind: an expression, of no use here
+        super().__init__(message.partition("\n\nThis error occurred")[0])
+
+
 class OverflowInAggregate(RunError):
     """An exact aggregate left the range of its type. place: the window, and its last row."""
 

@@ -16,6 +16,7 @@ with two underscores, and no column of a user may.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import polars as pl
@@ -78,10 +79,65 @@ def type_named(name: str, precision: int | None = None, scale: int = 0) -> pa.Da
     return _NAMES.get(_ALIASES.get(upper, upper))
 
 
+def type_of(text: str) -> pa.DataType | None:
+    """The Arrow type of a whole SQL type, nested ones too; None where it is none.
+
+    >>> str(type_of("ARRAY<STRUCT<name: STRING, price DECIMAL(10, 2)>>"))
+    'list<item: struct<name: string, price: decimal128(10, 2)>>'
+    >>> type_of("ARRAY<STRING") is type_of("POINT") is None
+    True
+    """
+    found = re.fullmatch(r"\s*(\w+)\s*(?:<(.*)>|\((.*)\))?\s*", text, re.DOTALL)
+    if found is None:
+        return None
+    name, inner, digits = found.groups()
+    if inner is not None:
+        return _nested(name.upper(), _parted(inner))
+    if digits is None:
+        return type_named(name)
+    if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)?", digits):
+        return None
+    precision, *scale = (int(digit) for digit in digits.split(","))
+    known = 0 < precision <= 38 and all(digit <= precision for digit in scale)
+    return type_named(name, precision, *scale) if known else None
+
+
+def _nested(name: str, parts: list[str]) -> pa.DataType | None:
+    if name == "ARRAY" and len(parts) == 1:
+        item = type_of(parts[0])
+        return None if item is None else pa.list_(item)
+    if name != "STRUCT":
+        return None
+    fields = [re.fullmatch(r"\s*(\w+)(?:\s*:|\s)(.*)", part, re.DOTALL) for part in parts]
+    types = [(field[1], type_of(field[2])) for field in fields if field is not None]
+    whole = len(types) == len(parts) and all(type_ is not None for _, type_ in types)
+    return pa.struct(types) if whole else None
+
+
+def _parted(text: str) -> list[str]:
+    """Parted at the commas that stand in no bracket."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
 def type_name(type_: pa.DataType) -> str:
-    """SQL's name of an Arrow type."""
+    """SQL's name of an Arrow type.
+
+    >>> type_name(pa.list_(pa.int64())), type_name(pa.struct([("a", pa.string())]))
+    ('ARRAY<BIGINT>', 'STRUCT<a: STRING>')
+    """
     if pa.types.is_decimal(type_):
         return f"DECIMAL({type_.precision}, {type_.scale})"
+    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        return f"ARRAY<{type_name(type_.value_type)}>"
+    if pa.types.is_struct(type_):
+        return f"STRUCT<{', '.join(f'{field.name}: {type_name(field.type)}' for field in type_)}>"
     return next((name for name, known in _NAMES.items() if known == type_), str(type_).upper())
 
 

@@ -104,6 +104,8 @@ class Progress:
         )
         for reason, count in sorted(summary.refused.items()):
             self._say(f"  error stream: {count:,} rows, {reason}")
+        if summary.replayed:
+            self._say(f"  {summary.replayed:,} messages were known already")
 
     def _say(self, line: str) -> None:
         print(line, file=self.err, flush=True)

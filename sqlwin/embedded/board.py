@@ -35,9 +35,15 @@ class Board:
             self._fold()
 
     def fresh(self) -> pl.DataFrame:
+        """What was added since it was last dropped."""
         out = pl.concat(self._fresh)
-        self._fresh = [out.clear()]
+        self._fresh = [out]
         return out
+
+    def drop(self, rows: int | None = None) -> None:
+        """Let go of the first `rows` of what is fresh; None: of all of it."""
+        kept = self.fresh()
+        self._fresh = [kept.clear() if rows is None else kept[rows:]]
 
     def last(self) -> pl.DataFrame:
         """The last revision of every row_key, in the order of first emission."""

@@ -2,43 +2,45 @@
 
 One `push` is one batch. Nothing here asks a clock: processing time is what
 `advance(now=…)` last said, event time is what the rows and `advance(watermark=…)`
-say. So a test decides when what is emitted.
+say. So a test decides when what is emitted. docs/embedded.md has the examples.
+
+Invariant: what is written knows all outputs of the rows it has taken in: those sent,
+those that wait, or, of a flush, those that were cleared.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
-from operator import index
 
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.embedded.at import At, waiting, write
 from sqlwin.embedded.board import Board
-from sqlwin.errors import InputError, RunError
-from sqlwin.instants import END, START, from_datetime, parse_instant
+from sqlwin.embedded.moments import Instant, micros
+from sqlwin.embedded.refused import Refused
+from sqlwin.embedded.sending import Callback, Sending
+from sqlwin.errors import Incomplete, InputError, RunError
+from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Script, Stream
 from sqlwin.runtime.files import decoded
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.intake import Rows, frame_of, unknown_columns
 from sqlwin.runtime.lower import Lowered, lower
-from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.task import Output, Task
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments import SEGMENT_ROWS
-
-POSITION = "position"
-Instant = int | datetime | str
-"""Microseconds since the epoch, a datetime (UTC where it has no zone), or ISO 8601 text."""
 
 
 class EmbeddedQuery:
     """One SELECT, running. See `sqlwin.query`.
 
-    blobs: where `commit` writes; a query made with them goes on from there: with
-    its state, its positions and its clock, not with results already emitted.
-    token, segment_rows: see `Task`.
+    *Standalone*: outputs wait until `results` takes them; `flush` clears them and writes
+    state and positions together. *Automatic*: `on_output` sends each output as it comes.
+
+    blobs: where state is kept; a query made with them goes on from there: with its
+    state, its positions, its clock and the outputs that were not sent. token,
+    segment_rows, lazy: see `Task`.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class EmbeddedQuery:
         blobs: Blobs | None = None,
         token: str = "",
         segment_rows: int = SEGMENT_ROWS,
+        lazy: bool = False,
     ) -> None:
         if len(script.queries) != 1:
             raise InputError(
@@ -56,127 +59,191 @@ class EmbeddedQuery:
             )
         self._explain = explain
         self._query = lowering(script.queries[0])
+        self._blobs, self._token = blobs, token
+        self._at = At.read(blobs, fingerprint(self._query.query))
         self._front = Front(self._query)
-        self._task = Task(self._query, blobs, token, segment_rows=segment_rows)
+        self._task = Task(self._query, blobs, token, segment_rows=segment_rows, lazy=lazy)
         self._board = Board(self._task.back.nothing())
-        self._errors: list[pl.DataFrame] = []
-        self._blobs = blobs
-        self._pushed, self._now = _position(blobs)
-        self._failure: RunError | None = None
+        self._board.add(waiting(blobs, self._task.back.nothing()))
+        self._refused = Refused(self._query.expired)
+        self._sending = Sending(self._board)
+        self._failure: BaseException | None = None
+
+    # --- rows and time in ---
 
     def push(self, stream: str, rows: Rows) -> None:
         """Take one batch: a list of dicts, an Arrow table, a pandas or a Polars frame.
 
         Rows are positioned in the order they are pushed, unless the stream declares
-        an OFFSET. Malformed, expired and timeless rows go to `expired()`.
+        an OFFSET. Malformed, expired and timeless rows go to `expired()`. InputDisabled
+        after an output was refused; Incomplete while a lost message store is filled.
         """
         declared = self._declared(stream)
+        self._ready("push")
         frame = frame_of(rows, declared.columns)
         unknown_columns(frame, declared.columns, stream)
-        watermark = self._task.clock.of(stream)
-        came = decoded(frame, self._pushed, declared, watermark)
-        self._pushed += len(frame)
-        self.take(came.rows, came.errors)
+        came = decoded(frame, self._at.pushed, declared, self._task.clock.of(stream))
+        before, self._at = self._at, self._at.moved(len(frame))  # a commit on the way has both
+        try:
+            self.take(came.rows, came.errors)
+        except Incomplete:
+            self._at = before
+            raise
 
     def take(self, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         """Take one batch that is decoded and has its positions."""
-        self._alive()
-        taken = self._front.take(rows, self._task.clock.of(self._query.stream.name))
-        self._errors += [frame for frame in (malformed, taken.errors) if len(frame)]
-        self._run(lambda: self._task.take([taken.rows], [taken.marks], self._now))
+        self._ready("take")
+        lost = self._task.missing()
+        known = () if lost is None else (lost,)
+        taken = self._front.take(rows, self._task.clock.of(self._query.stream.name), *known)
+        heard = len(rows) + len(malformed) > 0
+
+        def step() -> Output:
+            out = self._task.take([taken.rows], [taken.marks], self._at.now, heard=heard)
+            self._task.read(taken.read)
+            self._refused.add(malformed, taken.errors)
+            return out
+
+        self._run(step)
 
     def advance(
         self, now: Instant | None = None, watermark: Mapping[str, Instant] | None = None
     ) -> None:
         """Move processing time, or the watermarks of streams; neither ever goes back."""
-        self._now = max(self._now, micros(now)) if now is not None else self._now
-        for stream, instant in (watermark or {}).items():
-            self._declared(stream)
-            self._step(watermark=micros(instant))
+        self._ready("advance")
+        reached = {self._declared(s).name: micros(at) for s, at in (watermark or {}).items()}
+        if now is not None:
+            self._at = self._at.later(micros(now))
+        for mark in reached.values():
+            self._step(watermark=mark)
         if now is not None:
             self._step()
 
-    def results(self) -> pa.Table:
-        """What was emitted since the last call: the columns, then op, emit, revision, row_key."""
-        return self._board.fresh().to_arrow()
+    def timeout(self, now: Instant) -> None:
+        """A timer: send from where sending stopped; when all is out, input is enabled
+        and the policies are looked at."""
+        self._alive("timeout")
+        self._at = self._at.later(micros(now))
+        self._deliver()
+        if not self._sending.refused:
+            self._step()
+
+    def drain(self) -> None:
+        """End of input: every open window is emitted full, every pending correction at once."""
+        self._ready("drain")
+        self._run(lambda: self._task.take([], [], self._at.now, end=True))
+
+    # --- outputs ---
+
+    def on_output(self, callback: Callback) -> None:
+        """Send every output as a dict of its columns, those that wait first; see `Sending`."""
+        self._alive("on_output")
+        self._sending.callback = callback
+        self._deliver()
+
+    def results(self, clear: bool = True) -> pa.Table:
+        """The outputs that wait: the columns, then op, emit, revision, row_key.
+
+        clear: they wait no longer; False copies them and leaves them for `flush`.
+        """
+        waiting_ = self._board.fresh().to_arrow()
+        if clear:
+            self._sending.check_outside("results(clear=True)")
+            self._board.drop()
+        return waiting_
 
     def table(self) -> pa.Table:
         """The last revision of every row_key, less what was withdrawn."""
         return self._board.last().to_arrow()
 
-    def expired(self) -> pa.Table:
-        """Expired and malformed rows so far: stream, reason, ts, watermark, position, row."""
-        return pl.concat([no_rejects(), *self._errors]).to_arrow()
+    def expired(self, clear: bool = False) -> pa.Table:
+        """The error stream since it was last cleared; columns as in docs/errors.md."""
+        rows = self._refused.rows().to_arrow()
+        if clear:
+            self._refused.kept.clear()
+        return rows
 
-    def drain(self) -> None:
-        """End of input: every open window is emitted full, every pending correction at once."""
-        self._alive()
-        self._run(lambda: self._task.take([], [], self._now, end=True))
+    def refused(self) -> dict[str, int]:
+        """Rows not taken, by reason, those of EXPIRED COUNT among them."""
+        return dict(self._refused.counts)
 
     def explain(self) -> str:
         """Operator, stores, message key, policies, lateness and retention."""
         return self._explain(self._query.query)
 
-    def commit(self) -> None:
-        """Write state, position and clock into the blobs this query was made with.
+    # --- state ---
 
-        Blobs that can should have a transaction around it.
+    def flush(self) -> None:
+        """Clear the outputs that wait; write window store, message store and positions together.
+
+        InputDisabled where a callback has refused some of them: it is to get them.
         """
-        self._alive()
-        self._task.commit()
-        if self._blobs is not None:
-            position = {"pushed": self._pushed, "now": self._now}
-            self._blobs.put(POSITION, json.dumps(position).encode())
+        self._ready("flush")
+        self._write(self._task.back.nothing())
+        self._board.drop()
+
+    def commit(self) -> None:
+        """Write state, positions, clock and the outputs that wait; all of them or none."""
+        self._alive("commit")
+        self._write(self._board.fresh())
+
+    def offsets(self) -> dict[str, dict[int, int]]:
+        """By stream and source partition, the position that a replay has to begin at.
+
+        After the loss of the message store that is the first of the earliest window.
+        """
+        return {self._query.stream.name: self._task.replay_from(self._at.pushed)}
 
     def _check(self) -> None:
         self._task.stores._check()
 
     def _step(self, watermark: int | None = None) -> None:
         self._alive()
-        self._run(lambda: self._task.take([], [], self._now, watermark=watermark))
+        self._run(lambda: self._task.take([], [], self._at.now, watermark=watermark))
 
     def _run(self, step: Callable[[], Output]) -> None:
+        """A step, and what follows from it. After a failure half of it may be done."""
+        edge = self._task.edge()
         try:
             output = step()
-        except RunError as failure:
+        except Incomplete:
+            raise  # what was put back is put back, and nothing else was taken
+        except BaseException as failure:
             self._failure = failure
             raise
         self._board.add(output.results)
+        self._refused.add(output.errors)
+        self._deliver(moved=self._task.edge() != edge)
 
-    def _alive(self) -> None:
+    def _deliver(self, moved: bool = False) -> None:
+        """Send, and write after each sending; if something `moved`, in any case."""
+        waits = self._sending.waiting
+        try:
+            self._sending.send()
+        finally:
+            if self._sending.callback is not None and (moved or self._sending.waiting < waits):
+                self._write(self._board.fresh())
+
+    def _write(self, outputs: pl.DataFrame) -> None:
+        if self._blobs is None:
+            return
+        try:
+            self._at = write(self._blobs, self._at, self._token, self._task.commit, outputs)
+        except BaseException as failure:
+            self._failure = failure  # the stores count as written what was not
+            raise
+
+    def _ready(self, call: str) -> None:
+        self._alive(call)
+        self._sending.check_enabled()
+
+    def _alive(self, call: str = "this") -> None:
+        self._sending.check_outside(call)
         if self._failure is not None:
-            raise RunError(f"the query has failed and takes nothing more: {self._failure}")
+            why = str(self._failure) or type(self._failure).__name__
+            raise RunError(f"the query has failed and takes nothing more: {why}")
 
     def _declared(self, stream: str) -> Stream:
         if stream != self._query.stream.name:
             raise InputError(f"no stream {stream!r}; the query reads {self._query.stream.name!r}")
         return self._query.stream
-
-
-def _position(blobs: Blobs | None) -> tuple[int, int]:
-    """Rows pushed so far, and the processing time, as of the last commit."""
-    if blobs is None or POSITION not in blobs.names():
-        return 0, 0
-    known = json.loads(blobs.get(POSITION))
-    return known["pushed"], known["now"]
-
-
-def micros(instant: Instant) -> int:
-    """Microseconds of an instant in any accepted form; InputError for others."""
-    if isinstance(instant, datetime):
-        return from_datetime(instant)
-    if isinstance(instant, str):
-        try:
-            return parse_instant(instant)
-        except ValueError:
-            raise InputError(f"{instant!r} is not an ISO 8601 instant") from None
-    try:
-        count = index(instant)
-    except TypeError:
-        count = None
-    if count is None or isinstance(instant, bool):
-        raise InputError(
-            f"{instant!r} is no instant; legal is a count of microseconds, a datetime "
-            f"or ISO 8601 text"
-        )
-    return min(max(count, START), END)

@@ -23,9 +23,9 @@ from sqlwin.runtime.files import listing, read
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sinks import Sink, open_sink
 from sqlwin.runtime.sources import check_sources, source_path
 from sqlwin.runtime.task import Output, Task
 from sqlwin.state.blobs import SqliteBlobs
@@ -38,7 +38,7 @@ def run(script: Script, options: RunOptions) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
     check_sources(script, options)
     summary = Summary()
-    runners = [_Runner(script, number, options) for number in range(len(script.queries))]
+    runners = [_Runner(script, n, out, options) for n, out in enumerate(outlets(script, options))]
     try:
         _loop(runners, options, summary)
     except KeyboardInterrupt:
@@ -73,13 +73,13 @@ class _Progress:
 class _Runner:
     """One query of a script."""
 
-    def __init__(self, script: Script, number: int, options: RunOptions) -> None:
+    def __init__(self, script: Script, number: int, outlet: Outlet, options: RunOptions) -> None:
         query = script.queries[number]
         self.options = options
         self.query = lower(query)
         self.plan = fingerprint(query)
         self.path = source_path(self.query.stream)
-        self.sink: Sink = open_sink(query.sink, options.base, options.show)
+        self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
         self.front = Front(self.query)
         self.progress = self._restored()
@@ -96,10 +96,11 @@ class _Runner:
         watermark = self.task.clock.of(stream.name)
         came = read(files[at], at, stream, watermark)
         taken = self.front.take(came.rows, watermark)
-        output = self.task.take([taken.rows], [taken.marks], now())
-        errors = pl.concat([came.errors, taken.errors])
+        read_ = len(came.rows) + len(came.errors)
+        output = self.task.take([taken.rows], [taken.marks], now(), heard=read_ > 0)
+        errors = pl.concat([came.errors, taken.errors, output.errors])
         after = _Progress(self.plan, files, at + 1, self.progress.batch + 1)
-        self._finish(output, errors, after, summary, len(came.rows) + len(came.errors))
+        self._finish(output, errors, after, summary, read_)
         return True
 
     def tick(self, summary: Summary) -> None:
@@ -122,11 +123,11 @@ class _Runner:
         self, output: Output, errors: pl.DataFrame, after: _Progress, summary: Summary, read_: int
     ) -> None:
         batch = Batch(after.batch, read_, len(output.results), len(errors), output.watermarks)
-        self.sink.write(after.batch, output.results)
-        self.options.on_errors(errors)
+        self.outlet.write(after.batch, output.results, errors)
         self.progress, self.deadline = after, output.deadline
         self._commit()
         summary.add(batch, errors)
+        summary.replayed += output.replayed
         self.options.on_batch(batch)
 
     def _found(self) -> list[str]:

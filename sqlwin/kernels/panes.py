@@ -1,34 +1,82 @@
-"""Panes: the pieces that windows of a hop are put together from.
+"""Panes: the pieces that group windows are put together from.
 
 A hop of `size` every `advance` is cut at every multiple of gcd(size, advance),
-plus the offset. No window's edge falls inside a pane, so a row is folded into
-one pane, and a pane goes whole into each window that holds it.
+plus the offset; cumulating windows are cut at every step; the whole stream is one
+pane. No window's edge falls inside a pane, so a row is folded into one pane, and
+a pane goes whole into each window that holds it.
 
-A window that starts at w holds the pane at p iff `w <= p < w + size`; the
+A hop's window that starts at w holds the pane at p iff `w <= p < w + size`; the
 starts w are `offset + n * advance`. Size 5, advance 3: pane 6 is in the windows
-at 3 and 6, pane 5 only in the one at 3.
+at 3 and 6, pane 5 only in the one at 3. A cumulating window that ends at e holds
+the panes below e of the run that e - 1 is in. Size 6, step 2: pane 2 is in the
+windows that end at 4 and 6, not in the one of its run that ends at 2.
+
+Time windows are known by their end, which says when they are full:
 
 >>> panes = pl.DataFrame({"pane": [5, 6]})
->>> windows_of(panes, "pane", Hop(size=5, advance=3))["__window"].to_list()
-[3, 3, 6]
+>>> ends_of(panes, "pane", Hop(size=5, advance=3))["__end"].to_list()
+[8, 8, 11]
+>>> ends_of(panes, "pane", Cumulate(size=6, step=1))["__end"].to_list()
+[6, 7, 8, 9, 10, 11, 12]
+>>> start_of(6, Cumulate(size=6, step=1)), earliest(12, Hop(size=5, advance=3))
+(0, 9)
 
 Source: stream slicing, Traub et al., EDBT 2019.
 """
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from sqlwin.windows import Hop, Unit
+from sqlwin.instants import END, START
+from sqlwin.windows import Cumulate, GroupWindow, Hop, Unit, Whole
 
-WINDOW = "__window"
+WINDOW, WINDOW_END = "__window", "__end"
+ENDLESS = END - 1
+"""The end of `Whole`: below END, since a store holds no time that is not."""
+
+Ints = npt.NDArray[np.int64]
 
 
-def pane_start(x: pl.Expr, pane: int, offset: int) -> pl.Expr:
+X = TypeVar("X", int, pl.Expr)
+
+
+def pane_start(x: X, pane: int, offset: int) -> X:
     """Start of the pane that holds x: the greatest `offset + n * pane` <= x. Int64."""
     # the remainder of a floor division is never negative, also for x before the epoch
     return x - (x - offset) % pane
+
+
+def pane_of(ts: pl.Expr, window: GroupWindow) -> pl.Expr:
+    """Start of the pane of a time window that holds an instant. Int64."""
+    if isinstance(window, Whole):
+        return ts * 0  # not a literal: grouped by one, no rows would be one group
+    return pane_start(ts, window.pane, window.offset)
+
+
+def start_of(end: X, window: Hop | Cumulate) -> X:
+    """Start of the time window that ends at `end`. Int64."""
+    if isinstance(window, Cumulate):
+        return pane_start(end - 1, window.size, window.offset)
+    return end - window.size
+
+
+def earliest(end: X, window: Hop | Cumulate) -> X:
+    """The first start of the time windows that end at `end` or later, one or not. Int64."""
+    if isinstance(window, Cumulate):
+        return start_of(end, window)
+    return pane_start(end - window.size + window.advance - 1, window.advance, window.offset)
+
+
+def span_of(window: GroupWindow, first: int, last: int) -> tuple[int, int]:
+    """lo and hi: windows that end at `first` to `last` hold rows of lo <= ts < hi only."""
+    if not isinstance(window, Whole):
+        return earliest(first, window), last
+    return (START, END) if first <= ENDLESS <= last else (0, 0)
 
 
 def origin(hop: Hop) -> int:
@@ -43,15 +91,43 @@ def windows_of(panes: pl.DataFrame, time: str, hop: Hop) -> pl.DataFrame:
     Rows stay in order; the windows of one pane ascend. Windows of messages begin at
     message 1 or later: one that began earlier could never come to its n messages.
     """
+    first, count = _starts(panes[time].to_numpy(), hop)
+    return _repeated(panes, WINDOW, first, count, hop.advance)
+
+
+def ends_of(panes: pl.DataFrame, time: str, window: GroupWindow) -> pl.DataFrame:
+    """Each pane's row once for every time window that holds it, with the window's end.
+
+    As `windows_of`; adds `__end` Int64.
+    """
+    if isinstance(window, Whole):
+        return panes.with_columns(pl.lit(ENDLESS, pl.Int64).alias(WINDOW_END))
     pane = panes[time].to_numpy()
+    if isinstance(window, Cumulate):
+        after = (pane - window.offset) % window.size  # since the run began
+        return _repeated(
+            panes, WINDOW_END, pane + window.step, (window.size - after) // window.step, window.step
+        )
+    if window.tumbles:
+        return panes.with_columns((pl.col(time) + window.size).alias(WINDOW_END))
+    first, count = _starts(pane, window)
+    return _repeated(panes, WINDOW_END, first + window.size, count, window.advance)
+
+
+def _starts(pane: npt.NDArray[Any], hop: Hop) -> tuple[Ints, Ints]:
+    """The first of the windows that hold each pane, and how many there are."""
     base = origin(hop)
     last = pane - (pane - base) % hop.advance
     behind = pane - hop.size
     first = behind - (behind - base) % hop.advance + hop.advance
     if hop.unit is Unit.ROWS:
         first = np.maximum(first, base)
-    count = (last - first) // hop.advance + 1
+    return first, (last - first) // hop.advance + 1
+
+
+def _repeated(panes: pl.DataFrame, name: str, first: Ints, count: Ints, step: int) -> pl.DataFrame:
+    """Each row `count` times, with `name` counting up from `first` by `step`."""
     nth = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    starts = np.repeat(first, count) + nth * hop.advance
-    rows = panes.select(pl.all().gather(np.repeat(np.arange(len(pane)), count)))
-    return rows.with_columns(pl.Series(WINDOW, starts, dtype=pl.Int64))
+    values = np.repeat(first, count) + nth * step
+    rows = panes.select(pl.all().gather(np.repeat(np.arange(len(panes)), count)))
+    return rows.with_columns(pl.Series(name, values, dtype=pl.Int64))

@@ -1,10 +1,8 @@
-"""The windowed aggregator over time windows: SAMZA-552's, on the window store alone.
+"""The windowed aggregator over time windows: SAMZA-552's.
 
-Rows are aggregated once, by pane: the greatest length that cuts every window of
-the hop into whole panes. The window store holds one mergeable accumulator for
-each (keys, pane), with the first and last position that went into it; a window
-is the merge of its panes. So an hour every 15 minutes costs a row once, not
-four times, and no message is kept.
+Windows are those of a hop, cumulating ones, or the whole stream as one. What they
+hold is in `contents`, what was emitted of them in `revisions`, when they go in
+`retention`, and what goes out when in `correcting`; here rows find their windows.
 
 Invariant: every window that ends by `closed` and holds a row was emitted, or
 waits in the revision store.
@@ -12,192 +10,195 @@ waits in the revision store.
 Worked example, hour every half hour, rows at 0:10, 0:40, 1:05: panes 0:00, 0:30,
 1:00. At watermark 1:00 the windows ending at 0:30 (pane 0:00) and at 1:00
 (panes 0:00, 0:30) are full. A row at 0:20 then touches both, and both go out
-again as revision 1.
+again as revision 1; the window ending at 1:30, still open, does not hold it.
+
+What a batch costs where nothing is late, early or shown: its panes are put, and no
+window is looked at before it is full.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
-from sqlwin.errors import OverflowInAggregate
-from sqlwin.instants import END, START, format_instant
-from sqlwin.kernels.exact import Overflow
+from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW, pane_start, windows_of
-from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
+from sqlwin.kernels.panes import ENDLESS, WINDOW_END, ends_of, start_of
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
+from sqlwin.operators.contents import LAST, PANE, ROWS, Contents
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.correcting import Correcting
-from sqlwin.operators.revisions import Revisions, bounds
+from sqlwin.operators.grouping import Grouping
+from sqlwin.operators.retention import Retention
+from sqlwin.operators.revisions import ADDED, FULL, STORE, Revisions
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import PLACE, POSITION, SEQ, TS
-from sqlwin.windows import Hop
+from sqlwin.windows import GroupWindow, Whole
 
-PANES = "panes"
-PANE = "__pane"
-FIRST, LAST = "__first", "__last"
 INSTANT = pl.Datetime("us", "UTC")
 
 
 @dataclass(frozen=True)
 class WindowAggregator(Correcting):
-    """below: columns of the rows. keys: those grouped by. values: dtypes of the results."""
+    """below: columns of the rows. keys: those grouped by. values: dtypes of the results.
+
+    sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
+    """
 
     stream: str
-    hop: Hop
+    window: GroupWindow
     below: dict[str, pl.DataType]
     keys: dict[str, pl.DataType]
     folds: tuple[Fold, ...]
     values: tuple[pl.DataType, ...]
     policy: Policy
     withdraw: bool = False
+    sets: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def by(self) -> Grouping:
+        return Grouping(self.keys, self.sets)
+
+    @cached_property
+    def contents(self) -> Contents:
+        return Contents(self.stream, self.window, self.below, self.by, self.folds)
+
+    @cached_property
+    def retention(self) -> Retention:
+        return Retention(self.policy, self.window, self.by)
 
     @property
-    def identity(self) -> tuple[str, ...]:
-        return (*self.keys, WINDOW)
+    def edges(self) -> dict[str, pl.DataType]:
+        """Of the window; the whole stream has none to show."""
+        whole = isinstance(self.window, Whole)
+        return {} if whole else {"window_start": INSTANT, "window_end": INSTANT}
 
     @property
     def output(self) -> dict[str, pl.DataType]:
-        bounds = {"window_start": INSTANT, "window_end": INSTANT}
         names = (fold.call.name for fold in self.folds)
-        return {**self.keys, **bounds, **dict(zip(names, self.values, strict=True))}
+        return {**self.by.types, **self.edges, **dict(zip(names, self.values, strict=True))}
 
-    @property
+    @cached_property
     def revisions(self) -> Revisions:
         remembered = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
-        return Revisions(self.identity, WINDOW, remembered)
+        return Revisions(self.contents.identity, WINDOW_END, remembered)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        pane = pane_start(pl.col(TS), self.hop.pane, self.hop.offset).alias(PANE)
-        lifted = [expr for fold in self.folds for expr in fold.lift()]
-        extent = [pl.col(SEQ).min().alias(FIRST), pl.col(SEQ).max().alias(LAST)]
-        ordered = rows.sort(POSITION) if any(fold.ordered for fold in self.folds) else rows
-        return ordered.group_by(*self.keys, pane).agg(*extent, *lifted)
+        return self.contents.prepare(rows)
 
-    def sample(self) -> pl.DataFrame:
-        """No panes, with the columns that panes have."""
-        return self.prepare(pl.DataFrame(schema={**self.below, **PLACE}))
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.retention.floors(stores)
+
+    def restore(
+        self, batch: pl.DataFrame, stores: Stores, now: int = 0, since: int | None = None
+    ) -> None:
+        """Put lost messages back, which the panes have counted: prepared rows, any again.
+
+        since: `closed` when they were lost, where windows went out without them: those that
+        end later are told anew. None: nothing did, and no window is touched.
+        """
+        lacking = self.contents.lacking(batch, stores)
+        panes = self.contents.panes(lacking if since is not None else lacking.clear())
+        touched = self._touched(panes, stores, START if since is None else since)
+        self.contents.put_back(lacking, stores)
+        self.revisions.touch(touched, stores, now, self.policy)
+
+    def told_before(self, closed: int) -> int:
+        return closed + 1
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        late = self._late_windows(batch, stores)
-        if late.is_empty() or self.policy.late is Late.NEVER:
-            stores[PANES].put(batch)
-            return self.nothing()
-        before = self._values(late, stores)
-        stores[PANES].put(batch)
-        self.revisions.touch(self._touched(late, before), stores, now)
-        if self.policy.late is Late.ON_UPDATE:
-            return self._correct(self.revisions.due(stores), stores)
+        panes = self.contents.panes(batch)
+        touched = self._touched(panes, stores)
+        self.contents.put(batch, panes, stores)
+        self.revisions.touch(touched, stores, now, self.policy)
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed:
+        if watermark <= stores.closed and not self.retention.by_rows:
             return self.nothing()
-        full = self._emit_full(stores.closed, watermark, stores)
-        stores.closed = watermark
-        return pl.concat([full, self._retire(watermark, stores)])
+        closing = self.contents.closing(stores.closed, watermark, stores)
+        stores.closed = max(stores.closed, watermark)
+        full = self._close(closing, stores)
+        waiting = self.revisions.waiting(stores, self.retention.reach(stores))
+        last = self._again(self.retention.retired(waiting, stores), stores)
+        self.retention.retire(stores)
+        return pl.concat([full, last])
 
-    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        corrected = self._correct(self.revisions.due(stores), stores)
-        windows = self._closing(stores.closed, END, stores)
-        known = self.revisions.was(windows, stores, otherwise=-1)
-        self.revisions.settle(known, stores)
-        return pl.concat([corrected, self._changes(known, "full")])
+    def others(
+        self, emitted: pl.DataFrame, partition: tuple[str, ...], stores: Stores
+    ) -> pl.DataFrame:
+        """Identities of groups that share a window and `partition` with emitted ones, and are
+        neither among them nor retired."""
+        end = pl.col("window_end").cast(pl.Int64) if self.edges else pl.lit(ENDLESS, pl.Int64)
+        known = emitted.with_columns(end.alias(WINDOW_END))
+        near = self.contents.sharing(known.select(WINDOW_END, *partition).unique(), stores)
+        for out in (known, self.retention.retired(near, stores)):
+            near = near.join(out, on=near.columns, how="anti", nulls_equal=True)
+        return near
 
-    # What goes out.
+    # What rows touch.
 
-    def _emit_full(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
-        windows = self._closing(closed, watermark, stores)
-        known = self.revisions.was(windows, stores, otherwise=-1)
-        self.revisions.settle(known.filter(pl.col(WAS) >= 0), stores)
-        return self._changes(known, "full")
+    def _touched(self, panes: pl.DataFrame, stores: Stores, since: int = START) -> pl.DataFrame:
+        """What `Revisions.touch` is told of the windows that take in these panes.
 
-    def _correct(self, due: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if due.is_empty():
-            return self.nothing()
-        current = self._values(due.select(self.identity), stores)
-        known = self.revisions.was(current, stores, otherwise=-1)
-        self.revisions.settle(known, stores)
-        return self._changes(known, "late")
+        Only of those that end after `since` and whose change a policy may ask about.
+        """
+        watched = self._watches_open(stores)
+        looked_at = panes if watched else self._maybe_full(panes, stores)
+        if looked_at.is_empty():
+            return looked_at
+        held = ends_of(looked_at, PANE, self.window).filter(pl.col(WINDOW_END) > since)
+        windows = held.group_by(self.contents.identity).agg(pl.col(ROWS).sum().alias(ADDED))
+        judged = self._judged(windows, stores)
+        return self._told(judged if watched else judged.filter(FULL), stores)
 
-    def _retire(self, watermark: int, stores: Stores) -> pl.DataFrame:
-        """Drop what no window within retention needs; first emit what still waits there."""
-        before = watermark - self.policy.retain - self.hop.size + 1
-        leaving = self.revisions.due(stores).filter(pl.col(WINDOW) < before)
-        last = self._correct(leaving, stores)
-        stores[PANES].expire(before)
-        stores["revisions"].expire(before)
-        return last
+    def _watches_open(self, stores: Stores) -> bool:
+        """Whether a change of an open window goes out before it is full."""
+        if self.policy.early is not None:
+            return True
+        return len(stores[STORE].scan(stores.closed + 1, END)) > 0  # some were shown
 
-    def _changes(self, known: pl.DataFrame, emit: str) -> pl.DataFrame:
-        ends = pl.col(WINDOW) + self.hop.size
-        keyed = known.with_columns(
-            pl.col(WINDOW).cast(INSTANT).alias("window_start"),
-            ends.cast(INSTANT).alias("window_end"),
-        ).sort("window_end", "window_start", *self.keys)
-        identity = {**self.keys, "window_start": INSTANT, "window_end": INSTANT}
-        emitted = changes(keyed.with_columns(row_key(identity)), emit, self.withdraw)
-        return emitted.select(*self.output, *CHANGE_SCHEMA)
+    def _maybe_full(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        if stores.closed == START or self.policy.late is Late.NEVER:
+            return panes.clear()
+        return panes.filter(pl.col(PANE) < stores.closed)
 
-    # From panes to windows.
-
-    def _late_windows(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        closed = stores.closed
-        if closed == START or batch.is_empty():
-            return batch.head(0).select(*self.keys, pl.col(PANE).alias(WINDOW))
-        candidates = batch.filter(pl.col(PANE) < closed).select(*self.keys, PANE)
-        windows = windows_of(candidates, PANE, self.hop)
-        return (
-            windows.filter(pl.col(WINDOW) + self.hop.size <= closed).select(self.identity).unique()
-        )
-
-    def _touched(self, late: pl.DataFrame, before: pl.DataFrame) -> pl.DataFrame:
-        """The late windows with `__was`: 0 where they held a row, and so were emitted, else -1."""
-        old = [
-            pl.col(fold.call.name).alias("old." + fold.call.name)
-            for fold in self.folds
-            if self.withdraw
-        ]
-        emitted = before.select(*self.identity, pl.lit(0, pl.Int32).alias(WAS), *old)
-        joined = late.join(emitted, on=list(self.identity), how="left", nulls_equal=True)
+    def _told(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With `__was` and old values of those that have no record: full and not empty, they
+        went out once, as they are; an open one never did."""
+        full = touched.filter(FULL)
+        emitted = self.contents.of(self.revisions.unrecorded(full, stores), stores)
+        if self.withdraw:
+            emitted = self.contents.valued(emitted, stores)
+        old = [pl.col(name).alias(OLD + name) for name in self.revisions.remembered]
+        was = emitted.select(*self.contents.identity, pl.lit(0, pl.Int32).alias(WAS), *old)
+        joined = touched.join(was, on=list(self.contents.identity), how="left", nulls_equal=True)
         return joined.with_columns(pl.col(WAS).fill_null(-1))
 
-    def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
-        """Values of the windows with closed < end <= watermark that hold a row."""
-        panes = stores[PANES].scan(closed - self.hop.size + 1, watermark)
-        ends = pl.col(WINDOW) + self.hop.size
-        windows = windows_of(panes, PANE, self.hop)
-        return self._merged(windows.filter(ends > closed, ends <= watermark))
+    # What `correcting` asks.
 
-    def _values(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Values of the given windows; those that hold no row are left out."""
-        if windows.is_empty():
-            return self._merged(windows_of(stores[PANES].scan(0, 0), PANE, self.hop))
-        lo, hi = bounds(windows[WINDOW])
-        keys = windows.select(*self.keys).unique() if self.keys else None
-        panes = stores[PANES].scan(lo, hi + self.hop.size, keys)
-        held = windows_of(panes, PANE, self.hop).join(
-            windows, on=list(self.identity), how="semi", nulls_equal=True
+    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return windows.with_columns((pl.col(WINDOW_END) <= stores.closed).alias(FULL))
+
+    def _open(self, stores: Stores) -> pl.DataFrame:
+        return self.contents.closing(stores.closed, END, stores)
+
+    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        # those of the panes are merged already, those of records are to be found
+        merged = windows if LAST in windows.columns else self.contents.of(windows, stores)
+        return self.contents.valued(merged, stores)
+
+    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        keyed = self._edged(known).with_columns(row_key({**self.by.types, **self.edges}))
+        ordered = keyed.sort(WINDOW_END, *self.edges, *self.by.names)
+        return changes(ordered, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+
+    def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
+        if isinstance(self.window, Whole):
+            return known
+        end = pl.col(WINDOW_END)
+        return known.with_columns(
+            start_of(end, self.window).cast(INSTANT).alias("window_start"),
+            end.cast(INSTANT).alias("window_end"),
         )
-        return self._merged(held)
-
-    def _merged(self, panes: pl.DataFrame) -> pl.DataFrame:
-        merges = [expr for fold in self.folds for expr in fold.merge()]
-        extent = [pl.col(FIRST).min(), pl.col(LAST).max()]
-        merged = panes.group_by(self.identity).agg(*extent, *merges)
-        return merged.select(*self.identity, *(self._finish(fold, merged) for fold in self.folds))
-
-    def _finish(self, fold: Fold, merged: pl.DataFrame) -> pl.Series:
-        try:
-            return fold.finish(merged)
-        except Overflow as overflow:
-            raise self._overflow(fold, merged.row(overflow.row, named=True)) from None
-
-    def _overflow(self, fold: Fold, window: dict[str, object]) -> OverflowInAggregate:
-        start = int(window[WINDOW])  # type: ignore[call-overload]
-        span = f"[{format_instant(start)}, {format_instant(start + self.hop.size)})"
-        keys = ", ".join(f"{key} = {window[key]!r}" for key in self.keys)
-        of = f" of {keys}" if keys else ""
-        last = f"the last row of the window is {self.stream} at position {window[LAST]}"
-        return OverflowInAggregate(fold.call.name, f"window {span}{of}; {last}")

@@ -3,7 +3,7 @@
 A frame of values has, beside the operator's columns, `__was`: the revision last
 emitted, -1 where there was none. A window emitted before is updated (`+U`), a
 new one inserted (`+I`). Where withdrawals are wanted, the old values stand in
-`old.<column>` and each `+U` comes directly below a `-U` that carries them.
+`__old.<column>` and each `+U` comes directly below a `-U` that carries them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,21 @@ import polars as pl
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, iso
 
 WAS = "__was"
-OLD = "old."
+OLD = "__old."
 CHANGE_SCHEMA = {OP: pl.String, EMIT: pl.String, REVISION: pl.Int32, ROW_KEY: pl.String}
 
 
-def changes(values: pl.DataFrame, emit: str, withdraw: bool) -> pl.DataFrame:
-    """Emissions of `values` (with `__row_key` and `__was`), in their order."""
+def changes(values: pl.DataFrame, emit: str | pl.Expr, withdraw: bool) -> pl.DataFrame:
+    """Emissions of `values` (with `__row_key` and `__was`), in their order.
+
+    emit: `early`, `full` or `late`; an expression over `values` where it differs by row.
+    """
+    emit = pl.lit(emit) if isinstance(emit, str) else emit
     updated = pl.col(WAS) >= 0
     current = values.select(
         pl.exclude(WAS, ROW_KEY, f"^{OLD}.*$"),
         pl.when(updated).then(pl.lit("+U")).otherwise(pl.lit("+I")).alias(OP),
-        pl.lit(emit).alias(EMIT),
+        emit.alias(EMIT),
         (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
         ROW_KEY,
     )
@@ -32,12 +36,12 @@ def changes(values: pl.DataFrame, emit: str, withdraw: bool) -> pl.DataFrame:
     return _interleave(_withdrawn(values.with_row_index("__at").filter(updated), emit), current)
 
 
-def _withdrawn(values: pl.DataFrame, emit: str) -> pl.DataFrame:
+def _withdrawn(values: pl.DataFrame, emit: pl.Expr) -> pl.DataFrame:
     remembered = [c.removeprefix(OLD) for c in values.columns if c.startswith(OLD)]
     return values.with_columns(pl.col(OLD + c).alias(c) for c in remembered).select(
         pl.exclude(WAS, ROW_KEY, f"^{OLD}.*$"),
         pl.lit("-U").alias(OP),
-        pl.lit(emit).alias(EMIT),
+        emit.alias(EMIT),
         pl.col(WAS).cast(pl.Int32).alias(REVISION),
         ROW_KEY,
     )

@@ -2,7 +2,8 @@
 
 An operator is a frozen declaration. Everything it knows between two calls is in
 `Stores`, and every call says what time it is, so the same calls give the same
-emissions on every host and after every restart.
+emissions on every host and after every restart. The host calls `on_batch`,
+`on_watermark`, `on_tick` in this order, and `on_end` after them at an end of input.
 
 Emissions are frames with the operator's output columns and then `__op`,
 `__emit`, `__revision`, `__row_key`. Where an operator was told to `withdraw`,
@@ -12,7 +13,7 @@ each `+U` stands directly below the `-U` it replaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import polars as pl
 
@@ -24,13 +25,16 @@ from sqlwin.state.contract import Store
 class Stores:
     """The state of one operator in one bucket.
 
-    closed: windows that end by here were emitted full. pending: processing time
-    of the oldest change that was not emitted yet, None where there is none.
+    closed: the watermark the operator has reached; windows that end by here are full.
+    pending: processing time of the next emission that waits, None where none does.
+    heard: processing time of the last batch with rows; None before the first, and
+    after a TIMEOUT until the next. The task sets it, before `on_batch`.
     """
 
     named: dict[str, Store]
     closed: int = START
     pending: int | None = None
+    heard: int | None = None
 
     def __getitem__(self, name: str) -> Store:
         return self.named[name]
@@ -53,10 +57,31 @@ class Operator(Protocol):
         """Emit the windows that became full, then retire those out of retention."""
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        """Emit the corrections whose period is over."""
+        """Emit what is due by `now`: early results, corrections, a silent stream's windows."""
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         """End of input: emit every open window full and every pending correction."""
 
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Bucket keys and `__floor`: a late row below the floor of its keys is expired.
+
+        Only under RETAIN n ROWS; keys without a line have no floor.
+        """
+
     def next_deadline(self, stores: Stores) -> int | None:
         """When `on_tick` would next emit; None where nothing waits."""
+
+
+@runtime_checkable
+class Restoring(Operator, Protocol):
+    """An operator with a message store, which can be filled again."""
+
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
+        """Put lost messages back: prepared rows that were taken in before, any again.
+
+        since: `closed` when they were lost, where windows went out without them: those that
+        were not full then are told anew. None: nothing did, and no window is touched.
+        """
+
+    def told_before(self, closed: int) -> int:
+        """Windows whose time, as `Revisions` has it, is below this were full at `closed`."""

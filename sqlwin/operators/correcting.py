@@ -1,7 +1,27 @@
-"""What operators over time share: corrections wait for their period, then go out.
+"""What operators over time share: what waits goes out when its time comes.
 
-A period runs from the first change of a window that was not emitted yet, so each
-window has its own; `Stores.pending` is the oldest of them.
+An operator says which windows are full (`_judged`), which are open (`_open`), what
+their values are (`_valued`) and how an emission looks (`_changes`). The rest is
+one rule for all of them:
+
+| call     | goes out                                                             |
+|----------|----------------------------------------------------------------------|
+| on_tick  | if the stream was silent for TIMEOUT, open windows not shown: `full`;  |
+|          | then records due by now: `early` if the window is open, else `late`   |
+| on_end   | full or shown windows that wait: `late`; then open ones not shown: `full` |
+
+    _close(closing, stores)   windows that become full, for on_watermark -> emissions
+    _again(records, stores)   records of `Revisions` -> emissions, early or late
+    _send(known, emit, …)     windows of `Revisions.was`, with values -> emissions, settled
+
+A frame of windows holds the identity and the columns `Revisions.was` adds. `_valued`
+gets frames of `_open`, of `closing` and of records, and keeps their columns. It is
+asked only for what is emitted: a sum may leave its type while it waits, and come back.
+
+Worked example, EARLY EVERY 1 minute, TIMEOUT 5 minutes: a row at now = 0 opens a
+window, which is due at 1 minute and goes out `early`, revision 0; nothing comes, and
+at 5 minutes it goes out `full`, revision 1, and is shown: a row that comes then makes
+it due again 10 s later, `late`, revision 2.
 """
 
 from __future__ import annotations
@@ -12,12 +32,14 @@ import polars as pl
 
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.revisions import Revisions
-from sqlwin.policies import Policy
+from sqlwin.operators.revisions import FULL, SHOWN, WAITING, Revisions
+from sqlwin.policies import Late, Policy
+
+WAITED = "__waited"
 
 
 class Correcting(ABC):
-    """A window operator that emits again what late rows change."""
+    """A window operator that emits early, full and late."""
 
     policy: Policy
 
@@ -31,17 +53,109 @@ class Correcting(ABC):
     def revisions(self) -> Revisions: ...
 
     @abstractmethod
-    def _correct(self, due: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Emit the windows of these records again, and settle them."""
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Bucket keys and `__floor`: of RETAIN n ROWS; a late row below its floor is expired."""
+
+    @abstractmethod
+    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """`windows` with `__full`: whether `closed` says that they are."""
+
+    @abstractmethod
+    def _open(self, stores: Stores) -> pl.DataFrame:
+        """Identities of the windows that hold a row and are not full."""
+
+    @abstractmethod
+    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """`windows` with their values beside them; one that holds no row is left out."""
+
+    @abstractmethod
+    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        """Emissions of windows with values and `__was`, ordered; `emit` as in `changes`."""
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        deadline = self.next_deadline(stores)
-        if deadline is None or now < deadline:
-            return self.nothing()
-        return self._correct(self.revisions.due(stores, now - self.policy.late_period), stores)
+        silent = self._silent(now, stores)  # before what is due: an early result is in it
+        return pl.concat([silent, self._again(self.revisions.due(stores, now), stores)])
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        return pl.concat([self.all_late(stores), self.all_open(stores)])
+
+    def all_late(self, stores: Stores) -> pl.DataFrame:
+        """Every correction that waits, due or not."""
+        return self._again(self.revisions.waiting(stores), stores, late_only=True)
 
     def next_deadline(self, stores: Stores) -> int | None:
-        return None if stores.pending is None else stores.pending + self.policy.late_period
+        times = (stores.pending, self._silent_at(stores))
+        return min((time for time in times if time is not None), default=None)
+
+    def as_they_are(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Emissions of these windows, whether their time has come or not, and `__waited`:
+        whether they had rows not emitted. From now on they have none.
+        """
+        judged = self._judged(self.revisions.was(windows, stores), stores)
+        valued = self._valued(judged, stores)
+        late = pl.col(FULL) | pl.col(SHOWN)
+        emit = pl.when(late).then(pl.lit("late")).otherwise(pl.lit("early"))
+        waited = pl.col(WAITING).fill_null(0) > 0
+        self.revisions.settle(valued.filter(waited), stores)
+        parts = ((valued.filter(waited), True), (valued.filter(~waited), False))
+        emitted = [
+            self._changes(part, emit).with_columns(pl.lit(w).alias(WAITED)) for part, w in parts
+        ]
+        return pl.concat(emitted)
 
     def nothing(self) -> pl.DataFrame:
         return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+
+    def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Windows that become full, each once: `full`, unless one was shown so already.
+
+        What came into a shown one goes by the late policy, which has a time for it;
+        under LATE NEVER this is its time.
+        """
+        known = self.revisions.was(closing, stores)
+        full = self._send(self._valued(known.filter(~pl.col(SHOWN)), stores), "full", stores)
+        if self.policy.late is not Late.NEVER:
+            return full
+        changed = known.filter(pl.col(SHOWN), pl.col(WAITING) > 0)
+        return pl.concat([full, self._send(self._valued(changed, stores), "late", stores)])
+
+    def _again(
+        self, records: pl.DataFrame, stores: Stores, late_only: bool = False
+    ) -> pl.DataFrame:
+        """Emit windows of records: `late` the full and the shown ones, `early` the others."""
+        if records.is_empty():
+            return self.nothing()
+        late = pl.col(FULL) | pl.col(SHOWN)
+        judged = self._judged(records, stores)
+        chosen = self._valued(judged.filter(late) if late_only else judged, stores)
+        emit = pl.when(late).then(pl.lit("late")).otherwise(pl.lit("early"))
+        return self._send(chosen, emit, stores)
+
+    def _send(self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores) -> pl.DataFrame:
+        """Emit; windows with a record are settled, those without need none."""
+        if known.is_empty():
+            return self.nothing()
+        self.revisions.settle(known.filter(pl.col(WAITING).is_not_null()), stores)
+        return self._changes(known, emit)
+
+    def all_open(self, stores: Stores) -> pl.DataFrame:
+        """Emit every open window full, if it was not yet; from then on it is known as shown."""
+        known = self.revisions.was(self._open(stores), stores).filter(~pl.col(SHOWN))
+        if known.is_empty():
+            return self.nothing()
+        valued = self._valued(known, stores)
+        self.revisions.settle(valued, stores, shown=True)
+        return self._changes(valued, "full")
+
+    def _silent(self, now: int, stores: Stores) -> pl.DataFrame:
+        """The open windows, if TIMEOUT is over; it begins anew with the next row."""
+        at = self._silent_at(stores)
+        if at is None or now < at:
+            return self.nothing()
+        stores.heard = None
+        return self.all_open(stores)
+
+    def _silent_at(self, stores: Stores) -> int | None:
+        if self.policy.timeout is None or stores.heard is None:
+            return None
+        return stores.heard + self.policy.timeout

@@ -1,7 +1,6 @@
-"""What operators over messages share: time passes them by.
+"""What operators that event time does not move share: no watermark has anything to emit.
 
-Messages are numbered as they come and full windows go out with them, so neither
-a watermark nor the clock ever has anything to emit.
+Messages are numbered, or ranked, as they come; a late one is like any other.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ import polars as pl
 
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
+from sqlwin.state.contract import FLOOR
 
 
 class Counting(ABC):
-    """A window operator that counts messages."""
+    """A window operator that the watermark passes by."""
 
     @property
     @abstractmethod
@@ -29,11 +29,9 @@ class Counting(ABC):
         stores.closed = max(stores.closed, watermark)
         return self.nothing()
 
-    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        return self.nothing()
-
-    def next_deadline(self, stores: Stores) -> int | None:
-        return None
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """None: what a message does not change, it need not be refused for."""
+        return pl.DataFrame(schema={FLOOR: pl.Int64()})
 
     def nothing(self) -> pl.DataFrame:
         return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})

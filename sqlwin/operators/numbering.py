@@ -45,7 +45,8 @@ class Numbering:
         counts = counts.with_columns((pl.col(BEFORE) + pl.col("__added")).alias(COUNT))
         stores[STORE].put(counts.select(*self.columns))
         numbered = self._join(ranked, counts.select(*self.partition, BEFORE))
-        return numbered.with_columns(pl.col(NUMBER) + pl.col(BEFORE)).drop(BEFORE), counts
+        since = numbered.with_columns(pl.col(NUMBER) + pl.col(BEFORE)).drop(BEFORE)
+        return since, counts.drop("__added")
 
     def counts(self, stores: Stores) -> pl.DataFrame:
         return everything(stores, STORE)

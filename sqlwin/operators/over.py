@@ -1,21 +1,25 @@
 """OVER frames: a window for each row, kept with the row in time slices.
 
-A row is emitted when the watermark is past its instant, since a row at the
-watermark is not late. A late row goes into the frames of rows that were emitted
-already; those, and only those, are emitted again. Which they are is asked of
-the frames themselves: a row is affected iff its frame counts a late row.
+A row is emitted when its frames are full (`fullness`). A row that comes later than
+that goes into the frames of rows that were emitted; those, and only those, are
+emitted again: which they are, the frames themselves say (`framing.changed`). Values
+are computed from the rows within reach (`reading`), and, where frames have no
+beginning, from sums of those before (`base_sums`). What retention lets go, `leaving`
+drops, and `history` keeps the few old rows that ROWS frames still want.
 
-The row store keeps every row that a frame of a correctable row may hold. A RANGE
-frame of r needs the rows of the last r before retention; a ROWS frame of n needs
-the last n rows of each partition before retention, however old: those move to
-the history store when their time slice goes.
+| store       | record                                           |
+|-------------|--------------------------------------------------|
+| `rows`      | the row                                          |
+| `base<n>`   | accumulators of (partition, slice), share n      |
+| `past<n>`   | accumulators of a partition's rows that are gone |
+| `history`   | rows of before, values of those that wait        |
+| `revisions` | see `revisions`                                  |
 
-Invariant: each row before `closed` was emitted, or waits in the revision store;
-row store and history hold no position twice.
+Invariant: a row that is full at `closed` was emitted, or waits in the revisions.
 
-Worked example, RANGE 2 minutes, watermark 9:05, all rows up to 9:04 emitted: a
-row of 9:01 comes. It is late, and so emitted as revision 0 of its own; rows of
-9:01 to 9:03 hold it and go out as revision 1; a row of 9:04 does not.
+Worked example, RANGE 2 minutes, watermark 9:05, all rows up to 9:04 emitted: a row
+of 9:01 comes. It is late, and so emitted as revision 0 of its own; rows of 9:01 to
+9:03 hold it and go out as revision 1; a row of 9:04 does not.
 """
 
 from __future__ import annotations
@@ -23,23 +27,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
-from sqlwin.instants import END
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.correcting import Correcting
-from sqlwin.operators.framing import Call, evaluate, holding
-from sqlwin.operators.history import History
-from sqlwin.operators.revisions import Revisions, bounds
+from sqlwin.operators.framing import Call
+from sqlwin.operators.fullness import Fullness
+from sqlwin.operators.history import OLD_ROW
+from sqlwin.operators.leaving import Leaving
+from sqlwin.operators.limits import Limits
+from sqlwin.operators.reading import ROWS, Reading
+from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions, bounds, everything
+from sqlwin.operators.sharing import Share, shares_of
+from sqlwin.operators.touching import Touching
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import PART, POSITION, ROW_KEY, SEQ, TS
-from sqlwin.windows import Unit
 
-ROWS = "rows"
+__all__ = ["ROWS", "OverAggregator"]
+
 INSTANT = pl.Datetime("us", "UTC")
-STREAM, NEW = "__stream", "__new"
+STREAM = "__stream"
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,10 @@ class OverAggregator(Correcting):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        return (*self.calls[0].partition, TS) if self.per_instant else POSITION
+        """With limits of single keys, so that records can be dropped by them."""
+        if self.per_instant:
+            return (*self.calls[0].partition, TS)
+        return (*(self.limits.buckets if self.limits.keyed else ()), *POSITION)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -73,74 +84,144 @@ class OverAggregator(Correcting):
         return Revisions(self.identity, TS, remembered)
 
     @cached_property
-    def history(self) -> History:
-        return History(
-            tuple((c.partition, c.frame) for c in self.calls if c.frame.unit is Unit.ROWS)
-        )
+    def shares(self) -> tuple[Share, ...]:
+        return shares_of(self.calls)
 
     @cached_property
-    def reach(self) -> int:
-        """How far a RANGE frame looks back; rows before that matter to ROWS frames only."""
-        return max((c.frame.preceding for c in self.calls if c.frame.unit is Unit.RANGE), default=0)
+    def reading(self) -> Reading:
+        return Reading(self.stream, self.carried, self.shares, self.slice_width)
+
+    @cached_property
+    def fullness(self) -> Fullness:
+        return Fullness(self.shares)
+
+    @cached_property
+    def limits(self) -> Limits:
+        first, *others = [share.partition for share in self.shares]
+        return Limits(self.policy, tuple(k for k in first if all(k in o for o in others)))
+
+    @cached_property
+    def leaving(self) -> Leaving:
+        return Leaving(self.limits, self.fullness, self.reading)
+
+    @cached_property
+    def touching(self) -> Touching:
+        enough = max(self.policy.early_rows, 1)
+        return Touching(self.identity, self.reading, self.fullness, self.per_instant, enough)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return rows.select(*self.carried, *POSITION)
 
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.limits.floors(stores)
+
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        late = batch.filter(pl.col(TS) < stores.closed)
-        if late.is_empty() or self.policy.late is Late.NEVER:
-            stores[ROWS].put(batch)
+        if batch.is_empty():
             return self.nothing()
-        touched = self._touched(late, stores)
+        touched = self.touching.touched(self._watched(batch, stores), stores)
+        told = self._remember(touched, stores)
         stores[ROWS].put(batch)
-        self.revisions.touch(touched, stores, now)
-        if self.policy.late is Late.ON_UPDATE:
-            return self._correct(self.revisions.due(stores), stores)
+        for sums in self.reading.sums:
+            sums.put(batch, stores)
+        self.revisions.touch(told, stores, now, self.policy)
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed:
+        moved = watermark > stores.closed
+        if not moved and not self.limits.by_rows:
             return self.nothing()
-        full = self._emit_full(stores, watermark)
-        self.revisions.settle(full.filter(pl.col(WAS) >= 0), stores)
-        stores.closed = watermark
-        return pl.concat([self._changes(full, "full"), self._retire(watermark, stores)])
+        closing = self._closing(stores.closed, watermark, stores) if moved else None
+        stores.closed = max(watermark, stores.closed)
+        full = self.nothing() if closing is None else self._close(closing, stores)
+        leaving = self.leaving.retired(self.revisions.waiting(stores), stores)
+        last = self._again(leaving, stores)
+        self.leaving.leave(stores)
+        return pl.concat([full, last])
 
-    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        corrected = self._correct(self.revisions.due(stores), stores)
-        known = self._emit_full(stores, END)
-        self.revisions.settle(known, stores)
-        return pl.concat([corrected, self._changes(known, "full")])
+    # Which rows.
+
+    def _watched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of a batch that may change what was emitted, or will be before it is full."""
+        if self.policy.early is not None or everything(stores, STORE)[SHOWN].any():
+            return batch
+        if self.policy.late is Late.NEVER:
+            return batch.clear()
+        return batch.filter(pl.col(TS) < stores.closed)
+
+    def _remember(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With the values last emitted, of those that have no record of them."""
+        if not self.withdraw or touched.is_empty():
+            return touched
+        emitted = touched.filter(pl.col(WAS) >= 0).select(self.identity)
+        old = self._valued(self.revisions.unrecorded(emitted, stores), stores)
+        names = self.revisions.remembered
+        told = old.select(*self.identity, *(pl.col(c).alias(OLD + c) for c in names))
+        return touched.join(told, on=list(self.identity), how="left", nulls_equal=True)
+
+    def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
+        """Identities of rows that become full."""
+        if self.fullness.never:
+            return self._identities(stores[ROWS].scan(0, 0))
+        if not self.fullness.counting:
+            after = self.fullness.after
+            return self._identities(stores[ROWS].scan(closed - after, watermark - after))
+        rows = self.reading.all_rows(stores)
+        closes = self.fullness.at(rows, watermark) & ~self.fullness.at(rows, closed)
+        return self._identities(rows.filter(pl.Series(closes)))
+
+    def _open(self, stores: Stores) -> pl.DataFrame:
+        if not self.fullness.counting and not self.fullness.never:
+            since = stores.closed - self.fullness.after
+            return self._identities(stores[ROWS].scan(since, 2**63 - 1))
+        rows = self.reading.all_rows(stores)
+        return self._identities(rows.filter(pl.Series(~self.fullness.at(rows, stores.closed))))
+
+    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        if not self.fullness.counting:
+            full = pl.Series(FULL, self.fullness.at(windows, stores.closed))
+            return windows.with_columns(full)
+        still_open = self._open(stores).with_columns(pl.lit(False).alias(FULL))
+        on = list(self.identity)
+        told = windows.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
+        return told.with_columns(pl.col(FULL).fill_null(True))
+
+    def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
+        known = rows.select(self.identity)
+        return known.unique(maintain_order=True) if self.per_instant else known
 
     # What goes out.
 
-    def _emit_full(self, stores: Stores, watermark: int) -> pl.DataFrame:
-        rows = self._rows(stores, stores.closed, watermark)
-        open_ = (rows[TS] >= stores.closed).to_numpy()
-        return self.revisions.was(self._values(rows, open_), stores, otherwise=-1)
+    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        valued = self.reading.values(self._rows_of(windows, stores), stores)
+        return valued.with_columns(*self._window()) if self.per_instant else valued
 
-    def _correct(self, due: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if due.is_empty():
-            return self.nothing()
-        known = self.revisions.was(self._values_of(due, stores), stores, otherwise=-1)
-        self.revisions.settle(known, stores)
-        return self._changes(known, "late")
+    def _rows_of(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The row of each window, in order; of peers that make one window the last."""
+        rows = stores[ROWS].scan(*bounds(windows[TS])) if len(windows) else stores[ROWS].scan(0, 0)
+        if self.fullness.counting:
+            found = self.reading.all_rows(stores)
+            ids = windows.select(self.identity)
+            rows = found.join(ids, on=list(self.identity), how="semi", nulls_equal=True)
+            rows = rows.sort(POSITION)
+        on = list(self.identity)
+        if self.per_instant:
+            rows = rows.unique(on, keep="last", maintain_order=True)
+        if len(rows) == len(windows) and rows.select(on).equals(windows.select(on)):
+            return pl.concat([rows, windows.drop(on)], how="horizontal")
+        return rows.join(windows, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
-    def _retire(self, watermark: int, stores: Stores) -> pl.DataFrame:
-        """Drop whole slices out of retention; first emit what still waits there."""
-        horizon = watermark - self.policy.retain
-        leaving = self.revisions.due(stores).filter(pl.col(TS) < horizon)
-        last = self._correct(leaving, stores)
-        before = (horizon - self.reach) // self.slice_width * self.slice_width
-        self.history.keep(stores, before)
-        stores[ROWS].expire(before)
-        stores["revisions"].expire(horizon)
-        return last
-
-    def _changes(self, known: pl.DataFrame, emit: str) -> pl.DataFrame:
-        ordered = known.sort(TS, PART, SEQ)
+    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        ordered = known.sort(TS, PART, SEQ).drop(OLD_ROW, strict=False)
         keyed = ordered.with_columns(self._row_key(ordered))
         return changes(keyed, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+
+    def _window(self) -> list[pl.Expr]:
+        reach = self.calls[0].frame.preceding
+        start = pl.lit(None, pl.Int64) if reach is None else pl.col(TS) - reach
+        return [
+            start.cast(INSTANT).alias("window_start"),
+            pl.col(TS).cast(INSTANT).alias("window_end"),
+        ]
 
     def _row_key(self, rows: pl.DataFrame) -> pl.Expr:
         if self.per_instant:
@@ -150,74 +231,4 @@ class OverAggregator(Correcting):
         source = pl.Series([self.stream]).to_frame(STREAM).select(row_key({STREAM: pl.String()}))
         return pl.concat_str([pl.lit(source.item()[:-1] + ","), position.str.slice(1)]).alias(
             ROW_KEY
-        )
-
-    # From rows to frames.
-
-    def _touched(self, late: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Identities, `__was` and old values of the emitted rows that hold a late row, and of
-        the late rows themselves, which were never emitted (`__was` -1)."""
-        lo, hi = bounds(late[TS])
-        ranged = all(c.frame.unit is Unit.RANGE for c in self.calls)
-        upper = min(stores.closed, hi + self.reach) if ranged else stores.closed
-        held = stores[ROWS].scan(lo, upper).with_columns(pl.lit(False).alias(NEW))
-        fresh = late.with_columns(pl.lit(True).alias(NEW)).select(held.columns)
-        both = pl.concat([held, fresh]).sort(POSITION)
-        hit = both.filter(holding(both, self.calls, both[NEW].to_numpy(), TS))
-        ids = hit.group_by(self.identity).agg(pl.col(NEW).all())
-        was = pl.when(NEW).then(-1).otherwise(0).cast(pl.Int32).alias(WAS)
-        return self._remember(ids.select(*self.identity, was), stores)
-
-    def _remember(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if not self.withdraw:
-            return ids
-        old = self._values_of(ids.filter(pl.col(WAS) >= 0), stores)
-        renamed = old.select(
-            *self.identity, *(pl.col(c).alias(OLD + c) for c in self.revisions.remembered)
-        )
-        return ids.join(renamed, on=list(self.identity), how="left", nulls_equal=True)
-
-    def _rows(self, stores: Stores, lo: int, hi: int) -> pl.DataFrame:
-        """The rows of lo <= ts < hi, before them all that their frames reach, in order."""
-        if not self.history.frames:
-            return stores[ROWS].scan(lo - self.reach, hi)
-        kept = stores[ROWS].scan(-(2**63), hi)
-        return pl.concat([self.history.rows(stores).select(kept.columns), kept])
-
-    def _values_of(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if ids.is_empty():
-            nothing = stores[ROWS].scan(0, 0)
-            return self._values(nothing, np.zeros(0, dtype=bool))
-        rows = self._rows(stores, *bounds(ids[TS])).with_row_index("__at")
-        wanted = rows.join(ids, on=list(self.identity), how="semi", nulls_equal=True)["__at"]
-        mask = np.zeros(len(rows), dtype=bool)
-        mask[wanted.to_numpy()] = True
-        return self._values(rows.drop("__at"), mask)
-
-    def _values(self, rows: pl.DataFrame, wanted: np.ndarray) -> pl.DataFrame:
-        """The wanted rows with the value of each call; one row a window where per_instant."""
-        if self.per_instant:
-            wanted = wanted & self._last_peers(rows)
-        columns = evaluate(rows, self.calls, wanted, TS, self.stream)
-        out = rows.filter(wanted).with_columns(**columns)
-        return out.with_columns(*self._window()) if self.per_instant else out
-
-    def _window(self) -> list[pl.Expr]:
-        start = pl.col(TS) - self.calls[0].frame.preceding
-        return [
-            start.cast(INSTANT).alias("window_start"),
-            pl.col(TS).cast(INSTANT).alias("window_end"),
-        ]
-
-    def _last_peers(self, rows: pl.DataFrame) -> np.ndarray:
-        if rows.is_empty():
-            return np.zeros(0, dtype=bool)
-        return (
-            rows.with_row_index("__at")
-            .sort(POSITION)
-            .with_columns(
-                (pl.col("__at") == pl.col("__at").last().over(*self.identity)).alias("__last")
-            )
-            .sort("__at")["__last"]
-            .to_numpy()
         )

@@ -1,164 +1,240 @@
 """The specification of the window operators: keep every row, compute everything anew.
 
-At each call all windows of all rows ever taken are computed from scratch, and
-what goes out follows from four definitions:
+At each batch all windows of all rows ever taken are computed from scratch, and what
+goes out follows from these definitions:
 
-- a time window is *full* when the watermark is at its end or past it (of an OVER
-  row: past its instant), a tuple window when its partition has counted so far;
-- a window that becomes full is emitted `full`;
-- a window that was full already and takes in a row is *pending* from then on. It
-  is emitted `late` at once (ON UPDATE), a period after it became pending (EVERY),
-  before it leaves retention, at the end of input, or not at all (NEVER);
-- an emission is `+I` revision 0 if its row_key was never emitted, else `+U` and
-  one revision more.
+- a time window is *full* when the watermark is at its end or past it (an OVER row:
+  as its frames say), a tuple window when its partition has counted so far;
+- a window is *late* when it is full, or when a TIMEOUT or an end of input showed it
+  as if it were (`shown`); else it is *open*;
+- a window is *touched* by a batch after which its frames hold other rows than before.
+  It then *waits*: an open one as the early policy says, a late one as the late
+  policy says; `due` is when it goes out;
+- a window that becomes full is emitted `full`, once, unless it was shown; whatever
+  waited there is in it;
+- a late window that leaves retention goes out before, if it waits;
+- a tuple window is never late: shown before its messages were there, it is open again
+  when the next one comes, and it is told `full` once more when it is;
+- an emission is `+I` revision 0 if its row_key was never emitted, else `+U` and one
+  revision more.
+
+Within one call of `on_tick` a TIMEOUT comes before what is due.
 
 State is the operator's own and does not survive it: this is for tests.
 
-Worked example, a tumbling minute, LATE EVERY 10 s: rows at 0:10 and 1:10, then
-watermark 1:00: [0:00, 1:00) goes out full, `+I` 0. A row at 0:20 comes at now = 5 s:
-pending since 5 s, and at 15 s it goes out late, `+U` 1.
+Worked example, a tumbling minute, EARLY EVERY 20 s, LATE EVERY 10 s. A row at 0:10
+comes at now = 0 s: at 20 s the window goes out early, `+I` 0. Watermark 1:00: full,
+`+U` 1. A row at 0:20 comes at now = 30 s: at 40 s it goes out late, `+U` 2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from sqlwin.instants import END, START
-from sqlwin.kernels.reference import Row
+from sqlwin.instants import START
+from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.definitions.floors import floors
+from sqlwin.operators.definitions.waiting import Waiting, wait_early, wait_late
+from sqlwin.operators.definitions.window import (
+    Definition,
+    Window,
+    comparable,
+    key_text,
+    position,
+)
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS
 
-NUMBER = "__number"
-
-
-@dataclass(frozen=True)
-class Window:
-    """One window that holds a row.
-
-    row_key: its identity. end: it is full at a watermark of `end`; of a tuple
-    window, when its partition has counted to `end`. counted: how far that is.
-    values: computes the output columns, and is asked only for what is emitted: a
-    sum may leave its type on the way and come back. held: positions of its rows.
-    """
-
-    row_key: str
-    end: int
-    counted: int
-    values: Callable[[], dict[str, Any]]
-    held: frozenset[tuple[Any, ...]]
-
-
-@dataclass(frozen=True)
-class Definition:
-    """Which windows a list of rows makes, and how their emissions look.
-
-    by_count: windows measured in messages; else in event time.
-    """
-
-    windows: Callable[[list[Row]], list[Window]]
-    output: dict[str, pl.DataType]
-    carried: tuple[str, ...]
-    policy: Policy
-    by_count: bool = False
-    withdraw: bool = False
+FLOOR = "__floor"
 
 
 @dataclass
 class ReferenceOperator:
-    """Every row taken, the last emission of every window, and since when each waits."""
+    """Every row taken, the last emission of every window, and what waits.
+
+    filled: tuple windows that were full when the last watermark was told.
+    """
 
     definition: Definition
     taken: list[Row] = field(default_factory=list)
+    windows: dict[str, Window] = field(default_factory=dict)
     closed: int = START
+    filled: set[str] = field(default_factory=set)
+    shown: set[str] = field(default_factory=set)
     emitted: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
-    pending: dict[str, int] = field(default_factory=dict)
+    waiting: dict[str, Waiting] = field(default_factory=dict)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
         return self.definition.output
 
+    @property
+    def policy(self) -> Policy:
+        return self.definition.policy
+
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return rows.select(*self.definition.carried, *POSITION)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        if batch.is_empty():
-            return self.nothing()
-        full = self._full()
-        rows = batch.sort(PART, SEQ).to_dicts()
-        self.taken += rows
-        if self.definition.by_count:
-            return self._emit((w for key, w in self._full().items() if key not in full), "full")
-        self._wait(rows, now)
-        at_once = self.definition.policy.late is Late.ON_UPDATE
-        return self._correct(lambda _: True) if at_once else self.nothing()
+        rows = self._fresh(batch.sort(PART, SEQ).to_dicts())
+        if rows:
+            before, new = self.windows, {position(row) for row in rows}
+            self.taken += rows
+            self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
+            for window in self.windows.values():
+                if self._touched(before.get(window.row_key), window):
+                    self._touch(window, max(1, len(window.held & new)), now)
+        return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if self.definition.by_count or watermark <= self.closed:
-            return self.nothing()
-        full = self._full()
-        self.closed = watermark
-        closing = [w for key, w in self._full().items() if key not in full]
-        return pl.concat([self._emit(closing, "full"), self._correct(self._leaves)])
+        were = {key for key, window in self.windows.items() if self._full(window)}
+        self.closed = stores.closed = max(watermark, self.closed)
+        self.filled = {key for key, window in self.windows.items() if window.full_at(self.closed)}
+        closing = [w for w in self.windows.values() if self._full(w) and w.row_key not in were]
+        told = set() if self.definition.by_count else self.shown
+        full = self._emit([w for w in closing if w.row_key not in told], "full")
+        # LATE NEVER: of a window that was shown before its time, the close tells the rest
+        never = closing if self.policy.late is Late.NEVER else []
+        found = floors(self.taken, self.definition)
+        leaving = [w for w in self.windows.values() if self._full(w) and self._leaves(w, found)]
+        return pl.concat([full, self._emit(self._of_waiting([*never, *leaving]), "late")])
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        period = self.definition.policy.late_period
-        return self._correct(lambda w: self.pending[w.row_key] + period <= now)
+        silent = self._silent(now, stores)
+        due = [w for w in self._of_waiting(self.windows.values()) if self._due(w, now)]
+        early = [w for w in due if not self._late(w)]
+        late = [w for w in due if self._late(w)]
+        return pl.concat([silent, self._emit(early, "early"), self._emit(late, "late")])
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        corrected = self._correct(lambda _: True)
-        full = self._full()
-        still_open = [w for w in self._windows() if w.row_key not in full]
-        return pl.concat([corrected, self._emit(still_open, "full")])
+        late = [w for w in self._of_waiting(self.windows.values()) if self._late(w)]
+        return pl.concat([self._emit(late, "late"), self._show_open()])
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        keys = {key: self.definition.carried[key] for key in self.definition.buckets}
+        found = floors(self.taken, self.definition)
+        first = {key_text(row, self.definition.buckets): row for row in self.taken}
+        records = [
+            {**{key: first[text][key] for key in keys}, FLOOR: floor}
+            for text, floor in found.items()
+        ]
+        return pl.DataFrame(records, schema={**keys, FLOOR: pl.Int64()}, orient="row")
+
+    def expired(self, rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
+        """Of a batch's rows those that are late and below the floor of their bucket."""
+        found = {} if self.definition.by_count else floors(self.taken, self.definition)
+        keys = [key_text(row, self.definition.buckets) for row in rows.to_dicts()]
+        least = [min(watermark, found.get(key, START)) for key in keys]
+        return rows.filter(pl.col(TS) < pl.Series(least, dtype=pl.Int64))
 
     def next_deadline(self, stores: Stores) -> int | None:
-        first = min(self.pending.values(), default=None)
-        return None if first is None else first + self.definition.policy.late_period
+        deadlines = [w.due for w in self.waiting.values() if w.due is not None]
+        if self.policy.timeout is not None and stores.heard is not None:
+            deadlines.append(stores.heard + self.policy.timeout)
+        return min(deadlines, default=None)
 
     def nothing(self) -> pl.DataFrame:
         return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
 
     # The definitions.
 
-    def _windows(self) -> list[Window]:
-        return self.definition.windows(self.taken)
+    def _fresh(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows of messages not taken yet; offsets of tuple windows must rise."""
+        known = {(row[PART], row[SEQ]) for row in self.taken}
+        greatest = {part: max(seq for p, seq in known if p == part) for part, _ in known}
+        once = {(row[PART], row[SEQ]): row for row in reversed(rows)}
+        if self.definition.by_count:
+            return [r for (p, seq), r in sorted(once.items()) if seq > greatest.get(p, START)]
+        return [row for place, row in sorted(once.items()) if place not in known]
 
-    def _full(self) -> dict[str, Window]:
-        """Windows that are full now, by row_key."""
-        mark = self.closed
-        reached = [(w, w.counted if self.definition.by_count else mark) for w in self._windows()]
-        return {w.row_key: w for w, at in reached if w.end <= at}
+    def _full(self, window: Window) -> bool:
+        """By the rows now known; a tuple window is full from when that was told."""
+        if self.definition.by_count:
+            return window.row_key in self.filled
+        return window.full_at(self.closed)
 
-    def _wait(self, rows: Iterable[Row], now: int) -> None:
-        if self.definition.policy.late is Late.NEVER:
-            return
-        new = {position(row) for row in rows}
-        for key, window in self._full().items():
-            if window.held & new:
-                self.pending.setdefault(key, now)
+    def _late(self, window: Window) -> bool:
+        return window.row_key in self.shown or self._full(window)
 
-    def _leaves(self, window: Window) -> bool:
+    def _leaves(self, window: Window, found: dict[str, int]) -> bool:
         """Whether retention is over: no row that may still come is held by it."""
-        return window.end + self.definition.policy.retain <= min(self.closed, END)
+        retain = self.policy.retain
+        by_time = retain is not None and window.full_at(self.closed - retain)
+        return by_time or window.full_at(found.get(window.bucket, START))
 
-    def _correct(self, due: Callable[[Window], bool]) -> pl.DataFrame:
-        waiting = [w for w in self._windows() if w.row_key in self.pending] if self.pending else []
-        chosen = [window for window in waiting if due(window)]
-        for window in chosen:
-            del self.pending[window.row_key]
-        return self._emit(chosen, "late")
+    # What waits.
+
+    def _touched(self, before: Window | None, window: Window) -> bool:
+        """A row that became full as its followers came has changed, excluded though they are."""
+        if before is None or before.frames != window.frames:
+            return True
+        return self._full(window) and not self._full(before)
+
+    def _touch(self, window: Window, rows: int, now: int) -> None:
+        known = self.waiting.pop(window.row_key, Waiting())
+        if self.definition.by_count:
+            self.shown.discard(window.row_key)
+        if self._late(window):
+            after = wait_late(self.policy, self._full(window), known, rows, now)
+        else:
+            after = wait_early(self.policy, known, rows, now)
+        if after is not None:
+            self.waiting[window.row_key] = after
+
+    def _of_waiting(self, windows: Iterable[Window]) -> list[Window]:
+        return list({w.row_key: w for w in windows if w.row_key in self.waiting}.values())
+
+    def _due(self, window: Window, now: int) -> bool:
+        due = self.waiting[window.row_key].due
+        return due is not None and due <= now
+
+    # What goes out.
+
+    def _silent(self, now: int, stores: Stores) -> pl.DataFrame:
+        timeout, heard = self.policy.timeout, stores.heard
+        if timeout is None or heard is None or now < heard + timeout:
+            return self.nothing()
+        stores.heard = None
+        return self._show_open()
+
+    def _show_open(self) -> pl.DataFrame:
+        still_open = [w for w in self.windows.values() if not self._late(w)]
+        shown = self._emit(still_open, "full")
+        self.shown |= {window.row_key for window in still_open}
+        return shown
 
     def _emit(self, windows: Iterable[Window], emit: str) -> pl.DataFrame:
-        records = [record for window in windows for record in self._changes(window, emit)]
+        chosen = {window.row_key: window for window in windows}
+        records = [
+            record
+            for window, values, word in self._with_family(chosen, emit)
+            for record in self._changes(window, values, word)
+        ]
         return pl.DataFrame(records, schema=self.nothing().schema, orient="row")
 
-    def _changes(self, window: Window, emit: str) -> list[dict[str, Any]]:
-        values = window.values()
+    def _with_family(
+        self, chosen: dict[str, Window], emit: str
+    ) -> Iterable[tuple[Window, dict[str, Any], str]]:
+        """What was chosen, its values, its word; and who of its family has changed with it."""
+        families = {w.family for w in chosen.values() if w.family is not None}
+        for key, window in self.windows.items():
+            related = window.family in families and (key in self.waiting or key in self.emitted)
+            if not (key in chosen or related):
+                continue
+            self.waiting.pop(key, None)
+            values, (_, old) = window.values(), self.emitted.get(key, (-1, {}))
+            if key in chosen and (emit == "full" or window.family is None):
+                yield window, values, emit
+            elif comparable(values) != comparable(old):
+                yield window, values, "late" if self._late(window) else "early"
+
+    def _changes(self, window: Window, values: dict[str, Any], emit: str) -> list[dict[str, Any]]:
         revision, old = self.emitted.get(window.row_key, (-1, values))
         self.emitted[window.row_key] = (revision + 1, values)
         change = {EMIT: emit, ROW_KEY: window.row_key}
@@ -167,12 +243,3 @@ class ReferenceOperator:
         update = {**values, OP: "+U", REVISION: revision + 1, **change}
         withdrawal = {**old, OP: "-U", REVISION: revision, **change}
         return [withdrawal, update] if self.definition.withdraw else [update]
-
-
-def position(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in POSITION)
-
-
-def by_position(rows: Iterable[Row]) -> list[Row]:
-    """Rows in the order that ties, frames and picks go by."""
-    return sorted(rows, key=position)

@@ -1,114 +1,159 @@
 """Which windows were emitted how often, and which wait to be emitted again.
 
-Most windows are emitted once, when they are full, and need no record: that a
-window ends by `Stores.closed` says it all. A record exists only for a window
-that a late row touched, or that an end of input emitted before it was full:
+Most windows are emitted once, when they are full, and need no record: that
+`Stores.closed` is past a window says it all. A record exists only for a window
+that a row touched under an early or late policy, or that an end of input or a
+TIMEOUT emitted before it was full:
 
-    identity | revision | since | old.<value> …
+    identity | __was | __due | __waiting | __shown | __old.<value> …
 
-revision: of the last emission, -1 where there was none. since: processing time
-of the first change that was not emitted yet, NULL where nothing waits. old:
-the values last emitted, kept only where withdrawals are wanted.
+`__was`: revision of the last emission, -1 where there was none. `__due`: processing
+time of the next emission, NULL where no clock brings one. `__waiting`: rows not
+emitted yet. `__shown`: an end or a TIMEOUT emitted it full. `__old.*`: the values last
+emitted, kept only where withdrawals are wanted.
 
-Invariant: `Stores.pending` is the least `since` of all records.
+Invariant: `Stores.pending` is the least `__due` of all records.
+
+    touch        rows came into windows: counts them, sets what is due
+    was          windows with their records beside them
+    unrecorded   windows that have none
+    due, waiting the records due by an instant, those with rows not emitted
+    settle       windows went out: one revision more, nothing waits
+
+Worked example, EARLY EVERY 4 ROWS, LATE EVERY 10 s: 3 rows at now = 0 leave
+(-1, NULL, 3, false), 2 more at now = 5 make it (-1, 5, 5, false); it goes out and
+is (0, NULL, 0, false). It becomes full, goes out again: (1, NULL, 0, false). A late
+row at now = 20 s: (1, 30 s, 1, false).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.operators.changes import OLD, WAS
 from sqlwin.operators.contract import Stores
+from sqlwin.policies import Early, Late, Policy
 
 STORE = "revisions"
-SINCE = "since"
-REV = "revision"
+DUE, WAITING, SHOWN = "__due", "__waiting", "__shown"
+ADDED, FULL = "__added", "__full"
+RECORD: dict[str, pl.DataType] = {
+    WAS: pl.Int32(),
+    DUE: pl.Int64(),
+    WAITING: pl.Int64(),
+    SHOWN: pl.Boolean(),
+}
 
 
 @dataclass(frozen=True)
 class Revisions:
-    """identity: the columns that know a window, `time` among them."""
+    """identity: the columns that know a window, `time` among them.
+
+    remembered: the output columns kept as old values, none where none is withdrawn.
+    """
 
     identity: tuple[str, ...]
     time: str
     remembered: tuple[str, ...]
 
+    @property
+    def old(self) -> tuple[str, ...]:
+        return tuple(OLD + name for name in self.remembered)
+
     def columns(self, types: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         """The columns of a record, given those of the operator's output."""
-        return {
-            **{name: types[name] for name in self.identity},
-            REV: pl.Int32(),
-            SINCE: pl.Int64(),
-            **{OLD + name: types[name] for name in self.remembered},
-        }
+        known = {name: types[name] for name in self.identity}
+        return {**known, **RECORD, **{OLD + name: types[name] for name in self.remembered}}
 
-    def touch(self, windows: pl.DataFrame, stores: Stores, now: int) -> None:
-        """Note that `windows` changed: identity, `__was` (-1: never emitted) and old values.
+    def touch(self, touched: pl.DataFrame, stores: Stores, now: int, policy: Policy) -> None:
+        """Rows came into windows: one line for each window, whose record is made or renewed.
 
-        `__was` and the old values are as they were before the change; a record
-        that already waits keeps its own.
+        touched: identity, `__added` (Int64, how many rows came), `__full` (Boolean, whether
+        `closed` says that it is full) and, for a window that has no record, what is
+        known without one: `__was` (Int32: 0 where it went out full, else -1) and the
+        `__old.*` of that. A record's own win. A window that was shown counts as full.
         """
-        if windows.is_empty():
+        if touched.is_empty():
             return
+        told = touched.rename({name: f"{name}.told" for name in (WAS, *self.old)})
+        known = self.was(told, stores)
+        first = pl.col(WAITING).is_null()
+        records = known.with_columns(
+            pl.when(first).then(pl.col(f"{name}.told")).otherwise(name).alias(name)
+            for name in (WAS, *self.old)
+        ).with_columns(pl.col(WAITING).fill_null(0) + pl.col(ADDED))
+        late = pl.col(FULL) | pl.col(SHOWN)
+        due = pl.when(late).then(_late(policy, now)).otherwise(_early(policy, now))
+        kept = records.with_columns(due.cast(pl.Int64).alias(DUE)).filter(_counts(policy))
+        stores[STORE].put(kept.select(*self.identity, *RECORD, *self.old))
+        stores.pending = _least(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
+
+    def was(self, windows: pl.DataFrame, stores: Stores, otherwise: int = -1) -> pl.DataFrame:
+        """`windows`, each with its record beside it, in their order.
+
+        Where there is none, `__was` is `otherwise`, `__shown` false and all else NULL;
+        so `__waiting` is NULL iff there is no record.
+        """
         known = self._records(windows, stores)
-        fresh = windows.rename({WAS: REV}).join(
-            known.filter(pl.col(SINCE).is_not_null()),
-            on=list(self.identity),
-            how="anti",
-            nulls_equal=True,
-        )
-        fresh = _or_known(fresh, known, self.identity)
-        if fresh.is_empty():
-            return
-        stores[STORE].put(
-            fresh.with_columns(pl.lit(now, pl.Int64).alias(SINCE)).select(known.columns)
-        )
-        stores.pending = now if stores.pending is None else min(stores.pending, now)
-
-    def was(self, windows: pl.DataFrame, stores: Stores, otherwise: int) -> pl.DataFrame:
-        """`windows` with `__was` and old values; `otherwise` where there is no record."""
-        known = self._records(windows, stores).rename({REV: WAS}).drop(SINCE)
         if known.is_empty():
-            nothing = [pl.lit(None, known.schema[name]).alias(name) for name in known.columns]
-            first = pl.lit(otherwise, pl.Int32).alias(WAS)
-            extra = [e for e in nothing if e.meta.output_name() not in (*self.identity, WAS)]
-            return windows.with_columns(first, *extra)
-        joined = windows.join(
-            known, on=list(self.identity), how="left", nulls_equal=True, maintain_order="left"
+            rest = {name: known.schema[name] for name in known.columns if name not in self.identity}
+            joined = windows.with_columns(pl.lit(None, t).alias(name) for name, t in rest.items())
+        else:
+            joined = self._join(windows, known)
+        return joined.with_columns(
+            pl.col(WAS).fill_null(pl.lit(otherwise, pl.Int32)), pl.col(SHOWN).fill_null(False)
         )
-        return joined.with_columns(pl.col(WAS).fill_null(otherwise))
 
-    def due(self, stores: Stores, by: int | None = None) -> pl.DataFrame:
-        """Records that wait since `by` or longer; all that wait where `by` is None."""
-        waiting = self._waiting(stores)
-        return waiting if by is None else waiting.filter(pl.col(SINCE) <= by)
+    def unrecorded(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `windows` that have no record, in their order."""
+        known = self._records(windows, stores)
+        if known.is_empty():
+            return windows
+        on = list(self.identity)
+        return windows.join(known, on=on, how="anti", nulls_equal=True, maintain_order="left")
 
-    def settle(self, emitted: pl.DataFrame, stores: Stores) -> None:
-        """Record that `emitted` (identity, `__was`, values) went out as revision `__was` + 1."""
-        if emitted.is_empty():
+    def due(self, stores: Stores, now: int) -> pl.DataFrame:
+        """Records whose time has come; nothing is read where none's has."""
+        if stores.pending is None or now < stores.pending:
+            return stores[STORE].scan(0, 0)
+        return everything(stores, STORE).filter(pl.col(DUE) <= now)
+
+    def waiting(self, stores: Stores, before: int = 2**63 - 1) -> pl.DataFrame:
+        """Records with rows not emitted, of windows whose time is below `before`."""
+        return stores[STORE].scan(-(2**63), before).filter(pl.col(WAITING) > 0)
+
+    def settle(self, sent: pl.DataFrame, stores: Stores, shown: bool = False) -> None:
+        """Record that `sent` (of `was`, with values) went out as revision `__was` + 1.
+
+        shown: an end or a TIMEOUT emitted them full; else each stays what it was.
+        """
+        if sent.is_empty():
             return
-        old = [pl.col(name).alias(OLD + name) for name in self.remembered]
+        waited = sent[DUE].count() > 0
         stores[STORE].put(
-            emitted.select(
+            sent.select(
                 *self.identity,
-                (pl.col(WAS) + 1).cast(pl.Int32).alias(REV),
-                pl.lit(None, pl.Int64).alias(SINCE),
-                *old,
+                (pl.col(WAS) + 1).cast(pl.Int32),
+                pl.lit(None, pl.Int64).alias(DUE),
+                pl.lit(0, pl.Int64).alias(WAITING),
+                pl.lit(True).alias(SHOWN) if shown else pl.col(SHOWN),
+                *(pl.col(name).alias(OLD + name) for name in self.remembered),
             )
         )
-        stores.pending = self._waiting(stores)[SINCE].min()  # type: ignore[assignment]
+        if waited:
+            stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
 
-    def _waiting(self, stores: Stores) -> pl.DataFrame:
-        return everything(stores, STORE).filter(pl.col(SINCE).is_not_null())
+    def _join(self, windows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+        return windows.join(
+            known, on=list(self.identity), how="left", nulls_equal=True, maintain_order="left"
+        )
 
     def _records(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if windows.is_empty():
             return stores[STORE].scan(0, 0)
-        lo, hi = bounds(windows[self.time])
-        return stores[STORE].scan(lo, hi)
+        return stores[STORE].scan(*bounds(windows[self.time]))
 
 
 def bounds(times: pl.Series) -> tuple[int, int]:
@@ -120,10 +165,36 @@ def everything(stores: Stores, name: str) -> pl.DataFrame:
     return stores[name].scan(-(2**63), 2**63 - 1)
 
 
-def _or_known(fresh: pl.DataFrame, known: pl.DataFrame, identity: Sequence[str]) -> pl.DataFrame:
-    """Where a record exists, its revision counts, not what the window's age tells."""
-    recorded = known.select(*identity, pl.col(REV).alias("__recorded"))
-    joined = fresh.join(recorded, on=list(identity), how="left", nulls_equal=True)
-    return joined.with_columns(pl.coalesce("__recorded", REV).cast(pl.Int32).alias(REV)).drop(
-        "__recorded"
-    )
+def _early(policy: Policy, now: int) -> pl.Expr:
+    """When an open window goes out; what is due already stays so."""
+    due = pl.col(DUE)
+    if policy.early is Early.EVERY:
+        return due.fill_null(now + policy.early_period)
+    if policy.early is Early.ON_UPDATE:
+        return due.fill_null(now)
+    if policy.early is Early.ROWS:
+        return pl.when(pl.col(WAITING) >= policy.early_rows).then(due.fill_null(now)).otherwise(due)
+    return pl.lit(None, pl.Int64)
+
+
+def _late(policy: Policy, now: int) -> pl.Expr:
+    """When a full window goes out again: no later than an early change of it was to."""
+    if policy.late is Late.NEVER:
+        return pl.lit(None, pl.Int64)
+    due = now + (policy.late_period if policy.late is Late.EVERY else 0)
+    return pl.min_horizontal(DUE, pl.lit(due, pl.Int64))
+
+
+def _counts(policy: Policy) -> pl.Expr:
+    """Whether a change of the window will ever go out before it is full, or after.
+
+    LATE NEVER keeps count of a window that was shown and is not full yet: its real
+    close is to tell what the end of input could not know.
+    """
+    late = pl.col(FULL) | pl.col(SHOWN)
+    corrected = ~pl.col(FULL) if policy.late is Late.NEVER else pl.lit(True)
+    return pl.when(late).then(corrected).otherwise(pl.lit(policy.early is not None))
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return min((time for time in (one, other) if time is not None), default=None)

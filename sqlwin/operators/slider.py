@@ -1,10 +1,17 @@
 """Sliding windows measured in messages: one for each message, of it and those before.
 
+A message's window is full with the message, so it goes out `full` at once, and for
+good: there is nothing to send early, and a silent stream leaves nothing open.
+
 The last size - 1 messages of a partition stay in a ring of as many slots, where
 the newest overwrites what no window will read again.
 
 Invariant: the ring holds every message that passed WHERE and whose number is
 within size - 1 of the partition's count.
+
+Worked example, the last 3 messages WHERE value > 0, of values 4, 0, 2: message 1 is
+alone in [1, 2); message 2 is numbered and has no window; that of message 3, [1, 4),
+holds 4 and 2.
 """
 
 from __future__ import annotations
@@ -57,8 +64,14 @@ class TupleSlider(Counting):
         self._keep(both, counts, stores)
         return self._emit(both, np.arange(len(both)) >= len(held))
 
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        return self.nothing()
+
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self.nothing()
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return None
 
     def _held(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         held = self.numbering.with_counts(everything(stores, RING), counts)

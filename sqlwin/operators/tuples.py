@@ -1,16 +1,32 @@
-"""Windows measured in messages: tumbling and hopping, and sliding.
+"""Windows measured in messages, tumbling and hopping.
 
 Numbers stand in for time. A hop of n messages every m has the windows that start
-at message 1, 1 + m, 1 + 2m …; each is full at its n-th message, so it holds n of
-them, unless the input ends. A sliding window belongs to each message and holds
-it and the n - 1 before it. Numbers come in order, so nothing is late and nothing
-is corrected; what a window needs fits in a ring of slots for each key, where the
-newest overwrites what no window will read again.
+at message 1, 1 + m, 1 + 2m … (or so many later as its offset says). Each is full
+at its n-th message, and goes out `full` with the batch that brings it. Numbers
+come in order, so nothing is late. Before it is full a window goes out `early` by
+the policy, and `full` if the input ends or is silent for TIMEOUT: then it is
+`shown`, until its next row. Once its n messages are there it goes out `full` for
+good, as an update if it was emitted before.
 
 Messages that fail WHERE are numbered like all others and take no other part.
 
-Invariant: a slot's pane (or message) is live iff its number is within `size` of
-the partition's count; live ones never share a slot.
+| store       | record                                                      |
+|-------------|-------------------------------------------------------------|
+| `counts`    | messages of the partition                                   |
+| `ring`      | keys, slot: `__pane`, `__first`, `__last`, accumulators     |
+| `revisions` | keys, slot: `__window`, and as in `operators.revisions`     |
+
+Both rings have a slot for whatever may be live at once, so that what no open
+window needs is overwritten, never deleted.
+
+Invariant: a pane of `ring` is live iff its number is within `size` of the
+partition's count; a record of `revisions` is live iff its window is open; live
+ones of a key never share a slot; nothing waits in a record that is not live.
+
+Worked example, SAMZA-552's: MAX(value) of 3 messages every 3, EARLY EVERY 1 minute.
+Messages 1 (value 0) at 9:00:00 and 2 (value 5) at 9:00:59 leave the window from
+message 1 due at 9:01:00; then it goes out `early` with 5, revision 0. Message 3
+(value 9) at 9:02:01 fills it: `full`, 9, revision 1.
 """
 
 from __future__ import annotations
@@ -22,13 +38,15 @@ import polars as pl
 from sqlwin.errors import OverflowInAggregate
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW, pane_start, windows_of
-from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
+from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.counting import Counting
+from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
-from sqlwin.operators.revisions import Revisions, everything
-from sqlwin.schema import PLACE, SEQ
+from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions, everything
+from sqlwin.policies import Policy
+from sqlwin.schema import PLACE, POSITION, SEQ
+from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Hop
 
 RING = "ring"
@@ -37,7 +55,7 @@ FIRST, LAST = "__first", "__last"
 
 
 @dataclass(frozen=True)
-class TupleAggregator(Counting):
+class TupleAggregator(Correcting):
     """`hop` in messages of the partition, a prefix of `keys`."""
 
     stream: str
@@ -47,14 +65,15 @@ class TupleAggregator(Counting):
     keys: dict[str, pl.DataType]
     folds: tuple[Fold, ...]
     values: tuple[pl.DataType, ...]
+    policy: Policy
     where: str | None = None
     withdraw: bool = False
 
     @property
     def revisions(self) -> Revisions:
-        """Of the windows that an end of input showed before they were full."""
+        """The window is a part of the identity: whatever lay in its slot before is another."""
         remembered = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
-        return Revisions((*self.keys, WINDOW), WINDOW, remembered)
+        return Revisions((*self.keys, WINDOW, SLOT), SLOT, remembered)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -66,67 +85,121 @@ class TupleAggregator(Counting):
     def numbering(self) -> Numbering:
         return Numbering({name: self.keys[name] for name in self.partition})
 
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return rows
+
     def sample(self) -> pl.DataFrame:
         """No panes, with the columns that panes have."""
         return self._lift(pl.DataFrame(schema={**self.below, **PLACE, NUMBER: pl.Int64()}))
 
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """None: a message that comes is the newest, whatever its time."""
+        return pl.DataFrame(schema={FLOOR: pl.Int64()})
+
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
+        held = everything(stores, RING).drop(SLOT)
         numbered, counts = self.numbering.number(batch, stores)
-        panes = self._merged([PANE], pl.concat([self._held(counts, stores), self._lift(numbered)]))
+        came = self._lift(numbered)
+        live = self.numbering.with_counts(held, counts).select(held.columns)
+        panes = self._merged([PANE], pl.concat([live, came.select(held.columns)]))
+        # those that close have been settled before a new window takes their slot
+        full = self._filled(panes, counts, stores)
         self._keep(panes, counts, stores)
-        ends = pl.col(WINDOW) + self.hop.size
-        full = (ends > pl.col(BEFORE) + 1, ends <= pl.col(COUNT) + 1)
-        return self._changes(self._closing(panes, counts, *full), stores)
+        self._touch(self._windows(came, counts).filter(~self._is_full), stores, now)
+        return full
 
-    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        counts = self.numbering.counts(stores)
-        if counts.is_empty():
-            return self.nothing()
-        unfilled = pl.col(WINDOW) + self.hop.size > pl.col(COUNT) + 1
-        windows = self._closing(self._held(counts, stores), counts, unfilled)
-        known = self.revisions.was(windows, stores, otherwise=-1)
-        self.revisions.settle(known, stores)
-        return self._shown(known)
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.closed = max(stores.closed, watermark)
+        return self.nothing()
+
+    # What goes out.
+
+    def _filled(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The windows whose n-th message the batch brought."""
+        windows = self._windows(panes, counts).filter(self._is_full, self._was_open)
+        closing = windows.select(self.revisions.identity).unique()
+        known = self.revisions.was(closing, stores)
+        return self._send(self._beside(known, windows), "full", stores)
+
+    def _touch(self, windows: pl.DataFrame, stores: Stores, now: int) -> None:
+        """Note what came into open windows. What was shown is so no more."""
+        revisions = self.revisions
+        never = {WAS: pl.lit(-1, pl.Int32), FULL: pl.lit(False)}
+        old = {name: pl.lit(None, self.output[name.removeprefix(OLD)]) for name in revisions.old}
+        told = windows.group_by(revisions.identity).agg(pl.col(ADDED).sum())
+        shown = revisions.was(told, stores).filter(pl.col(SHOWN))
+        record = stores[STORE].scan(0, 0).columns
+        stores[STORE].put(shown.with_columns(pl.lit(False).alias(SHOWN)).select(record))
+        revisions.touch(told.with_columns(**never, **old), stores, now, self.policy)
+
+    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """A window that is full waits no more."""
+        return windows.with_columns(pl.lit(False).alias(FULL))
+
+    def _open(self, stores: Stores) -> pl.DataFrame:
+        windows = self._held(stores).filter(~self._is_full)
+        return windows.select(self.revisions.identity).unique()
+
+    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return self._beside(windows, self._held(stores))
+
+    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        start = pl.col(WINDOW).alias("window_start")
+        end = (pl.col(WINDOW) + self.hop.size).alias("window_end")
+        keyed = known.with_columns(start, end).sort("window_end", *self.keys)
+        identity = {**self.keys, "window_start": pl.Int64(), "window_end": pl.Int64()}
+        emitted = changes(keyed.with_columns(row_key(identity)), emit, self.withdraw)
+        return emitted.select(*self.output, *CHANGE_SCHEMA)
+
+    # From messages to panes to windows.
 
     def _lift(self, numbered: pl.DataFrame) -> pl.DataFrame:
-        rows = numbered.filter(pl.col(self.where)) if self.where else numbered
-        pane = pane_start(pl.col(NUMBER), self.hop.pane, 1).alias(PANE)
+        rows = numbered.filter(pl.col(NUMBER) >= origin(self.hop)).sort(POSITION)
+        taking = rows.filter(pl.col(self.where)) if self.where else rows
+        pane = pane_start(pl.col(NUMBER), self.hop.pane, origin(self.hop)).alias(PANE)
         lifted = [expr for fold in self.folds for expr in fold.lift()]
         extent = [pl.col(SEQ).min().alias(FIRST), pl.col(SEQ).max().alias(LAST)]
-        return rows.group_by(*self.keys, pane).agg(*extent, *lifted)
-
-    def _held(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        ring = everything(stores, RING).drop(SLOT)
-        return self.numbering.with_counts(ring, counts).select(ring.columns)
+        added = pl.len().cast(pl.Int64).alias(ADDED)
+        return taking.group_by(*self.keys, pane).agg(*extent, *lifted, added)
 
     def _keep(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> None:
         slots = self.hop.size // self.hop.pane
         live = self.numbering.with_counts(panes, counts).filter(
             pl.col(PANE) + self.hop.size > pl.col(COUNT)
         )
-        slot = ((pl.col(PANE) - 1) // self.hop.pane % slots).alias(SLOT)
+        slot = ((pl.col(PANE) - origin(self.hop)) // self.hop.pane % slots).alias(SLOT)
         ring = stores[RING]
         ring.put(live.with_columns(slot).select(ring.scan(0, 0).columns))
 
-    def _closing(self, panes: pl.DataFrame, counts: pl.DataFrame, *which: pl.Expr) -> pl.DataFrame:
-        """Values of the windows that `which` picks by their partition's counts."""
-        windows = self.numbering.with_counts(windows_of(panes, PANE, self.hop), counts)
-        return self._finished(self._merged([WINDOW], windows.filter(*which)))
+    def _held(self, stores: Stores) -> pl.DataFrame:
+        """The panes of each window that the ring still holds whole."""
+        return self._windows(everything(stores, RING).drop(SLOT), self.numbering.counts(stores))
 
-    def _changes(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        known = self.revisions.was(windows, stores, otherwise=-1)
-        self.revisions.settle(known.filter(pl.col(WAS) >= 0), stores)
-        return self._shown(known)
+    def _windows(self, panes: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
+        """Each pane once for every window that holds it, with its slot and the counts."""
+        slots = -(-self.hop.size // self.hop.advance)
+        slot = (pl.col(WINDOW) - origin(self.hop)) // self.hop.advance % slots
+        windows = windows_of(panes, PANE, self.hop).with_columns(slot.alias(SLOT))
+        return self.numbering.with_counts(windows, counts)
 
-    def _shown(self, known: pl.DataFrame) -> pl.DataFrame:
-        start = pl.col(WINDOW).alias("window_start")
-        end = (pl.col(WINDOW) + self.hop.size).alias("window_end")
-        keyed = known.with_columns(start, end).sort("window_end", *self.keys)
-        identity = {**self.keys, "window_start": pl.Int64(), "window_end": pl.Int64()}
-        emitted = changes(keyed.with_columns(row_key(identity)), "full", self.withdraw)
-        return emitted.select(*self.output, *CHANGE_SCHEMA)
+    @property
+    def _is_full(self) -> pl.Expr:
+        return pl.col(WINDOW) + self.hop.size <= pl.col(COUNT) + 1
+
+    @property
+    def _was_open(self) -> pl.Expr:
+        return pl.col(WINDOW) + self.hop.size > pl.col(BEFORE) + 1
+
+    # From panes to values.
+
+    def _beside(self, known: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+        """`known` with their values; panes of other windows may be among `windows`."""
+        identity = list(self.revisions.identity)
+        wanted = windows.join(known, on=identity, how="semi", nulls_equal=True)
+        values = self._finished(self._merged([WINDOW, SLOT], wanted))
+        return known.join(values, on=identity, how="inner", nulls_equal=True)
 
     def _merged(self, by: list[str], panes: pl.DataFrame) -> pl.DataFrame:
         merges = [expr for fold in self.folds for expr in fold.merge()]
@@ -143,4 +216,4 @@ class TupleAggregator(Counting):
                 last = f"its last row is {self.stream} at position {window[LAST]}"
                 place = f"the window from message {window[WINDOW]}; {last}"
                 raise OverflowInAggregate(fold.call.name, place) from None
-        return merged.select(*self.keys, WINDOW, *values)
+        return merged.select(*self.revisions.identity, *values)

@@ -2,7 +2,7 @@
 
 Operator, window, keys and aggregates; stores and the layout of message keys, as
 in SAMZA-552's table; policies, lateness and retention; how ties go; and a
-warning where all rows meet in one place.
+warning where all rows meet in one place, or where state grows without end.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.facts import Window, bucket_keys, counts
+from sqlwin.plan.cautions import cautions
+from sqlwin.plan.facts import Unranked, counts, full_state, unranked, window_of
+from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import (
-    Aggregate,
-    Filter,
     Node,
     OverAggregate,
-    OverCall,
-    Project,
     Query,
     Scan,
     Script,
     Stream,
+    TopN,
     WindowAggregate,
+    WindowRank,
 )
-from sqlwin.policies import Late, Policy
+from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.schema import type_name
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.windows import Cumulate, Unit, Whole
 
 
 def explain(query: Query) -> str:
@@ -45,16 +45,17 @@ def _query(query: Query) -> Iterator[str]:
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
     for depth, node in enumerate(chain):
-        yield f"{'  ' * depth}{_line(node)}"
-    window = next((n for n in chain if isinstance(n, WindowAggregate | OverAggregate)), None)
+        yield f"{'  ' * depth}{line(node)}"
     stream = next(n.stream for n in chain if isinstance(n, Scan))
-    if window is not None:
+    found = window_of(query.plan)
+    if found is not None:
+        ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
+        window = unranked(found)
+        yield f"Operator: {_operator(window)}{ranked}"
         yield from _facts(window, stream)
     yield f"Ties: {_ties(stream)}"
-    if window is not None and not bucket_keys(window):
-        yield f"Warning: {_one_bucket(window)}"
-    if window is not None and _keeps_keys(window):
-        yield "Warning: the last rows or the count of every key are kept, so state grows with keys"
+    if found is not None:
+        yield from (f"Warning: {caution}" for caution in cautions(found))
 
 
 def _chain(node: Node) -> Iterator[Node]:
@@ -63,106 +64,115 @@ def _chain(node: Node) -> Iterator[Node]:
         yield from _chain(node.input)
 
 
-# --- the plan, one line a node ----------------------------------------------------
-
-
-def _line(node: Node) -> str:
-    if isinstance(node, Scan):
-        return f"Scan {node.stream.name}"
-    if isinstance(node, Filter):
-        return f"Filter {node.predicate.sql}"
-    if isinstance(node, Project):
-        made = [s.sql if s.sql == n else f"{s.sql} AS {n}" for n, s in node.columns]
-        return f"Project {', '.join(made) or '(no columns)'}"
-    if isinstance(node, WindowAggregate):
-        calls = [_call(aggregate) for aggregate in node.aggregates]
-        return (
-            f"WindowAggregate {_hop(node.window)}{_listed(' keys', node.keys)}{_listed('', calls)}"
-        )
-    return f"OverAggregate {', '.join(_over(call) for call in node.calls)}"
-
-
-def _call(aggregate: Aggregate) -> str:
-    where = f" where {aggregate.where}" if aggregate.where else ""
-    args = ", ".join(aggregate.args) or ("*" if aggregate.function == "count" else "")
-    return f"{aggregate.name} = {aggregate.function}({args}){where}"
-
-
-def _over(call: OverCall) -> str:
-    return f"{_call(call.aggregate)} {_frame(call.frame)}{_listed(' by', call.partition)}"
-
-
-def _listed(what: str, names: tuple[str, ...] | list[str]) -> str:
-    return f"{what} [{', '.join(names)}]" if names else ""
-
-
-def _hop(window: Hop) -> str:
-    size, advance = _length(window.size, window.unit), _length(window.advance, window.unit)
-    offset = f" offset {_length(window.offset, window.unit)}" if window.offset else ""
-    return (
-        f"tumbling {size}{offset}" if window.tumbles else f"hopping {size} every {advance}{offset}"
-    )
-
-
-def _frame(frame: Frame) -> str:
-    reach = format_duration(frame.preceding) if frame.unit is Unit.RANGE else frame.preceding
-    return f"over {frame.unit.value} {reach} preceding"
-
-
-def _length(length: int, unit: Unit) -> str:
-    if unit is Unit.RANGE:
-        return format_duration(length)
-    return f"{length} row{'' if length == 1 else 's'}"
-
-
-# --- stores, policies, time ---------------------------------------------------------
-
-
-def _facts(window: Window, stream: Stream) -> Iterator[str]:
-    yield f"Operator: {_operator(window)}"
+def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
+    policy = window.policy
     yield f"Stores: {_stores(window)}"
     yield f"Message key: {_message_key(window)}"
+    if policy.early is not None:
+        yield f"Early: {_early(policy)}"
     yield f"Full: {_full(window)}"
+    if policy.timeout is not None:
+        silence = format_duration(policy.timeout)
+        yield f"Timeout: after {silence} with no row, open windows are sent full"
     late = "never: messages are counted as they come"
-    yield f"Late: {late if counts(window) else _late(window.policy)}"
+    yield f"Late: {late if counts(window) else _late(policy)}"
     if not counts(window):
         yield f"Watermark: {stream.ts} less {format_duration(stream.delay)}"
-        yield f"Retention: {format_duration(window.policy.retain)} after the watermark passed"
+        yield f"Retention: {_retention(policy)}"
+    if policy.expired is Expired.COUNT:
+        yield "Expired: counted"
+    if policy.errors is not None:
+        yield f"Expired: into {policy.errors}"
 
 
-def _operator(window: Window) -> str:
+# --- operator and stores --------------------------------------------------------------
+
+
+def _operator(window: Unranked) -> str:
+    if isinstance(window, TopN):
+        what = "row" if window.function == "row_number" else "rank"
+        return f"top-n, the first {window.limit} {what}s of each partition"
     if isinstance(window, WindowAggregate):
-        kind = "tumbling" if window.window.tumbles else "hopping"
-        measure = "messages" if counts(window) else "time"
-        return f"aggregator, incremental; {kind} windows of {measure}"
+        state = "full state" if _keeps_messages(window) else "incremental"
+        return f"aggregator, {state}; {_kind(window)}"
     if window.by_arrival:
         return "aggregator, sliding window of messages"
     return "aggregator, sliding window of the stream" if window.per_instant else "aggregator, OVER"
 
 
-def _stores(window: Window) -> str:
+def _kind(window: WindowAggregate) -> str:
+    shape = window.window
+    if isinstance(shape, Whole):
+        return "the whole stream"
+    if isinstance(shape, Cumulate):
+        return "cumulating windows of time"
+    measure = "messages" if counts(window) else "time"
+    return f"{'tumbling' if shape.tumbles else 'hopping'} windows of {measure}"
+
+
+def _keeps_messages(window: WindowAggregate) -> bool:
+    return any(full_state(aggregate) for aggregate in window.aggregates)
+
+
+def _stores(window: Unranked) -> str:
+    if isinstance(window, TopN):
+        return "rows (the first of each partition), revisions"
     if isinstance(window, WindowAggregate):
         if counts(window):
             return "ring (accumulators of the open windows), counts (messages of each key)"
+        if _keeps_messages(window):
+            return "panes (window metadata), messages, revisions"
         return "panes (merged accumulators), revisions"
     if window.by_arrival:
         return "ring (the last rows of each key), counts (messages of each key)"
-    reach_back = any(call.frame.unit is Unit.ROWS for call in window.calls)
+    frames = [call.frame for call in window.calls]
+    reach_back = any(frame.unit is Unit.ROWS for frame in frames)
     return "rows, history, revisions" if reach_back else "rows, revisions"
 
 
-def _message_key(window: Window) -> str:
-    if isinstance(window, WindowAggregate):
+def _message_key(window: Unranked) -> str:
+    """SAMZA-552's table; a top-n finds its rows by their partition."""
+    if isinstance(window, TopN):
+        return "equal fields, timestamp, offset"
+    if isinstance(window, OverAggregate):
+        return "offset" if window.by_arrival else "timestamp, offset"
+    if not _keeps_messages(window):
         return "none: incremental"
-    return "offset" if window.by_arrival else "timestamp, offset"
+    return "none: accumulators hold the values" if counts(window) else "timestamp, offset"
 
 
-def _full(window: Window) -> str:
-    if isinstance(window, WindowAggregate):
-        if counts(window):
-            return f"at the message {window.window.size} of a window"
-        return "when the watermark reaches the window's end"
-    return "at each message" if window.by_arrival else "when the watermark passes the row"
+# --- policies -------------------------------------------------------------------------
+
+
+def _early(policy: Policy) -> str:
+    if policy.early is Early.EVERY:
+        return f"every {format_duration(policy.early_period)} of processing time"
+    if policy.early is Early.ROWS:
+        return f"every {policy.early_rows} row{'s' * (policy.early_rows > 1)} of a window"
+    return "on each update"
+
+
+def _full(window: Unranked) -> str:
+    if isinstance(window, TopN):
+        return "at the end of input"
+    if isinstance(window, OverAggregate):
+        return "at each message" if window.by_arrival else _row_full(window)
+    if isinstance(window.window, Whole):
+        return "at the end of input"
+    if counts(window):
+        return f"at the message {window.window.size} of a window"
+    return "when the watermark reaches the window's end"
+
+
+def _row_full(window: OverAggregate) -> str:
+    frames = [call.frame for call in window.calls]
+    if any(frame.following is None for frame in frames):
+        return "at the end of input"
+    time = max((f.following or 0 for f in frames if f.unit is Unit.RANGE), default=0)
+    rows = max((f.following or 0 for f in frames if f.unit is Unit.ROWS), default=0)
+    waits = [f"{format_duration(time)} more"] * (time > 0)
+    waits += [f"the {rows} rows after it" if rows > 1 else "the row after it"] * (rows > 0)
+    return " and ".join(["when the watermark passes the row", *waits])
 
 
 def _late(policy: Policy) -> str:
@@ -171,24 +181,18 @@ def _late(policy: Policy) -> str:
     return "on each update" if policy.late is Late.ON_UPDATE else "never"
 
 
+def _retention(policy: Policy) -> str:
+    kept = []
+    if policy.retain is not None:
+        kept.append(f"{format_duration(policy.retain)} after the watermark passed")
+    if policy.retain_rows is not None:
+        rows = policy.retain_rows
+        newer = f"{rows} rows of its key are newer" if rows > 1 else "a row of its key is newer"
+        kept.append(f"until {newer}")
+    return ", or ".join(kept) or "for ever"
+
+
 def _ties(stream: Stream) -> str:
     if stream.offset is None:
         return "by source position"
     return f"by OFFSET {stream.offset}{' (trusted: no duplicates)' if stream.trusted else ''}"
-
-
-# --- buckets ------------------------------------------------------------------------
-
-
-def _keeps_keys(window: Window) -> bool:
-    """Whether what is kept of a key does not go with time."""
-    if counts(window):
-        return bool(bucket_keys(window))
-    calls = window.calls if isinstance(window, OverAggregate) else ()
-    return any(call.partition and call.frame.unit is Unit.ROWS for call in calls)
-
-
-def _one_bucket(window: Window) -> str:
-    if isinstance(window, OverAggregate) and any(call.partition for call in window.calls):
-        return "the calls have no PARTITION BY in common, so all rows go to one bucket"
-    return "there is no key to part the rows by, so all rows go to one bucket"

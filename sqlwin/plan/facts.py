@@ -4,25 +4,85 @@ from __future__ import annotations
 
 import hashlib
 
-from sqlwin.plan.nodes import OverAggregate, Query, WindowAggregate
+from sqlwin.aggregates import signature
+from sqlwin.plan.nodes import (
+    Aggregate,
+    Filter,
+    Node,
+    OverAggregate,
+    Project,
+    Query,
+    Scan,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.policies import Policy
 from sqlwin.windows import Unit
 
-Window = WindowAggregate | OverAggregate
+Unranked = WindowAggregate | OverAggregate | TopN
+Window = Unranked | WindowRank
+
+
+def window_of(plan: Node) -> Window | None:
+    """The window operator of a plan, None where it has none."""
+    while isinstance(plan, Filter | Project):
+        plan = plan.input
+    return None if isinstance(plan, Scan) else plan
+
+
+def unranked(window: Window) -> Unranked:
+    """The operator that has the state and the policy: what a WindowRank ranks."""
+    return window.input if isinstance(window, WindowRank) else window
+
+
+def window_policy(plan: Node) -> Policy | None:
+    """The policy of a plan's window, None where it has none."""
+    window = window_of(plan)
+    return None if window is None else unranked(window).policy
 
 
 def counts(window: Window) -> bool:
     """Whether the window is measured in messages."""
+    if isinstance(window, WindowRank):
+        return counts(window.input)
     if isinstance(window, WindowAggregate):
         return window.window.unit is Unit.ROWS
-    return window.by_arrival
+    return isinstance(window, OverAggregate) and window.by_arrival
 
 
 def bucket_keys(window: Window) -> tuple[str, ...]:
-    """Keys whose equal values must meet in one place; none: all rows must."""
+    """Keys whose equal values must meet in one place; none: all rows must.
+
+    With grouping sets a row goes to several groups, which have only the keys of every
+    set in common; a rank has all groups of its partition meet.
+    """
+    if isinstance(window, TopN):
+        return window.partition
+    if isinstance(window, WindowRank):
+        return tuple(key for key in bucket_keys(window.input) if key in window.partition)
     if isinstance(window, WindowAggregate):
-        return window.partition if counts(window) else window.keys
+        keys = window.partition if counts(window) else window.keys
+        return tuple(key for key in keys if all(key in some for some in window.sets))
     first, *others = [call.partition for call in window.calls]
     return tuple(key for key in first if all(key in other for other in others))
+
+
+def full_state(aggregate: Aggregate) -> bool:
+    """Whether the aggregate keeps the values themselves; one from Python never does."""
+    known = signature(aggregate.function)
+    return known is not None and known.keeps_values(aggregate.distinct)
+
+
+def functions_of(plan: Node) -> frozenset[str]:
+    """The names of the aggregate functions that a plan calls."""
+    window = window_of(plan)
+    if window is None or isinstance(window, TopN):
+        return frozenset()
+    if isinstance(window, OverAggregate):
+        return frozenset(call.aggregate.function for call in window.calls)
+    below = window.input if isinstance(window, WindowRank) else window
+    return frozenset(aggregate.function for aggregate in below.aggregates)
 
 
 def fingerprint(*queries: Query) -> str:

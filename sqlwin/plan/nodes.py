@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from sqlwin.functions import PythonAggregate
 from sqlwin.policies import Policy
 from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
@@ -274,12 +275,15 @@ class Sink:
 class Query:
     """One SELECT or INSERT INTO: a plan in normal form, and its sink (None: the screen).
 
-    explain: it is to be shown, not run.
+    explain: it is to be shown, not run. errors: the sink that EXPIRED INTO names, where
+    one of that name is declared. functions: those registered from Python that it calls.
     """
 
     plan: Node
     sink: Sink | None = None
     explain: bool = False
+    errors: Sink | None = None
+    functions: tuple[PythonAggregate, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sqlwin.plan.nodes import Node, Scan
+from sqlwin.plan.nodes import Node, Scan, WindowAggregate, WindowRank
 from sqlwin.plan.rules.merge_filters import merge_filters
 from sqlwin.plan.rules.merge_projects import merge_projects
 from sqlwin.plan.rules.prune_columns import prune_columns
@@ -39,4 +39,8 @@ def everywhere(rule: Rule, node: Node) -> Node:
     made = rule(node)
     if isinstance(made, Scan):
         return made
-    return replace(made, input=everywhere(rule, made.input))
+    below = everywhere(rule, made.input)
+    if isinstance(made, WindowRank):
+        assert isinstance(below, WindowAggregate), rule
+        return replace(made, input=below)
+    return replace(made, input=below)

@@ -11,13 +11,13 @@ expire.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
 from sqlwin.plan.nodes import column_of
 from sqlwin.runtime.lower import Lowered
-from sqlwin.runtime.rejects import no_rejects, rejects
+from sqlwin.runtime.rejects import EXPIRED, WHOLE, no_rejects, rejects, texts
 from sqlwin.runtime.scalars import Evaluated, evaluate
 from sqlwin.schema import PART, POSITION, SEQ, TS, Column
 
@@ -26,31 +26,52 @@ RAW = "__raw"
 
 @dataclass(frozen=True)
 class Taken:
-    """rows: prepared for the operator. errors: as `rejects`. marks: partition to greatest ts."""
+    """rows: prepared for the operator, or for the task to admit first. errors: as `rejects`.
+
+    marks: partition to greatest event time. read: partition to greatest position.
+    """
 
     rows: pl.DataFrame
     errors: pl.DataFrame
     marks: dict[int, int]
+    read: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Front:
     query: Lowered
 
-    def take(self, raw: pl.DataFrame, watermark: int | None) -> Taken:
+    def take(
+        self, raw: pl.DataFrame, watermark: int | None, lost: pl.DataFrame | None = None
+    ) -> Taken:
         """`raw`: the declared columns, `__part`, `__seq`. watermark: before this batch.
 
         Where the watermark is not known here (None) no row expires here, and rows are
-        not prepared: whoever knows it takes them again.
+        not prepared: whoever knows it takes them again. lost: positions of messages that
+        were taken in before and are wanted again, however old.
         """
         timed, errors = self._timed(raw, watermark)
         marks = self._marks(timed)
         kept, failures = self._selected(timed, watermark)
         if watermark is None:
             return Taken(kept.drop(RAW), pl.concat([errors, failures]), marks)
-        rows, expired = self._unexpired(kept, timed, watermark)
-        prepared = self.query.prepare(rows.drop(RAW))
-        return Taken(prepared, pl.concat([errors, failures, expired]), marks)
+        rows, expired = self._unexpired(kept, timed, watermark, lost)
+        ready = self._judged(rows, timed, watermark)
+        return Taken(ready, pl.concat([errors, failures, expired]), marks, self._read(timed))
+
+    def _judged(self, rows: pl.DataFrame, whole: pl.DataFrame, watermark: int) -> pl.DataFrame:
+        """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
+        admission = self.query.admission
+        if admission is None:
+            return self.query.prepare(rows.drop(RAW))
+        if admission.by_rows is None:
+            return rows.drop(RAW)
+        late = rows.filter(pl.col(TS) < watermark)
+        text = pl.DataFrame(
+            {RAW: late[RAW], WHOLE: texts(whole[late[RAW].to_list()])},
+            schema={RAW: rows.schema[RAW], WHOLE: pl.String},
+        )
+        return rows.join(text, on=RAW, how="left", maintain_order="left").drop(RAW)
 
     def _timed(self, raw: pl.DataFrame, watermark: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:
         """With computed columns, `__ts` and, where an OFFSET is declared, `__seq` from it."""
@@ -95,6 +116,11 @@ class Front:
             return {}
         return dict(rows.group_by(PART).agg(pl.col(TS).max()).iter_rows())
 
+    def _read(self, rows: pl.DataFrame) -> dict[int, int]:
+        if self.query.stream.offset is None:
+            return {}
+        return dict(rows.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
+
     def _selected(
         self, rows: pl.DataFrame, watermark: int | None
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -109,17 +135,22 @@ class Front:
         return self._refused(rows[list(at)], list(reasons), watermark)
 
     def _unexpired(
-        self, kept: pl.DataFrame, whole: pl.DataFrame, watermark: int
+        self,
+        kept: pl.DataFrame,
+        whole: pl.DataFrame,
+        watermark: int,
+        lost: pl.DataFrame | None,
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         if self.query.retain is None:
             return kept, no_rejects()
-        old = pl.col(TS) < watermark - self.query.retain
-        gone = kept.filter(old)
+        gone = kept.filter(pl.col(TS) < watermark - self.query.retain)
+        if lost is not None:
+            gone = gone.join(lost, on=list(POSITION), how="anti", maintain_order="left")
         if gone.is_empty():
             return kept, no_rejects()
         rows = whole[gone[RAW].to_list()]
-        errors = self._refused(rows, ["expired"] * len(rows), watermark)
-        return kept.filter(~old), errors
+        errors = self._refused(rows, [EXPIRED] * len(rows), watermark)
+        return kept.join(gone, on=RAW, how="anti", maintain_order="left"), errors
 
     def _refused(
         self, rows: pl.DataFrame, reasons: list[str], watermark: int | None

@@ -11,37 +11,28 @@ from functools import cached_property
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.instants import SECOND
-from sqlwin.kernels.folds import Fold, fold
-from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contract import Operator
-from sqlwin.operators.framing import Call
-from sqlwin.operators.over import OverAggregator
-from sqlwin.operators.slider import TupleSlider
-from sqlwin.operators.tuples import TupleAggregator
-from sqlwin.plan.facts import bucket_keys, counts
+from sqlwin.plan.facts import Window, bucket_keys, counts, window_of, window_policy
 from sqlwin.plan.nodes import (
-    Aggregate,
     Filter,
     Node,
     OverAggregate,
-    OverCall,
     Project,
     Query,
     Scalar,
     Scan,
     Stream,
     WindowAggregate,
+    WindowRank,
     column_of,
 )
+from sqlwin.policies import Expired, Late, Policy
+from sqlwin.runtime.admission import Admission
+from sqlwin.runtime.assembly import Assembly
 from sqlwin.runtime.scalars import Columns
-from sqlwin.schema import polars_schema, polars_type
-from sqlwin.windows import Frame, Unit
-
-SLICES = 4
-"""Time slices that a window's reach and retention are cut into; whole slices expire."""
-SHORTEST_SLICE = 10 * SECOND
-"""Each slice costs a segment a batch, so that short windows share one."""
+from sqlwin.runtime.slices import ENDLESS, slice_width
+from sqlwin.schema import polars_schema
+from sqlwin.windows import Frame, Hop, Unit, Whole
 
 
 @dataclass(frozen=True)
@@ -50,6 +41,7 @@ class Lowered:
 
     keys: the columns a bucket is chosen by; none where all rows belong together.
     retain: microseconds, None where no row can expire. timed: rows need event time.
+    admission: what a task judges rows by, None where it takes all of them.
     """
 
     query: Query
@@ -62,6 +54,40 @@ class Lowered:
     keys: tuple[str, ...]
     retain: int | None
     timed: bool
+    admission: Admission | None = None
+
+    @property
+    def policy(self) -> Policy | None:
+        """Of its window, None where it has none."""
+        return window_policy(self.query.plan)
+
+    def opened(self, newest: int) -> int | None:
+        """Which window of time an instant opens; None where each row may open one."""
+        window = window_of(self.query.plan)
+        if not isinstance(window, WindowAggregate) or counts(window):
+            return None
+        by = window.window
+        if isinstance(by, Whole):
+            return 0
+        return (newest - by.offset) // (by.advance if isinstance(by, Hop) else by.step)
+
+    @property
+    def corrects(self) -> bool:
+        """Whether a value that goes out of too few rows is corrected by each that follows.
+
+        Not if corrections are not wanted, retention is told by the rows, a filter asks
+        for the value before, or a frame waits for rows to follow.
+        """
+        window, policy = window_of(self.query.plan), self.policy
+        if policy is None or policy.late is Late.NEVER or policy.retain_rows is not None:
+            return False
+        if isinstance(window, OverAggregate):
+            return self.having is None and not any(_waits(c.frame) for c in window.calls)
+        return self.having is None
+
+    @property
+    def expired(self) -> Expired:
+        return Expired.STREAM if self.policy is None else self.policy.expired
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
@@ -71,6 +97,11 @@ class Lowered:
         return rows if self.operator is None else self.operator.prepare(rows)
 
 
+def _waits(frame: Frame) -> bool:
+    """For rows to follow, however long."""
+    return frame.following is None or (frame.unit is Unit.ROWS and frame.following > 0)
+
+
 @dataclass(frozen=True)
 class Cut:
     """A plan cut at its window operator."""
@@ -78,25 +109,29 @@ class Cut:
     scan: Scan
     where: Scalar | None
     columns: Columns
-    window: WindowAggregate | OverAggregate | None
+    window: Window | None
     having: Scalar | None
     output: Columns
 
 
 def lower(query: Query) -> Lowered:
     cut = _cut(query.plan)
-    window, stream = cut.window, cut.scan.stream
+    window, policy, stream = cut.window, window_policy(query.plan), cut.scan.stream
+    timed = window is not None and not counts(window) and stream.ts is not None
+    functions = {function.name: function for function in query.functions}
+    assembly = Assembly(stream.name, cut.having is not None, functions)
     return Lowered(
         query=query,
         stream=stream,
         where=cut.where,
         columns=cut.columns,
-        operator=None if window is None else _operator(window, stream, cut.having is not None),
+        operator=None if window is None else assembly.operator(window),
         having=cut.having,
         output=cut.output,
         keys=() if window is None else bucket_keys(window),
-        retain=None if window is None or counts(window) else window.policy.retain,
-        timed=window is not None and not counts(window),
+        retain=policy.retain if policy is not None and timed else None,
+        timed=timed,
+        admission=None if window is None else _admission(window, stream),
     )
 
 
@@ -109,7 +144,7 @@ def _cut(plan: Node) -> Cut:
     if isinstance(node, Scan):
         return Cut(node, *_front(above, node), None, None, _identity(plan))
     below: list[Node] = []
-    inner = node.input
+    inner = node.input.input if isinstance(node, WindowRank) else node.input
     while isinstance(inner, Filter | Project):
         below.append(inner)
         inner = inner.input
@@ -138,54 +173,20 @@ def _identity(node: Node) -> Columns:
     return tuple((column.name, column_of(column)) for column in node.schema)
 
 
-def _operator(window: WindowAggregate | OverAggregate, stream: Stream, filtered: bool) -> Operator:
-    if isinstance(window, WindowAggregate):
-        return _tumbled(window, stream, filtered)
-    return _slid(window, stream, filtered)
+def _admission(window: Window, stream: Stream) -> Admission | None:
+    policy, rising = window_policy(window), counts(window)
+    assert policy is not None
+    replays = stream.offset is not None and not stream.trusted
+    counted = policy.retain_rows is not None and not rising
+    if not replays and not counted:
+        return None
+    keys = _counted_within(window) if counted else None
+    width = slice_width(policy.retain or ENDLESS)
+    return Admission(stream.name, replays, rising, keys, policy.retain, width)
 
 
-def _tumbled(window: WindowAggregate, stream: Stream, filtered: bool) -> Operator:
-    below = polars_schema(window.input.schema)
-    keys = {key: below[key] for key in window.keys}
-    folds = tuple(_fold(a, window.input) for a in window.aggregates)
-    values = tuple(polars_type(a.type) for a in window.aggregates)
-    if counts(window):
-        counted = (window.partition, keys, folds, values, window.where, filtered)
-        return TupleAggregator(stream.name, window.window, below, *counted)
-    return WindowAggregator(
-        stream.name, window.window, below, keys, folds, values, window.policy, filtered
-    )
-
-
-def _slid(window: OverAggregate, stream: Stream, filtered: bool) -> Operator:
-    carried = polars_schema(window.input.schema)
-    calls = tuple(_call(call, window) for call in window.calls)
-    if window.by_arrival:
-        first = window.calls[0]
-        size = first.frame.preceding + 1
-        return TupleSlider(stream.name, size, first.partition, carried, calls, window.where)
-    ranges = (c.frame.preceding for c in calls if c.frame.unit is Unit.RANGE)
-    width = slice_width(max(ranges, default=0) + window.policy.retain)
-    return OverAggregator(
-        stream.name, carried, calls, window.policy, width, window.per_instant, filtered
-    )
-
-
-def _call(call: OverCall, window: OverAggregate) -> Call:
-    """A sliding tuple window is a RANGE over message numbers."""
-    frame = Frame(Unit.RANGE, call.frame.preceding) if window.by_arrival else call.frame
-    aggregate = call.aggregate
-    return Call(_fold(aggregate, window.input), call.partition, frame, polars_type(aggregate.type))
-
-
-def slice_width(span: int) -> int:
-    """Microseconds of a time slice in a store that spans so many."""
-    return max(SHORTEST_SLICE, -(-span // SLICES))
-
-
-def _fold(aggregate: Aggregate, below: Node) -> Fold:
-    types = {column.name: column.type for column in below.schema}
-    args = tuple(types[arg] for arg in aggregate.args)
-    return fold(
-        aggregate.name, aggregate.function, aggregate.args, args, aggregate.type, aggregate.where
-    )
+def _counted_within(window: Window) -> tuple[tuple[str, pl.DataType], ...]:
+    """The keys within which RETAIN n ROWS counts; ranks do not narrow those of their windows."""
+    below = window.input if isinstance(window, WindowRank) else window
+    types = polars_schema(below.input.schema)
+    return tuple((key, types[key]) for key in bucket_keys(below))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from sqlwin.runtime.rejects import reasons
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -28,16 +30,18 @@ OnErrors = Callable[[pl.DataFrame], None]
 class Summary:
     """A whole run, all queries together: a row that two queries read is read twice.
 
-    refused: rows of the error stream by reason, without the details.
+    refused: rows of the error stream by reason, without the details. replayed: messages
+    that were taken in before, and so did nothing.
     """
 
     read: int = 0
     emitted: int = 0
     batches: int = 0
     refused: Counter[str] = field(default_factory=Counter)
+    replayed: int = 0
 
     def add(self, batch: Batch, errors: pl.DataFrame) -> None:
         self.read += batch.read
         self.emitted += batch.emitted
         self.batches += 1
-        self.refused.update(reason.split(":")[0] for reason in errors["reason"])
+        self.refused.update(reasons(errors))

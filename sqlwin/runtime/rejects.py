@@ -15,9 +15,14 @@ from decimal import Decimal
 import polars as pl
 
 from sqlwin.instants import END, START, format_instant, from_datetime
+from sqlwin.policies import Expired
 from sqlwin.schema import PART, SEQ, TS, iso_columns
 
 INSTANT = pl.Datetime("us", "UTC")
+EXPIRED = "expired"
+WHOLE = "__whole"
+INTERNAL = (WHOLE,)
+"""`__whole`: the row as JSON text, carried by rows that may yet turn out expired."""
 REJECT_SCHEMA: dict[str, pl.DataType] = {
     "stream": pl.String(),
     "reason": pl.String(),
@@ -36,18 +41,44 @@ def rejects(
     stream: str, rows: pl.DataFrame, reasons: Sequence[str], watermark: int | None
 ) -> pl.DataFrame:
     """Error rows of `rows` (with `__part`, `__seq` and maybe `__ts`), one reason each."""
-    records = iso_columns(rows).to_dicts()
+    return refused(stream, rows, texts(rows), reasons, watermark)
+
+
+def refused(
+    stream: str,
+    rows: pl.DataFrame,
+    whole: Sequence[str],
+    reasons: Sequence[str],
+    watermark: int | None,
+) -> pl.DataFrame:
+    """As `rejects`, where the text of each row is known already."""
+    at = [position(part, seq) for part, seq in rows.select(PART, SEQ).iter_rows()]
     return pl.DataFrame(
         {
-            "stream": [stream] * len(records),
+            "stream": [stream] * len(rows),
             "reason": list(reasons),
-            "ts": [record.get(TS) for record in records],
-            "watermark": [_bounded(watermark)] * len(records),
-            "position": [position(record[PART], record[SEQ]) for record in records],
-            "row": [as_json(record) for record in records],
+            "ts": rows[TS].to_list() if TS in rows.columns else [None] * len(rows),
+            "watermark": [_bounded(watermark)] * len(rows),
+            "position": at,
+            "row": list(whole),
         },
         schema={**REJECT_SCHEMA, "ts": pl.Int64, "watermark": pl.Int64},
     ).cast({"ts": INSTANT, "watermark": INSTANT})
+
+
+def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
+    """What the error stream gets: with EXPIRED COUNT, expired rows are counted only."""
+    return errors.filter(pl.col("reason") != EXPIRED) if expired is Expired.COUNT else errors
+
+
+def reasons(errors: pl.DataFrame) -> list[str]:
+    """Of each row, without the details."""
+    return [reason.split(":")[0] for reason in errors["reason"]]
+
+
+def texts(rows: pl.DataFrame) -> list[str]:
+    """Each row whole, as JSON text."""
+    return [as_json(record) for record in iso_columns(rows).to_dicts()]
 
 
 def position(part: int, seq: int) -> str:

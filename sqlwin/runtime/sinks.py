@@ -59,13 +59,15 @@ class Nowhere:
 
 @dataclass
 class Files:
-    """One file a batch; a reader never sees half of one."""
+    """One file a batch; a reader never sees half of one. writer: its number among several."""
 
     folder: Path
     format: str
+    writer: int = 1
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
-        target = self.folder / f"part-{batch:08d}.{FORMATS[self.format]}"
+        own = "part" if self.writer == 1 else f"part-{self.writer}"
+        target = self.folder / f"{own}-{batch:08d}.{FORMATS[self.format]}"
         if rows.is_empty():
             target.unlink(missing_ok=True)
             return
@@ -83,15 +85,19 @@ class Files:
             path.write_text("".join(line + "\n" for line in json_lines(rows)), encoding="utf-8")
 
 
-def open_sink(declared: Declared | None, base: Path, show: Show) -> Sink:
-    """The sink of a query; no declared one is the screen. QueryError for bad options."""
+def open_sink(declared: Declared | None, base: Path, show: Show, writer: int = 1) -> Sink:
+    """The sink of a query; no declared one is the screen. QueryError for bad options.
+
+    writer: the number of this one among those that write to the same sink, from 1.
+    """
     if declared is None:
         return Screen(show)
     options = dict(declared.options)
     only_known(f"sink {declared.name}", options, OPTIONS)
     connector = options.get("connector", "console")
     if connector == "files":
-        return Files(base / _required(declared, options, "path"), _format(declared, options))
+        folder = base / _required(declared, options, "path")
+        return Files(folder, _format(declared, options), writer)
     plain: dict[str, Sink] = {"console": Screen(show), "memory": Memory(), "none": Nowhere()}
     if connector not in plain:
         raise QueryError(

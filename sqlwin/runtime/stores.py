@@ -2,16 +2,22 @@
 
 | operator         | store     | record                         | combined by |
 |------------------|-----------|--------------------------------|-------------|
-| WindowAggregator | panes     | accumulators of (keys, pane)   | merging     |
+| WindowAggregator | panes     | extent and accumulators of (keys, pane) | merging |
+|                  | messages  | what full-state aggregates read, by position | position |
 |                  | revisions | see `operators.revisions`      | last written |
 | OverAggregator   | rows      | the row                        | position    |
-|                  | history   | a row in a slot of its owner   | last written |
+|                  | base, past | accumulators of (partition, slice) | merging |
+|                  | history   | a row of before, by generation | position     |
 |                  | revisions |                                | last written |
 | TupleAggregator  | ring      | accumulators in a slot of keys | last written |
 |                  | counts    | messages of the partition      | last written |
 |                  | revisions |                                | last written |
 | TupleSlider      | ring      | a row in a slot of its partition | last written |
 |                  | counts    |                                | last written |
+| TopRows          | top       | a row in a slot of its partition | last written |
+|                  | rankings  | what waits of the partition    | last written |
+| WindowRanker     | its aggregator's, and      |               |             |
+|                  | ranked    | a row as it was last emitted   | last written |
 """
 
 from __future__ import annotations
@@ -20,17 +26,21 @@ from functools import singledispatch
 
 import polars as pl
 
-from sqlwin.kernels.panes import WINDOW
-from sqlwin.operators import aggregator, history, numbering, over, revisions, tuples
+from sqlwin.kernels.panes import WINDOW, WINDOW_END
+from sqlwin.operators import base_sums, history, numbering, over, ranking, revisions, topn, tuples
 from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.over import OverAggregator
+from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.slider import TupleSlider
+from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
-from sqlwin.runtime.lower import slice_width
-from sqlwin.schema import PLACE, POSITION
+from sqlwin.runtime.slices import ENDLESS, slice_width
+from sqlwin.schema import PLACE, POSITION, ROW_KEY
 from sqlwin.state.combine import keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
+from sqlwin.windows import Whole
 
 Columns = dict[str, pl.DataType]
 Shape = tuple[Layout, Combine]
@@ -46,24 +56,52 @@ def shapes(operator: Operator) -> list[Shape]:
 
 @shapes.register
 def _window(operator: WindowAggregator) -> list[Shape]:
-    width = slice_width(operator.hop.size + operator.policy.retain)
-    columns = {**operator.keys, aggregator.PANE: INT, **_extent(), **_accumulators(operator)}
-    panes = _layout(aggregator.PANES, columns, tuple(operator.keys), (aggregator.PANE,), width)
-    merges = [pl.col("__first").min(), pl.col("__last").max()]
-    merge = merged(panes, merges + [expr for fold in operator.folds for expr in fold.merge()])
-    types = {**operator.output, WINDOW: INT}
-    return [(panes, merge), _revisions(operator.revisions, types, width)]
+    contents, width = operator.contents, _window_slice(operator)
+    panes = _layout(PANES, contents.pane, contents.by.names, (PANE,), width)
+    types = {**operator.output, WINDOW_END: INT}
+    kept = [
+        (panes, merged(panes, merges(contents.incremental))),
+        _revisions(operator.revisions, types, width),
+    ]
+    if contents.whole:
+        messages = _layout(MESSAGES, contents.message, (), POSITION, width)
+        kept.append((messages, keep_all(messages)))
+    return kept
+
+
+def _window_slice(operator: WindowAggregator) -> int:
+    if isinstance(operator.window, Whole):
+        return ONE_SLICE
+    retain = operator.policy.retain
+    return slice_width(operator.window.size + (ENDLESS if retain is None else retain))
 
 
 @shapes.register
 def _over(operator: OverAggregator) -> list[Shape]:
-    row = {**operator.carried, **PLACE}
-    rows = _layout(over.ROWS, row, (), POSITION, operator.slice_width)
-    kept = {history.OWNER: pl.String(), history.SLOT: INT, **row}
-    slots = _layout(history.STORE, kept, (history.OWNER,), (history.SLOT,), ONE_SLICE)
-    types = {**operator.output, **PLACE}
-    recorded = _revisions(operator.revisions, types, operator.slice_width)
-    return [(rows, keep_all(rows)), (slots, last_written(slots)), recorded]
+    row, width = {**operator.carried, **PLACE}, operator.slice_width
+    rows = _layout(over.ROWS, row, (), POSITION, width)
+    kept = [
+        (rows, keep_all(rows)),
+        _revisions(operator.revisions, {**operator.output, **row}, width),
+    ]
+    past = operator.reading.history
+    if past.deep:
+        order = (history.GENERATION, *POSITION)
+        old = _layout(history.STORE, past.columns, (), order, 1)
+        kept.append((old, keep_all(old)))
+    return [*kept, *(shape for sums in operator.reading.sums for shape in _sums(sums))]
+
+
+def _sums(sums: base_sums.BaseSums) -> list[Shape]:
+    if not sums.folds:
+        return []
+    merges = [expr for fold in sums.folds for expr in fold.merge()]
+    named = ((sums.base, sums.width), (sums.past, ONE_SLICE))
+    layouts = [
+        _layout(name, sums.columns, sums.share.partition, (base_sums.SLICE,), width)
+        for name, width in named
+    ]
+    return [(layout, merged(layout, merges)) for layout in layouts]
 
 
 @shapes.register
@@ -76,8 +114,9 @@ def _tuples(operator: TupleAggregator) -> list[Shape]:
         **_accumulators(operator),
     }
     ring = _layout(tuples.RING, columns, tuple(operator.keys), (tuples.SLOT,), ONE_SLICE)
-    types = {**operator.output, WINDOW: INT}
-    recorded = _revisions(operator.revisions, types, ONE_SLICE)
+    records = operator.revisions.columns({**operator.output, WINDOW: INT, tuples.SLOT: INT})
+    slots = _layout(revisions.STORE, records, tuple(operator.keys), (tuples.SLOT,), ONE_SLICE)
+    recorded = (slots, last_written(slots))
     return [(ring, last_written(ring)), _counts(operator.numbering), recorded]
 
 
@@ -86,6 +125,24 @@ def _slider(operator: TupleSlider) -> list[Shape]:
     columns = {**operator.carried, **PLACE, numbering.NUMBER: INT, tuples.SLOT: INT}
     ring = _layout(tuples.RING, columns, operator.partition, (tuples.SLOT,), ONE_SLICE)
     return [(ring, last_written(ring)), _counts(operator.numbering)]
+
+
+@shapes.register
+def _topn(operator: TopRows) -> list[Shape]:
+    top = _layout(topn.TOP, operator.top_columns, operator.partition, (topn.SLOT,), ONE_SLICE)
+    rankings = _layout(
+        topn.RANKINGS, operator.ranking_columns, operator.partition, (topn.AT,), ONE_SLICE
+    )
+    return [(top, last_written(top)), (rankings, last_written(rankings))]
+
+
+@shapes.register
+def _ranker(operator: WindowRanker) -> list[Shape]:
+    below = shapes(operator.inner)
+    width = below[0][0].slice_width
+    order = (ranking.AT, ROW_KEY)
+    ranked = _layout(ranking.RANKED, operator.columns, operator.partition, order, width)
+    return [*below, (ranked, last_written(ranked))]
 
 
 def _layout(
@@ -98,7 +155,7 @@ def _extent() -> Columns:
     return {"__first": INT, "__last": INT}
 
 
-def _accumulators(operator: WindowAggregator | TupleAggregator) -> Columns:
+def _accumulators(operator: TupleAggregator) -> Columns:
     """Names and dtypes of the accumulators, as the operator's own lift makes them."""
     sample = operator.sample()
     return {name: sample.schema[name] for fold in operator.folds for name in fold.columns}

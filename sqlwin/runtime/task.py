@@ -2,46 +2,68 @@
 
 A task is what both hosts run; a bucket of keys is Samza's task. `take` is one
 batch: late rows by the watermark before it, then the watermark the batch brings,
-then the clock, then, if it is the last, the end of input. `commit` writes stores
-and clock together, so that what is stored never knows more than what was taken.
+then the clock, then, if it is the last, the end of input. Rows are admitted before
+the operator sees them. `commit` writes stores and clock together, so that what is
+stored never knows more than what was taken.
+
+Worked example: tumbling minutes, no delay, rows of 9:00:10 and then 9:01:05. The
+second batch is taken under the watermark 9:00:10, and moves it to 9:01:05: the
+minute of 9:00 is full and goes out with it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 
 import polars as pl
 
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Operator, Restoring
+from sqlwin.runtime.admission import Admitted, admit
 from sqlwin.runtime.back import Back
+from sqlwin.runtime.kept import HEADER, Kept
 from sqlwin.runtime.lower import Lowered
-from sqlwin.runtime.stores import shapes
+from sqlwin.runtime.recovery import (
+    emptied,
+    first_positions,
+    hold,
+    incomplete,
+    lost,
+    patient,
+    recovery,
+    release,
+)
+from sqlwin.runtime.rejects import INTERNAL, no_rejects
 from sqlwin.runtime.watermarks import Marks, Watermarks
-from sqlwin.state.contract import Blobs, SegmentCache, Store
-from sqlwin.state.memory import MemoryStore
+from sqlwin.schema import POSITION
+from sqlwin.state.contract import Blobs, SegmentCache
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 
-HEADER = "header"
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class Output:
-    """results: as `Back.schema`. watermarks: after the batch. deadline: of the next tick."""
+    """results: as `Back.schema`. watermarks: after the batch. deadline: of the next tick.
+
+    errors: rows that the task did not admit. replayed: messages it knew already.
+    """
 
     results: pl.DataFrame
     watermarks: dict[str, int]
     deadline: int | None
+    errors: pl.DataFrame = field(default_factory=no_rejects)
+    replayed: int = 0
 
 
 class Task:
     """blobs: where state is kept; None keeps it in memory only.
 
     token: unlike any given before for these blobs; it names new segments.
-    segment_rows: the most rows of one segment.
+    segment_rows: the most rows of one segment. lazy: how a lost message store is
+    filled again, see `recovery`; None where none can be lost, and nobody looks.
     """
 
     def __init__(
@@ -51,15 +73,23 @@ class Task:
         token: str = "",
         cache: SegmentCache | None = None,
         segment_rows: int = SEGMENT_ROWS,
+        lazy: bool | None = None,
     ) -> None:
         self.query = query
         self.back = Back(query)
         self.clock = Watermarks({query.stream.name: query.stream.delay})
         self.blobs, self.token, self.segment_rows = blobs, token, segment_rows
-        header = _header(blobs)
-        self.stores = self._stores(header, cache)
+        kept = Kept(blobs, token, segment_rows, cache)
+        header = kept.header()
+        names = [] if blobs is None or lazy is None else blobs.names()
+        self.recovery = None if lazy is None else recovery(query, header, names, lazy)
+        gone = None if self.recovery is None else lost(header, names)
+        self.stores = kept.stores(query, header if gone is None else emptied(header, gone))
+        self.offsets: dict[int, int] = {}
+        self.admitted = 0
         if header:
             self.clock.restore(header["watermarks"])
+            self.offsets = {int(part): seq for part, seq in header["offsets"].items()}
 
     def take(
         self,
@@ -68,20 +98,30 @@ class Task:
         now: int,
         end: bool = False,
         watermark: int | None = None,
+        heard: bool = False,
     ) -> Output:
-        """One batch of rows that the front prepared, and what all its partitions saw.
+        """One batch of rows from the front, and what all its partitions saw.
 
-        watermark: raise the stream's watermark at least to this instant.
+        watermark: raise the stream's watermark at least to this instant. heard: rows of
+        the stream came, in whatever bucket.
         """
-        stream = self.query.stream.name
+        stream, before = self.query.stream.name, self.clock.of(self.query.stream.name)
+        batch, again = self._put_back(list(rows), now, end)
         for seen in marks:
             self.clock.observe(stream, seen)
         if watermark is not None:
             self.clock.raise_to(stream, watermark)
-        batch = list(rows)
         if self.query.operator is None:
             return self._output([self.back.pass_on(part) for part in batch])
-        return self._output([self.back.show(self._operate(batch, now, end))])
+        if heard:
+            self.stores.heard = now
+        if self.recovery is not None and not self.recovery.lazy:
+            return self._output([], Admitted(pl.DataFrame(), replayed=again))
+        admitted = [self._admitted(pl.concat(batch), before)] if batch else []
+        self.admitted += sum(len(each.rows) for each in admitted)
+        emitted = self._operate([each.rows for each in admitted], now, end)
+        put_back = Admitted(pl.DataFrame(), replayed=again)
+        return self._output([self.back.show(emitted)], put_back, *admitted)
 
     def commit(self) -> None:
         """Write the stores' changes and the header into the blobs."""
@@ -97,57 +137,110 @@ class Task:
             "watermarks": self.clock.to_json(),
             "closed": self.stores.closed,
             "pending": self.stores.pending,
+            "heard": self.stores.heard,
+            "offsets": self.offsets,
+            "recovery": None if self.recovery is None else asdict(self.recovery),
             "stores": indexes,
         }
         self.blobs.put(HEADER, json.dumps(header).encode())
 
-    def _operate(self, batch: list[pl.DataFrame], now: int, end: bool) -> pl.DataFrame:
-        operator, stores = self.query.operator, self.stores
+    def read(self, positions: Mapping[int, int]) -> None:
+        """Note the greatest positions read by partition, of rows that were refused as well."""
+        for part, seq in positions.items():
+            self.offsets[part] = max(seq, self.offsets.get(part, seq))
+
+    def missing(self) -> pl.DataFrame | None:
+        """Positions of the lost messages that are not put back; None: nothing was lost."""
+        return None if self.recovery is None else self.recovery.missing(self.stores)
+
+    def replay_from(self, pushed: int) -> dict[int, int]:
+        """By source partition, the position that a replay has to begin at.
+
+        pushed: rows so far, where the stream declares no OFFSET.
+        """
+        if self.query.stream.offset is None:
+            return {0: pushed}
+        after, missing = {part: seq + 1 for part, seq in self.offsets.items()}, self.missing()
+        return after if missing is None else {**after, **first_positions(missing)}
+
+    def edge(self) -> tuple[object, ...]:
+        """Changes when a window opens or anything is purged: when state is to be flushed."""
+        newest = max((max(s.values()) for s in self.clock.seen.values() if s), default=0)
+        opened, rule = self.query.opened(newest), self.query.policy
+        any_row = opened is None or (rule is not None and rule.retain_rows is not None)
+        kept = self.stores.named.values()
+        purged = [store.layout.slice_of(store.floor) for store in kept]
+        return (opened, any_row and self.admitted, *purged)
+
+    def _admitted(self, rows: pl.DataFrame, watermark: int) -> Admitted:
+        """What the operator takes of `rows`; watermark: before the batch."""
+        rule, operator = self.query.admission, self.query.operator
         assert operator is not None
-        out = [operator.on_batch(pl.concat(batch), stores, now)] if batch else []
-        out.append(operator.on_watermark(self.clock.of(self.query.stream.name), stores, now))
+        if rule is None:
+            return Admitted(rows)
+        floors = None if rule.by_rows is None else operator.floors(self.stores)
+        admitted = admit(rule, rows, self.stores, self.offsets, floors, watermark)
+        return replace(admitted, rows=operator.prepare(admitted.rows))
+
+    def _put_back(
+        self, batch: list[pl.DataFrame], now: int, end: bool
+    ) -> tuple[list[pl.DataFrame], int]:
+        """Messages of a replay where they were lost; what is new of the batch, and how many not."""
+        known, stores = self.recovery, self.stores
+        if known is None:
+            return batch, 0
+        operator, rows = self._restoring, pl.concat(batch) if batch else None
+        again = None if rows is None else known.again(rows, stores)
+        if rows is not None and again is not None:
+            prepared = operator.prepare(again.drop(INTERNAL, strict=False))
+            operator.restore(prepared, stores, now, known.since)
+            rows = rows.join(again, on=list(POSITION), how="anti", maintain_order="left")
+        missing = known.missing(stores)
+        if missing.is_empty():
+            self.recovery = None
+            if known.ever:
+                release(operator.told_before(known.closed), stores, now)
+        elif end or (rows is not None and known.too_early(rows)):
+            raise incomplete(self.query, missing)
+        return [] if rows is None else [rows], 0 if again is None else len(again)
+
+    def _operate(self, batch: list[pl.DataFrame], now: int, end: bool) -> pl.DataFrame:
+        operator, stores, known = self.query.operator, self.stores, self.recovery
+        watermark = self.clock.of(self.query.stream.name)
+        assert operator is not None
+        if known is not None:
+            operator = self._patient
+        out = [operator.on_batch(rows, stores, now) for rows in batch]
+        out.append(operator.on_watermark(watermark, stores, now))
+        if known is not None:
+            hold(self._restoring.told_before(known.closed), stores)
         out.append(operator.on_tick(now, stores))
         if end:
             out.append(operator.on_end(stores, now))
+        self._forget(watermark)
         return pl.concat(out)
 
-    def _output(self, results: list[pl.DataFrame]) -> Output:
+    @property
+    def _restoring(self) -> Restoring:
+        assert isinstance(self.query.operator, Restoring)
+        return self.query.operator
+
+    @cached_property
+    def _patient(self) -> Operator:
+        return patient(self._restoring)
+
+    def _forget(self, watermark: int) -> None:
+        rule, operator = self.query.admission, self.query.operator
+        if rule is not None and operator is not None:
+            floors = None if rule.by_rows is None else operator.floors(self.stores)
+            rule.retire(watermark, self.stores, floors)
+
+    def _output(self, results: list[pl.DataFrame], *admitted: Admitted) -> Output:
         operator = self.query.operator
         return Output(
             pl.concat([self.back.nothing(), *results]),
             {name: self.clock.of(name) for name in self.clock.delays},
             None if operator is None else operator.next_deadline(self.stores),
+            pl.concat([no_rejects(), *(each.errors for each in admitted)]),
+            sum(each.replayed for each in admitted),
         )
-
-    def _stores(self, header: dict[str, Any], cache: SegmentCache | None) -> Stores:
-        operator = self.query.operator
-        named: dict[str, Store] = {}
-        for layout, combine in [] if operator is None else shapes(operator):
-            if self.blobs is None:
-                named[layout.name] = MemoryStore(layout, combine)
-            else:
-                index = header["stores"][layout.name] if header else None
-                named[layout.name] = SegmentStore(
-                    layout,
-                    combine,
-                    self.blobs,
-                    self.token,
-                    index=index,
-                    segment_rows=self.segment_rows,
-                    cache=cache,
-                )
-        stores = Stores(named)
-        if header:
-            stores.closed = header["closed"]
-            stores.pending = header["pending"]
-        return stores
-
-
-def _header(blobs: Blobs | None) -> dict[str, Any]:
-    if blobs is None:
-        return {}
-    try:
-        header: dict[str, Any] = json.loads(blobs.get(HEADER))
-    except KeyError:
-        return {}
-    return header

@@ -11,12 +11,13 @@ Nothing but this package needs pyspark or a JVM.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from sqlwin.functions import PythonAggregate
     from sqlwin.plan.nodes import Stream
     from sqlwin.spark.dataframes import SparkQuery
     from sqlwin.spark.scripts import SparkScript
@@ -33,6 +34,7 @@ def query(
     inputs: None = None,
     streams: Streams | None = None,
     params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
 ) -> SparkScript: ...
 
 
@@ -43,6 +45,7 @@ def query(
     inputs: Mapping[str, DataFrame],
     streams: Streams | None = None,
     params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
 ) -> SparkQuery: ...
 
 
@@ -52,11 +55,13 @@ def query(
     inputs: Mapping[str, DataFrame] | None = None,
     streams: Streams | None = None,
     params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
 ) -> SparkQuery | SparkScript:
     """One SELECT over streaming DataFrames, by name of the stream; or a script to `run`.
 
     sql: CREATE STREAM … for each input and the SELECT, or just the SELECT where
     `streams` are given. Without `inputs` a script has its own sources and sinks.
+    functions: aggregates in Python that the text may call, see `sqlwin.aggregate`.
     QueryError for a mistake in the text, InputError where a stream has no DataFrame.
     """
     # Spark starts several Python processes that load this package and need little of
@@ -65,5 +70,5 @@ def query(
     from sqlwin.spark.scripts import SparkScript
     from sqlwin.sql import script
 
-    asked = script(sql, streams=dict(streams or {}), params=params)
+    asked = script(sql, streams=dict(streams or {}), params=params, functions=functions)
     return SparkScript(spark, asked) if inputs is None else query_over(spark, asked, inputs)

@@ -107,7 +107,7 @@ def work(
     for row in ordered:
         if row.kind == ERRORS:
             yield ERRORS, row.payload
-    for _, refused in fronted:
+    for refused in (*(refused for _, refused in fronted), output.errors):
         yield from ((ERRORS, payload) for payload in _encoded(refused))
     if query not in program.counted:
         yield from ((RESULTS, payload) for payload in _encoded(output.results))
@@ -125,6 +125,7 @@ def _taken(task: Task, rows: list[pl.DataFrame], seen: list[Mark]) -> Output:
         now=max((mark.now for mark in seen), default=0),
         end=any(mark.end for mark in seen),
         watermark=max(raised, default=None),
+        heard=any(mark.read for mark in seen),
     )
 
 
@@ -166,4 +167,5 @@ def _done(output: Output, seen: list[Mark]) -> Done:
         deadline=output.deadline,
         read=sum(mark.read for mark in seen),
         emitted=len(output.results),
+        replayed=output.replayed,
     )

@@ -78,7 +78,8 @@ class SparkQuery:
     def _unpacked(self, kind: str, schema: Schema) -> DataFrame:
         tagged = bucketed(self._packed(self._program, "", False), self._program)
         payloads = tagged.where(tagged.kind == kind).select("payload")
-        return payloads.mapInArrow(unpacker(schema), ddl(schema))
+        expired = self._program.lowered[0].expired
+        return payloads.mapInArrow(unpacker(schema, expired), ddl(schema))
 
     def _packed(self, program: Program, state: str, end: bool) -> DataFrame:
         """The packed inputs and the clock, united."""

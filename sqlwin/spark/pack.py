@@ -94,6 +94,7 @@ def _keys(query: Lowered, rows: pl.DataFrame) -> Taken:
         columns=keys or ((one.name, column_of(Column(one.name, one.type))),),
         operator=None,
         retain=None,
+        admission=None,
     )
     numbered = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(PART))
     return Front(bare).take(numbered, None)

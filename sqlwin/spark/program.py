@@ -15,6 +15,8 @@ import zlib
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from pyspark import cloudpickle
+
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query
@@ -62,7 +64,8 @@ class Program:
     def dump(self) -> str:
         """As text, for the options of a data source."""
         bare = (self.queries, self.partitions, self.buckets, self.counted)
-        return base64.b64encode(zlib.compress(pickle.dumps(bare))).decode()
+        pickled: bytes = cloudpickle.dumps(bare)  # type: ignore[no-untyped-call]
+        return base64.b64encode(zlib.compress(pickled)).decode()
 
 
 @lru_cache(maxsize=8)

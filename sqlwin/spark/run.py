@@ -27,9 +27,9 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sinks import Nowhere, Sink, open_sink
 from sqlwin.runtime.sources import check_sources
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
@@ -65,9 +65,9 @@ OnCame = Callable[[int, dict[int, Came]], None]
 def run(script: Script, options: RunOptions, spark: SparkSession | None = None) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
     check_sources(script, options)
-    sinks = [open_sink(query.sink, options.base, options.show) for query in script.queries]
-    counted = frozenset(at for at, sink in enumerate(sinks) if isinstance(sink, Nowhere))
-    delivery = Delivery(sinks, options)
+    out = outlets(script, options)
+    counted = frozenset(at for at, outlet in enumerate(out) if outlet.counts_only)
+    delivery = Delivery(out, options)
     session = local_session() if spark is None else spark
     with _checkpoint(options) as checkpoint:
 
@@ -171,16 +171,14 @@ def cause(text: str) -> str:
 class Delivery:
     """Brings what a batch did to the sinks and the callbacks."""
 
-    sinks: list[Sink]
+    outlets: list[Outlet]
     options: RunOptions
     summary: Summary = field(default_factory=Summary)
 
     def __call__(self, batch: int, came: dict[int, Came]) -> None:
         for query, what in came.items():
-            self.sinks[query].write(batch, what.results)
+            self.outlets[query].write(batch, what.results, what.errors)
         errors = pl.concat([no_rejects(), *(what.errors for what in came.values())])
-        if not errors.is_empty():
-            self.options.on_errors(errors)
         told = Batch(
             batch,
             sum(what.done[0].read for what in came.values() if what.done),
@@ -194,6 +192,7 @@ class Delivery:
             },
         )
         self.summary.add(told, errors)
+        self.summary.replayed += sum(d.replayed for what in came.values() for d in what.done)
         self.options.on_batch(told)
 
 

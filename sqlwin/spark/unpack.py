@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.policies import Expired
 from sqlwin.runtime.lower import Lowered
-from sqlwin.runtime.rejects import REJECT_SCHEMA
+from sqlwin.runtime.rejects import REJECT_SCHEMA, delivered
 from sqlwin.schema import TIMESTAMP, Column, Schema, arrow_schema, type_name
 from sqlwin.spark.wire import decode
 
@@ -42,13 +43,16 @@ def ddl(schema: Schema) -> str:
     )
 
 
-def unpacker(schema: Schema) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """What mapInArrow runs over a column of payloads."""
+def unpacker(
+    schema: Schema, expired: Expired = Expired.STREAM
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """What mapInArrow runs over a column of payloads. expired: what becomes of such rows."""
 
     def unpack(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for payload in batch.column(0):
-                table = decode(payload.as_py()).to_arrow().cast(arrow_schema(schema))
-                yield from table.to_batches()
+                frame = decode(payload.as_py())
+                told = delivered(frame, expired) if schema == ERRORS_SCHEMA else frame
+                yield from told.to_arrow().cast(arrow_schema(schema)).to_batches()
 
     return unpack

@@ -79,13 +79,17 @@ class Mark:
 
 @dataclass(frozen=True)
 class Done:
-    """What a bucket tells of a batch. deadline: when it next wants a tick."""
+    """What a bucket tells of a batch. deadline: when it next wants a tick.
+
+    replayed: messages it had taken in before.
+    """
 
     batch: int | None
     watermarks: dict[str, int]
     deadline: int | None
     read: int
     emitted: int
+    replayed: int = 0
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()

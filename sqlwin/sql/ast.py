@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlwin.errors import Span
+from sqlwin.functions import PythonAggregate
 
 PLACEHOLDER = 0xE000
 """The first of Unicode's private letters; the n-th OVER of a run is named by the n-th."""
@@ -40,12 +41,16 @@ Amount = Duration | Count
 
 @dataclass(frozen=True)
 class Run:
-    """text: for sqlglot. original: as written. overs: by placeholder, in order."""
+    """text: for sqlglot. original: as written. overs: by placeholder, in order.
+
+    functions: the aggregates registered from Python that it may call.
+    """
 
     text: str
     original: str
     span: Span
     overs: tuple[Name | Spec, ...] = ()
+    functions: tuple[PythonAggregate, ...] = ()
 
     def at(self, start: int, end: int) -> Span:
         """The span of characters `start` to `end` of the run; on its first line only."""
@@ -84,6 +89,7 @@ class Spec:
     frame: FrameSpec | None = None
     advance: Amount | None = None
     refused: tuple[Name, ...] = ()
+    exclude: Name | None = None
 
 
 @dataclass(frozen=True)
@@ -135,14 +141,36 @@ class Late:
 
 
 @dataclass(frozen=True)
-class Policies:
-    """What the clauses EMIT, RETAIN and EXPIRED say; refused: forms by name."""
+class Early:
+    """how: EVERY with an amount of time or rows, or ON UPDATE."""
 
+    how: str
+    every: Amount | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class Expired:
+    """how: INTO with a name, EMIT or COUNT."""
+
+    how: str
+    into: Name | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class Policies:
+    """What the clauses EMIT, RETAIN and EXPIRED say. changes, final: EMIT CHANGES and FINAL."""
+
+    early: Early | None = None
     late: Late | None = None
     on_close: Span | None = None
+    timeout: Duration | None = None
+    changes: Span | None = None
     final: Span | None = None
     retain: Duration | None = None
-    refused: tuple[Name, ...] = ()
+    retain_rows: Count | None = None
+    expired: Expired | None = None
     span: Span | None = None
 
 
@@ -154,6 +182,7 @@ class Select:
     where: Run | None = None
     group: tuple[Run, ...] = ()
     having: Run | None = None
+    qualify: Run | None = None
     windows: tuple[tuple[Name, Spec], ...] = ()
     policies: Policies = Policies()
     refused: tuple[Name, ...] = ()

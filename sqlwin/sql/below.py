@@ -8,16 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pyarrow as pa
 from sqlglot import exp
 
+from sqlwin.aggregates import is_orderable
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Aggregate, Project, Scalar
+from sqlwin.plan.nodes import Aggregate, Order, Project, Scalar
 from sqlwin.schema import RESERVED, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.calls import Call, refuse_calls
+from sqlwin.sql.registered import Registered
 from sqlwin.sql.relation import Relation, condition
-from sqlwin.sql.scalars import Expr, scalar
+from sqlwin.sql.scalars import Expr, conjoined, not_null, scalar
 from sqlwin.sql.scope import EDGES, Scope
+from sqlwin.sql.signatures import ANALYTIC
+from sqlwin.sql.widening import widens
+
+
+def ordered(name: str, key: exp.Ordered) -> Order:
+    """sqlglot has filled in where NULLs go: first ascending, last descending, as in Spark."""
+    return Order(name, bool(key.args.get("desc")), not key.args.get("nulls_first"))
 
 
 @dataclass
@@ -58,19 +68,49 @@ class Below:
 
     def aggregate(self, call: Call, run: ast.Run) -> Aggregate:
         """The call over columns of this Project; the caller names it if it is new."""
-        scope = Scope(self.relation)
-        for tree in (*call.args, call.where):
+        known = call.function
+        if known.name in ANALYTIC:
+            message = f"{known.name.upper()} needs an OVER clause"
+            raise QueryError(message, run.span, legal=known.example)
+        keys = [key.this for key in call.order]
+        for tree in (*call.args, call.where, *keys):
             if tree is not None:
                 refuse_calls(tree, run, "an aggregate's arguments")
-        args = tuple(self.add(scope.resolved(arg, run), run, "arg") for arg in call.args)
-        where = self.condition(scope.resolved(call.where, run), run) if call.where else None
+        args = tuple(self._argument(call, at, run) for at in range(len(call.args)))
+        where = conjoined(call.where, not_null(call.args[0]) if call.skip else None)
+        kept = None if where is None else self.condition(self._resolved(where, run), run)
+        result = self._result(call, args, run)
+        order = tuple(self.order(key, run) for key in call.order)
+        return Aggregate("", known.name, args, result, kept, call.params, call.distinct, order)
+
+    def _resolved(self, tree: Expr, run: ast.Run) -> Expr:
+        return Scope(self.relation).resolved(tree, run)
+
+    def _argument(self, call: Call, at: int, run: ast.Run) -> str:
+        """The column of an argument, cast to what the function takes where it may be."""
+        known, tree = call.function, self._resolved(call.args[at], run)
+        wanted = known.types[at] if isinstance(known, Registered) else known.casts
+        if wanted is not None:
+            have = scalar(self.relation.below(tree), self.relation.base.schema, run).type
+            if have != wanted and (wanted == known.casts or widens(have, wanted)):
+                tree = exp.cast(tree, type_name(wanted), dialect="spark")
+        return self.add(tree, run, "arg")
+
+    def _result(self, call: Call, args: tuple[str, ...], run: ast.Run) -> pa.DataType:
         types = tuple(self.columns[arg].type for arg in args)
-        result = call.function.result(types)
+        result = call.function.returns(types, call.listed)
         if result is None:
             told = ", ".join(type_name(type_) for type_ in types)
             message = f"{call.function.name.upper()} takes {call.function.accepts}, not {told}"
             raise QueryError(message, run.span, legal=call.function.example)
-        return Aggregate("", call.function.name, args, result, where)
+        return result
+
+    def order(self, key: exp.Ordered, run: ast.Run) -> Order:
+        name = self.add(self._resolved(key.this, run), run, "order")
+        if not is_orderable(self.columns[name].type):
+            message = f"{type_name(self.columns[name].type)} has no order"
+            raise QueryError(message, run.span, legal="ORDER BY a number, a text, a time")
+        return ordered(name, key)
 
     def aggregate_name(self, wanted: str | None) -> str:
         own = {name.lower() for name, _, _ in self.relation.columns}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import pyarrow as pa
-
-from sqlwin.aggregates import is_numeric
 from sqlwin.errors import QueryError
+from sqlwin.functions import PythonAggregate
+from sqlwin.plan.facts import functions_of, window_policy
 from sqlwin.plan.nodes import (
     Describe,
     Node,
@@ -26,26 +25,31 @@ from sqlwin.plan.settings import SETTINGS
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
 from sqlwin.sql.parser import statements
+from sqlwin.sql.registered import checked
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known
 from sqlwin.sql.text import prepare
+from sqlwin.sql.widening import widens
 
 
 def script(
     text: str,
     streams: Mapping[str, Stream] | None = None,
     params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
 ) -> Script:
-    """Bind a text. `streams` are known to it as if declared; `params` are values of `:name`.
+    """Bind a text. `streams` are known to it as if declared; `params` are values of `:name`;
+    `functions` are aggregates that it may call.
 
     QueryError, with its place in `text`, for the first mistake.
     """
     prepared = prepare(text, params or {})
+    known = checked(functions)
     try:
-        binding = Binding()
+        binding = Binding(functions=known)
         for name, stream in (streams or {}).items():
             binding.known.streams[name.lower()] = replace(stream, name=name)
-        for statement in statements(prepared.text):
+        for statement in statements(prepared.text, known):
             binding.take(statement)
     except QueryError as error:
         raise prepared.located(error) from None
@@ -57,6 +61,7 @@ class Binding:
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
     answers: list[Statement] = field(default_factory=list)
+    functions: tuple[PythonAggregate, ...] = ()
 
     def take(self, statement: ast.Statement) -> None:
         TAKES[type(statement)](self, statement)
@@ -78,10 +83,21 @@ class Binding:
 
     def query(self, statement: ast.Select | ast.Insert) -> Query:
         if isinstance(statement, ast.Select):
-            return Query(optimize(bind_select(statement, self.known).plan()))
+            plan = optimize(bind_select(statement, self.known).plan())
+            return Query(plan, errors=self.errors(plan), functions=self.used(plan))
         sink = self.sink(statement.sink)
-        plan = into(sink, bind_select(statement.select, self.known).plan(), statement)
-        return Query(optimize(plan), sink)
+        plan = optimize(into(sink, bind_select(statement.select, self.known).plan(), statement))
+        return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
+
+    def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
+        names = functions_of(plan)
+        return tuple(function for function in self.functions if function.name in names)
+
+    def errors(self, plan: Node) -> Sink | None:
+        """The declared sink that EXPIRED INTO names; a host without sinks needs none."""
+        policy = window_policy(plan)
+        name = None if policy is None else policy.errors
+        return None if name is None else self.known.sinks.get(name.lower())
 
     def sink(self, name: ast.Name) -> Sink:
         found = self.known.sinks.get(name.text.lower())
@@ -177,25 +193,3 @@ def into(sink: Sink, plan: Node, statement: ast.Insert) -> Node:
             scalar = replace(scalar, sql=sql, duckdb=cast, type=column.type)
         columns.append((column.name, scalar))
     return Project(plan.input, tuple(columns))
-
-
-def widens(have: pa.DataType, want: pa.DataType) -> bool:
-    """Whether every number of the one type is one of the other, or near it in floats."""
-    if not (is_numeric(have) and is_numeric(want)):
-        return False
-    if pa.types.is_floating(want):
-        return not pa.types.is_floating(have) or want.bit_width >= have.bit_width
-    if pa.types.is_integer(want):
-        return bool(pa.types.is_integer(have) and want.bit_width >= have.bit_width)
-    digits = _digits(have)
-    return (
-        digits is not None and digits[0] <= want.precision - want.scale and digits[1] <= want.scale
-    )
-
-
-def _digits(type_: pa.DataType) -> tuple[int, int] | None:
-    """Digits before and after the point."""
-    if pa.types.is_decimal(type_):
-        return type_.precision - type_.scale, type_.scale
-    sizes = {8: 3, 16: 5, 32: 10, 64: 19}
-    return (sizes[type_.bit_width], 0) if pa.types.is_integer(type_) else None

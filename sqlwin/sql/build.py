@@ -17,7 +17,8 @@ from sqlwin.sql import ast, text
 from sqlwin.sql.build_policies import PolicyRules
 from sqlwin.sql.build_windows import WindowRules
 from sqlwin.sql.clauses import Clause, in_order, policies
-from sqlwin.sql.leaves import Children, found, meta_span, named, word
+from sqlwin.sql.cql import inserted
+from sqlwin.sql.leaves import Children, meta_span, named, word
 
 
 @v_args(meta=True)
@@ -99,7 +100,7 @@ class Build(WindowRules, PolicyRules):
 
     def query(self, meta: Meta, children: Children) -> ast.Select:
         *ctes, select = children
-        return self.with_ctes(select, ctes[0] if ctes else ())
+        return self.with_ctes(select, ctes[0]) if ctes else select
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
         return tuple(children)
@@ -107,8 +108,10 @@ class Build(WindowRules, PolicyRules):
     def cte(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Select]:
         return named(children[0]), children[1]
 
-    def stream_operator(self, meta: Meta, children: Children) -> Any:
-        raise stream_operator(named(children[0]))
+    def stream_operator(self, meta: Meta, children: Children) -> ast.Select:
+        operator, select = children
+        inserted(named(operator))
+        return select  # type: ignore[no-any-return]
 
     def distinct(self, meta: Meta, children: Children) -> ast.Name:
         return ast.Name("SELECT DISTINCT", meta_span(meta))
@@ -129,6 +132,7 @@ class Build(WindowRules, PolicyRules):
             where=_value(clauses, "WHERE"),
             group=_value(clauses, "GROUP BY") or (),
             having=_value(clauses, "HAVING"),
+            qualify=_value(clauses, "QUALIFY"),
             windows=_value(clauses, "WINDOW") or (),
             policies=policies(clauses),
             refused=tuple(refused),
@@ -150,7 +154,7 @@ class Build(WindowRules, PolicyRules):
         return named(children[0]), children[1]
 
     def qualify(self, meta: Meta, children: Children) -> Clause:
-        return _refused("QUALIFY", meta)
+        return Clause("QUALIFY", children[0], word(meta, "QUALIFY"))
 
     def order(self, meta: Meta, children: Children) -> Clause:
         return _refused("ORDER BY", meta)
@@ -174,14 +178,5 @@ def _value(clauses: dict[str, Clause], name: str) -> Any:
 
 
 def _options(children: Children) -> ast.Options:
-    clause = found(children, Clause)
-    return clause.value if clause is not None else ()
-
-
-def stream_operator(name: ast.Name) -> QueryError:
-    """CQL's relation-to-stream operators; every result here is already a changelog."""
-    return QueryError(
-        f"{name.text.upper()} is not supported yet",
-        name.span,
-        legal="the SELECT alone; its rows carry their change in __op",
-    )
+    clauses = (c for c in children if isinstance(c, Clause) and c.word == "WITH")
+    return next((clause.value for clause in clauses), ())

@@ -12,7 +12,7 @@ from sqlwin.errors import QueryError
 from sqlwin.sql import ast, text
 from sqlwin.sql.clauses import Clause
 from sqlwin.sql.durations import LEGAL, micros
-from sqlwin.sql.leaves import Children, key_of, meta_span, word
+from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word
 
 MOST_ROWS = 2**40
 """No count of rows is greater; message numbers stay far from the end of BIGINT."""
@@ -42,18 +42,17 @@ class PolicyRules(Transformer[Token, Any]):
         return Clause("EMIT", given, word(meta, "EMIT"))
 
     def early(self, meta: Meta, children: Children) -> Clause:
-        return _refused("EARLY", "EMIT EARLY", meta)
+        every = found(children, ast.Duration) or found(children, ast.Count)
+        how = "EVERY" if every else "ON UPDATE"
+        return Clause("EARLY", ast.Early(how, every, meta_span(meta)), meta_span(meta))
 
     def on_close(self, meta: Meta, children: Children) -> Clause:
-        timeout = next((c for c in children if isinstance(c, ast.Name)), None)
-        if timeout is not None:
-            return Clause("ON CLOSE", timeout, meta_span(meta))
-        if any(isinstance(c, Token) and c.type == "WINDOW_WORD" for c in children):
-            return Clause("FINAL", None, meta_span(meta))
-        return Clause("ON CLOSE", None, meta_span(meta))
+        timeout = found(children, ast.Duration)
+        final = any(isinstance(c, Token) and c.type == "WINDOW_WORD" for c in children)
+        return Clause("FINAL" if final else "ON CLOSE", timeout, meta_span(meta))
 
-    def timeout(self, meta: Meta, children: Children) -> ast.Name:
-        return ast.Name("EMIT ON CLOSE TIMEOUT", word(meta, "TIMEOUT"))
+    def timeout(self, meta: Meta, children: Children) -> ast.Duration:
+        return children[0]  # type: ignore[no-any-return]
 
     def late(self, meta: Meta, children: Children) -> Clause:
         given = children[-1]
@@ -64,28 +63,23 @@ class PolicyRules(Transformer[Token, Any]):
         return Clause("LATE", late, meta_span(meta))
 
     def changes(self, meta: Meta, children: Children) -> Clause:
-        return _refused("CHANGES", "EMIT CHANGES", meta)
+        return Clause("CHANGES", None, meta_span(meta))
 
     def final(self, meta: Meta, children: Children) -> Clause:
         return Clause("FINAL", None, meta_span(meta))
 
     def retain(self, meta: Meta, children: Children) -> Clause:
-        rows = next((c for c in children if isinstance(c, ast.Count)), None)
+        amounts = [c for c in children if isinstance(c, ast.Duration | ast.Count)]
+        for kind, what in ((ast.Duration, "duration"), (ast.Count, "number of rows")):
+            if sum(isinstance(amount, kind) for amount in amounts) > 1:
+                legal = "RETAIN INTERVAL '1' HOUR OR 100000 ROWS"
+                raise QueryError(f"RETAIN takes one {what}", meta_span(meta), legal=legal)
         span = word(meta, "RETAIN")
-        value: Any = (
-            ast.Name("RETAIN n ROWS", rows.span)
-            if rows
-            else next(c for c in children if isinstance(c, ast.Duration))
-        )
-        if rows is None and len([c for c in children if isinstance(c, ast.Duration)]) > 1:
-            raise QueryError("RETAIN takes one duration", meta_span(meta), legal="RETAIN 1 HOUR")
-        return Clause("RETAIN", [Clause("RETAIN", value, span)], span)
+        return Clause("RETAIN", [Clause("RETAIN", amounts, span)], span)
 
     def expired(self, meta: Meta, children: Children) -> Clause:
+        how = key_of(children[0]).split(" ")[1]
+        into = named(children[1]) if len(children) > 1 else None
+        expired = ast.Expired(how, into, meta_span(meta))
         span = word(meta, "EXPIRED")
-        name = ast.Name(key_of(children[0]), span)
-        return Clause("EXPIRED", [Clause("EXPIRED", name, span)], span)
-
-
-def _refused(word_: str, what: str, meta: Meta) -> Clause:
-    return Clause(word_, ast.Name(what, meta_span(meta)), meta_span(meta))
+        return Clause("EXPIRED", [Clause("EXPIRED", expired, span)], span)

@@ -10,6 +10,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.functions import PythonAggregate
 from sqlwin.sql import ast
 from sqlwin.sql.clauses import Clause, once
 from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word
@@ -19,9 +20,10 @@ NOWHERE = Span(1, 1)
 
 @v_args(meta=True)
 class WindowRules(Transformer[Token, Any]):
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, functions: tuple[PythonAggregate, ...] = ()) -> None:
         super().__init__()
         self.source = source
+        self.functions = functions
 
     # --- runs ---
 
@@ -32,20 +34,30 @@ class WindowRules(Transformer[Token, Any]):
         original = self.source[meta.start_pos : meta.end_pos]
         marked = list(original)
         targets: list[ast.Name | ast.Spec] = []
-        for child in children:
-            if isinstance(child, Clause) and child.word == "over":
-                start, end, target = child.value
-                letter = chr(ast.PLACEHOLDER + len(targets))
-                here = start - meta.start_pos
-                marked[here : end - meta.start_pos] = f"OVER {letter}".ljust(end - start)
+        for start, end, target in _special(children):
+            what = target
+            if not isinstance(target, str):
+                what = f"OVER {chr(ast.PLACEHOLDER + len(targets))}"
                 targets.append(target)
+            marked[start - meta.start_pos : end - meta.start_pos] = what.ljust(end - start)
         first = original.split("\n")[0]
         span = Span(meta.line, meta.column, max(1, len(first.rstrip())))
-        return ast.Run("".join(marked), original, span, tuple(targets))
+        return ast.Run("".join(marked), original, span, tuple(targets), self.functions)
 
     def over(self, meta: Meta, children: Children) -> Clause:
         target = next(c for c in children if isinstance(c, ast.Name | ast.Spec))
         return Clause("over", (meta.start_pos, meta.end_pos, target), meta_span(meta))
+
+    def nth(self, meta: Meta, children: Children) -> Clause:
+        """NTH_VALUE(…) FROM LAST, which sqlglot does not read, becomes NTH_LAST(…)."""
+        function, *rest = children
+        changes = _special(rest)
+        side = rest[-1]
+        if isinstance(side, Token) and side.type == "NTH_FROM":
+            changes.append((side.start_pos, side.end_pos, ""))
+            if key_of(side).endswith("LAST"):
+                changes.append((function.start_pos, function.end_pos, "NTH_LAST"))
+        return Clause("nth", changes, meta_span(meta))
 
     # --- relations ---
 
@@ -119,7 +131,10 @@ class WindowRules(Transformer[Token, Any]):
         return Clause("unbounded", None, meta_span(meta))
 
     def cql_now(self, meta: Meta, children: Children) -> Clause:
-        return _refused("[NOW]", meta)
+        """The instant itself: RANGE 0."""
+        span = meta_span(meta)
+        now = ast.Bound("PRECEDING", ast.Duration(0, span), span)
+        return Clause("frame", ast.FrameSpec("RANGE", now, None, span), span)
 
     def slide(self, meta: Meta, children: Children) -> Clause:
         return Clause("advance", children[0], meta_span(meta))
@@ -135,6 +150,7 @@ class WindowRules(Transformer[Token, Any]):
             order=parts.get("order", ()),
             frame=parts.get("frame"),
             advance=parts.get("advance"),
+            exclude=parts.get("exclude"),
             refused=tuple(c.value for c in clauses if c.word.startswith("refused")),
         )
 
@@ -173,10 +189,18 @@ class WindowRules(Transformer[Token, Any]):
         return _refused("SESSION", meta)
 
     def exclude(self, meta: Meta, children: Children) -> Clause:
-        return _refused("EXCLUDE", meta)
+        what = " ".join(key_of(child) for child in children)
+        return Clause("exclude", ast.Name(what, meta_span(meta)), meta_span(meta))
 
     def with_ctes(self, select: ast.Select, ctes: tuple[Any, ...]) -> ast.Select:
         return replace(select, ctes=ctes)
+
+
+def _special(children: Children) -> list[tuple[Any, Any, Any]]:
+    """What sqlglot is not to see as it is written: its place, and an OVER's window or a text."""
+    clauses = [child for child in children if isinstance(child, Clause)]
+    overs = [clause.value for clause in clauses if clause.word == "over"]
+    return overs + [made for clause in clauses if clause.word == "nth" for made in clause.value]
 
 
 def _unit(token: Token) -> str:

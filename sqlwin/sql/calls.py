@@ -1,65 +1,161 @@
-"""Aggregate calls inside scalar expressions: found, checked, taken apart."""
+"""Aggregate and analytic calls inside scalar expressions: found, checked, taken apart.
+
+>>> from sqlwin.errors import Span
+>>> from sqlwin.sql.scalars import parsed
+>>> run = ast.Run("x", text := "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)", Span(1, 1))
+>>> call = call_at(parsed(replace(run, text=text)), run)
+>>> call.function.name, [arg.sql() for arg in call.args], call.params
+('percentile_cont', ['x'], (0.9,))
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlwin.aggregates import SIGNATURES, Signature, signature
+from sqlwin.aggregates import MEAN_DISTINCT, SIGNATURES, SKIP_NULLS, Distinct, Signature, signature
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
+from sqlwin.sql.arguments import Arguments, arguments
 from sqlwin.sql.engine import aggregate_names
-from sqlwin.sql.scalars import Expr, place, word, word_range
+from sqlwin.sql.registered import registered
+from sqlwin.sql.scalars import Expr, function_names, place, word, written_name
+from sqlwin.sql.signatures import ANALYTIC
 
-WINDOW_FUNCTIONS = (
-    *("lag", "lead", "row_number", "rank", "dense_rank", "percent_rank"),
-    *("cume_dist", "ntile", "nth_value"),
-)
-FULL_STATE = (
-    *("collect_list", "collect_set", "percentile", "percentile_approx", "approx_percentile"),
-    *("grouping", "grouping_id", "count_min_sketch", "top_k", "topk", "hll_sketch_agg"),
+REFUSED = (
+    *("grouping", "grouping_id", "count_min_sketch", "hll_sketch_agg", "histogram"),
     *("try_sum", "try_avg"),
 )
 """Aggregates of Spark that the engine does not know by these names."""
-KNOWN = ", ".join(known.name.upper() for known in SIGNATURES)
+KNOWN = ", ".join(known.name.upper() for known in SIGNATURES if known.name != "nth_last")
 _STREAM_OPERATORS = ("istream", "dstream", "rstream")
+_SQLGLOT = {"array_unique_agg": "collect_set", "array_distinct_agg": "collect_set"}
+_PLACED = ("first", "last", "nth_value", "nth_last", "lag", "lead")
+"""Functions that pick a row, and for which IGNORE NULLS says something."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """function(args) FILTER (WHERE where) OVER over; args and where still as written."""
+    """function(args, params) FILTER (WHERE where) OVER over; expressions still as written.
+
+    listed: the one constant was written as an array. order: of ORDER BY in the
+    brackets, or WITHIN GROUP. skip: IGNORE NULLS.
+    """
 
     function: Signature
     args: tuple[Expr, ...]
-    where: Expr | None
-    over: ast.Name | ast.Spec | None
+    where: Expr | None = None
+    over: ast.Name | ast.Spec | None = None
+    params: tuple[int | float | str, ...] = ()
+    listed: bool = False
+    distinct: bool = False
+    order: tuple[exp.Ordered, ...] = ()
+    skip: bool = False
 
 
 def call_at(node: Expr, run: ast.Run) -> Call | None:
-    """The aggregate call that `node` is, None for anything else. Refuses by name."""
-    over: ast.Name | ast.Spec | None = None
-    where: Expr | None = None
-    inner = node
-    if isinstance(inner, exp.Window):
-        over = _over(inner, run)
-        inner = inner.this
-    if isinstance(inner, exp.Filter):
-        where = inner.expression.this
-        inner = inner.this
-    if isinstance(inner, exp.IgnoreNulls | exp.RespectNulls):
-        raise _unsupported("IGNORE NULLS", inner, run, "FILTER (WHERE value IS NOT NULL)")
+    """The call that `node` is, or is a part of as in FILTER; None for anything else.
+
+    Refuses by name.
+    """
+    while isinstance(node.parent, _WRAPPERS) and node.parent.this is node:
+        node = node.parent
+    inner, worn = _bare(node)
+    if isinstance(inner, exp.CountIf) and isinstance(inner.this, exp.Distinct):
+        raise _unsupported("COUNT_IF(DISTINCT …)", inner, run, "COUNT_IF(value > 0)")
     if isinstance(inner, exp.CountIf):
-        where = exp.and_(inner.this.copy(), where.copy()) if where else inner.this
-        return Call(_known("count"), (), where, over)
+        worn.wheres.insert(0, inner.this)
+        return Call(_known("count"), (), worn.where, worn.over(run))
     known = _signature(inner, run)
-    if known is None and inner is not node:
+    if known is None and inner is node:
+        return None
+    if known is None:
         raise QueryError("OVER and FILTER follow an aggregate", place(node, run), legal=KNOWN)
-    return None if known is None else Call(known, _arguments(inner, known, run), where, over)
+    given = arguments(inner, known, run, worn.within)
+    call = Call(known, given.args, worn.where, worn.over(run), given.params, given.listed)
+    call = replace(call, order=given.order, skip=worn.nulls is exp.IgnoreNulls)
+    return _checked(call, given, worn, inner, run)
 
 
-def _over(node: exp.Window, run: ast.Run) -> ast.Name | ast.Spec:
-    return run.overs[ord(node.args["alias"].name) - ast.PLACEHOLDER]
+def _checked(call: Call, given: Arguments, worn: Worn, node: Expr, run: ast.Run) -> Call:
+    name, names = written_name(node, run), function_names(node)
+    if worn.nulls is not None and call.function.name not in _PLACED:
+        words = "IGNORE NULLS" if call.skip else "RESPECT NULLS"
+        message = f"{name} takes no {words}"
+        legal = "FIRST_VALUE, LAST_VALUE, NTH_VALUE, LAG, LEAD; FILTER (WHERE value IS NOT NULL)"
+        raise QueryError(message, word(node, run), legal=legal)
+    if worn.wheres and call.function.name in ANALYTIC:
+        message = f"FILTER goes with an aggregate, and {name} is none"
+        raise QueryError(message, word(node, run), legal=call.function.example)
+    call = replace(call, skip=call.skip or not SKIP_NULLS.isdisjoint(names))
+    if given.distinct or not MEAN_DISTINCT.isdisjoint(names):
+        if call.function.distinct is Distinct.REFUSED:
+            message = f"{name}(DISTINCT …) is not supported yet"
+            legal = f"{call.function.example}, without DISTINCT"
+            raise QueryError(message, place(node, run), legal=legal)
+        call = replace(call, distinct=call.function.distinct is Distinct.CHANGES)
+    return _extreme(call, node, run) if call.order else call
+
+
+def _extreme(call: Call, node: Expr, run: ast.Run) -> Call:
+    """FIRST(x ORDER BY y) is the x of the least y; rows where y is NULL take no part."""
+    if call.function.name not in ("first", "last"):
+        return call
+    key, *more = call.order
+    if more:
+        message = f"{written_name(node, run)} is ordered by one column"
+        raise QueryError(message, place(more[0], run), legal="FIRST(name ORDER BY value)")
+    least = (call.function.name == "first") != bool(key.args.get("desc"))
+    function = _known("arg_min" if least else "arg_max")
+    return replace(call, function=function, args=(*call.args, key.this), order=())
+
+
+# --- what stands around a function ---------------------------------------------------
+
+
+@dataclass
+class Worn:
+    """wheres: of FILTER. window: the node that says OVER. within: of WITHIN GROUP."""
+
+    wheres: list[Expr]
+    window: exp.Window | None = None
+    within: exp.Order | None = None
+    nulls: type[Expr] | None = None
+
+    @property
+    def where(self) -> Expr | None:
+        return exp.and_(*(where.copy() for where in self.wheres)) if self.wheres else None
+
+    def over(self, run: ast.Run) -> ast.Name | ast.Spec | None:
+        if self.window is None:
+            return None
+        at = ord(self.window.args["alias"].name) - ast.PLACEHOLDER
+        if at >= len(run.overs):  # an alias brought it here from the select list
+            message = "an alias of an OVER call can be named in QUALIFY alone"
+            raise QueryError(message, run.span, legal="QUALIFY rn <= 3")
+        return run.overs[at]
+
+
+def _bare(node: Expr) -> tuple[Expr, Worn]:
+    worn = Worn([])
+    while isinstance(node, _WRAPPERS):
+        if isinstance(node, exp.Window):
+            worn.window = node
+        elif isinstance(node, exp.Filter):
+            worn.wheres.append(node.expression.this)
+        elif isinstance(node, exp.WithinGroup):
+            worn.within = node.expression
+        else:
+            worn.nulls = type(node)
+        node = node.this
+    return node, worn
+
+
+_WRAPPERS = (exp.Window, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+
+
+# --- which function -------------------------------------------------------------------
 
 
 def _known(name: str) -> Signature:
@@ -69,16 +165,20 @@ def _known(name: str) -> Signature:
 
 
 def _signature(node: Expr, run: ast.Run) -> Signature | None:
-    names = function_names(node)
-    found = next((known for known in map(signature, names) if known is not None), None)
-    if found is not None or not names:
-        return found
+    names = [_SQLGLOT.get(name, name) for name in function_names(node)]
+    for name in names:
+        found = registered(name, run) or ANALYTIC.get(name) or signature(name)
+        if found is not None:
+            return found
+    if not names:
+        return None
     written = written_name(node, run)
     if any(name in _STREAM_OPERATORS for name in names):
         raise _unsupported(written, node, run, "the columns alone; __op carries each change")
-    if any(name in WINDOW_FUNCTIONS for name in names):
-        raise _unsupported(f"{written} OVER", node, run, f"an aggregate over a frame: {KNOWN}")
-    refused = aggregate_names().union(FULL_STATE)
+    if isinstance(node, exp.Grouping | exp.GroupingId):
+        message = f"{written} tells of a grouping set, in SELECT and HAVING of a grouped query"
+        raise QueryError(message, word(node, run), legal="GROUP BY GROUPING SETS, ROLLUP, CUBE")
+    refused = aggregate_names().union(REFUSED)
     if isinstance(node, exp.AggFunc) or any(name in refused for name in names):
         raise _unsupported(f"the aggregate {written}", node, run, KNOWN)
     return None
@@ -88,50 +188,12 @@ def _unsupported(what: str, node: Expr, run: ast.Run, legal: str) -> QueryError:
     return QueryError(f"{what} is not supported yet", word(node, run), legal=legal)
 
 
-def function_names(node: Expr) -> tuple[str, ...]:
-    """Every name of a function, lower case, none for what is no function."""
-    if isinstance(node, exp.Anonymous):
-        return (node.name.lower(),)
-    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector | exp.Cast | exp.Case):
-        return tuple(name.lower() for name in node.sql_names())
-    return ()
-
-
-def written_name(node: Expr, run: ast.Run) -> str:
-    """As in the text where its place is known, else the function's first name."""
-    found = word_range(node, run)
-    return run.original[slice(*found)].upper() if found else function_names(node)[0].upper()
-
-
-def _arguments(node: Expr, known: Signature, run: ast.Run) -> tuple[Expr, ...]:
-    given = [node.args.get("this"), *node.expressions, node.args.get("expression")]
-    args = [arg for arg in given if isinstance(arg, exp.Expr)]
-    if isinstance(node, exp.Count) and node.args.get("this") is None:
-        args = []
-    if any(isinstance(arg, exp.Distinct) for arg in args):
-        message = f"{known.name.upper()}(DISTINCT …) is not supported yet"
-        raise QueryError(message, place(node, run), legal=f"{known.example}, without DISTINCT")
-    if isinstance(node, exp.Anonymous):
-        args = list(node.expressions)
-    if any(isinstance(arg, exp.Order | exp.Limit) for arg in args):
-        message = "ORDER BY and LIMIT inside an aggregate are not supported yet"
-        raise QueryError(message, place(node, run), legal=known.example)
-    if known.name == "count" and len(args) == 1 and isinstance(args[0], exp.Star | exp.Literal):
-        args = []
-    if any(isinstance(arg, exp.Star) for arg in args):
-        message = f"{written_name(node, run)} takes {known.accepts}, not *"
-        raise QueryError(message, word(node, run), legal=known.example)
-    least, most = known.arity
-    if not least <= len(args) <= most:
-        wants = f"{least}" if least == most else f"{least} or {most}"
-        message = f"{written_name(node, run)} takes {wants} argument{'s' * (wants != '1')}"
-        raise QueryError(message, place(node, run), legal=known.example)
-    return tuple(args)
-
-
 def refuse_calls(tree: Expr, run: ast.Run, where: str) -> None:
     """No aggregate may stand here."""
     for node in tree.walk():
-        if call_at(node, run) is not None:
+        call = call_at(node, run)
+        if call is not None:
+            rows = "OVER calls in SELECT and QUALIFY"
+            legal = rows if call.over is not None else "aggregates in SELECT and HAVING"
             message = f"an aggregate cannot stand in {where}"
-            raise QueryError(message, word(node, run), legal="aggregates in SELECT and HAVING")
+            raise QueryError(message, word(node, run), legal=legal)

@@ -12,9 +12,10 @@ from typing import Any
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast
 
-ORDER = ("WHERE", "GROUP BY", "HAVING", "QUALIFY", "WINDOW")
+ORDER = {"WHERE": 0, "GROUP BY": 1, "HAVING": 2, "QUALIFY": 3, "WINDOW": 3}
+"""QUALIFY and WINDOW stand in either order, for engines differ."""
 POLICIES = ("EMIT", "RETAIN", "EXPIRED")
-LEGAL_ORDER = "WHERE, GROUP BY, HAVING, WINDOW, then EMIT, RETAIN and EXPIRED in any order"
+LEGAL_ORDER = "WHERE, GROUP BY, HAVING, QUALIFY, WINDOW, then EMIT, RETAIN and EXPIRED in any order"
 
 
 @dataclass(frozen=True)
@@ -44,31 +45,70 @@ def in_order(clauses: Sequence[Clause]) -> dict[str, Clause]:
 
 
 def _rank(word: str) -> int:
-    return ORDER.index(word) if word in ORDER else len(ORDER)
+    return ORDER.get(word, len(ORDER))
 
 
 def policies(clauses: dict[str, Clause]) -> ast.Policies:
     given = [clauses[word] for word in POLICIES if word in clauses]
-    if not given:
-        return ast.Policies()
     items = [item for clause in given for item in clause.value]
     once(items)
-    refused = tuple(item.value for item in items if isinstance(item.value, ast.Name))
-    by_word = {item.word: item for item in items if not isinstance(item.value, ast.Name)}
-    full = by_word.get("ON CLOSE")
-    final = by_word.get("FINAL")
-    late = by_word.get("LATE")
-    if final is not None and late is not None:
-        message = "EMIT FINAL and EMIT ON WINDOW CLOSE send nothing late; LATE contradicts them"
-        raise QueryError(message, late.span, legal="EMIT ON CLOSE LATE …, or EMIT FINAL alone")
+    by_word = {item.word: item for item in items}
+    _refuse_contradictions(by_word)
+    value = {word: item.value for word, item in by_word.items()}
+    span = {word: item.span for word, item in by_word.items()}
+    kept = value.get("RETAIN", ())
     return ast.Policies(
-        late=late.value if late else None,
-        on_close=full.span if full else None,
-        final=final.span if final else None,
-        retain=by_word["RETAIN"].value if "RETAIN" in by_word else None,
-        refused=refused,
-        span=given[0].span,
+        early=value.get("EARLY"),
+        late=value.get("LATE"),
+        on_close=span.get("ON CLOSE"),
+        timeout=value.get("ON CLOSE") or value.get("FINAL"),
+        changes=span.get("CHANGES"),
+        final=span.get("FINAL"),
+        retain=next((k for k in kept if isinstance(k, ast.Duration)), None),
+        retain_rows=next((k for k in kept if isinstance(k, ast.Count)), None),
+        expired=value.get("EXPIRED"),
+        span=given[0].span if given else None,
     )
+
+
+_CONTRADICTIONS = (
+    (
+        "FINAL",
+        "EARLY",
+        "EMIT FINAL and EMIT ON WINDOW CLOSE send nothing early; EARLY contradicts them",
+        "EMIT EARLY … ON CLOSE, or EMIT FINAL alone",
+    ),
+    (
+        "FINAL",
+        "LATE",
+        "EMIT FINAL and EMIT ON WINDOW CLOSE send nothing late; LATE contradicts them",
+        "EMIT ON CLOSE LATE …, or EMIT FINAL alone",
+    ),
+    (
+        "CHANGES",
+        "FINAL",
+        "EMIT CHANGES sends every change, EMIT FINAL only full windows",
+        "either of them",
+    ),
+    (
+        "CHANGES",
+        "EARLY",
+        "EMIT CHANGES is EARLY ON UPDATE and LATE ON UPDATE; EARLY says it again",
+        "EMIT CHANGES, or EMIT EARLY … LATE ON UPDATE",
+    ),
+    (
+        "CHANGES",
+        "LATE",
+        "EMIT CHANGES is EARLY ON UPDATE and LATE ON UPDATE; LATE says it again",
+        "EMIT CHANGES, or EMIT EARLY ON UPDATE LATE …",
+    ),
+)
+
+
+def _refuse_contradictions(given: dict[str, Clause]) -> None:
+    for one, other, message, legal in _CONTRADICTIONS:
+        if one in given and other in given:
+            raise QueryError(message, given[other].span, legal=legal)
 
 
 def once(items: Sequence[Clause]) -> None:

@@ -30,6 +30,7 @@ _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.
 def stream(created: ast.CreateStream) -> Stream | None:
     """None for a static table: CREATE TABLE with no watermark."""
     created = _offset_column(created)
+    _partitions(created)
     declared = [column for column in created.columns if column.type is not None]
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
@@ -41,6 +42,14 @@ def stream(created: ast.CreateStream) -> Stream | None:
     return Stream(
         made.name, columns, ts, delay, made.computed, *_position(created, made), created.options
     )
+
+
+def _partitions(created: ast.CreateStream) -> None:
+    """The option is how many partitions the source has; messages of one have an order."""
+    count = dict(created.options).get("partitions", "1")
+    if not count.isdigit() or int(count) == 0:
+        message = f"the option partitions is a count, not {count}"
+        raise QueryError(message, created.span, legal="partitions = 4")
 
 
 def sink(created: ast.CreateSink) -> Sink:

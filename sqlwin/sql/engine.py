@@ -18,6 +18,7 @@ from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
+from duckdb.sqltypes import DuckDBPyType
 
 from sqlwin.schema import TIMESTAMP, Schema, arrow_schema
 
@@ -60,17 +61,26 @@ def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
     con.register("rows", _empty(schema))
     try:
         found = con.sql(f"SELECT {sql} AS x FROM rows")
-        name = str(found.types[0])
-        if name in _NO_COLUMN:
-            raise Untypable(f"a column cannot be {name}; CAST it, to STRING for instance")
-        cast, type_ = _CASTS.get(name, ("", None))
-        if type_ is None:
-            type_ = found.to_arrow_table().schema.field(0).type
+        cast, type_ = _column_type(found.types[0], found.to_arrow_table().schema.field(0).type)
     except duckdb.Error as error:
         raise Untypable(_reason(str(error))) from None
     finally:
         con.unregister("rows")
     return (f"CAST({sql} AS {cast})" if cast else sql), type_
+
+
+def _column_type(told: DuckDBPyType, arrow: pa.DataType) -> tuple[str, pa.DataType]:
+    """What to cast to, nothing where it is as it should be, and the type it then has."""
+    name = str(told)
+    if name in _NO_COLUMN:
+        raise Untypable(f"a column cannot be {name}; CAST it, to STRING for instance")
+    if told.id == "list":
+        inner = told.children[0][1]
+        assert isinstance(inner, DuckDBPyType)
+        cast, type_ = _column_type(inner, arrow.value_type)
+        return f"{cast}[]" if cast else "", pa.list_(type_)
+    cast, named = _CASTS.get(name, ("", None))
+    return cast, arrow if named is None else named
 
 
 def _empty(schema: Schema) -> pa.Table:
@@ -97,3 +107,10 @@ def aggregate_names() -> frozenset[str]:
         SELECT function_name FROM duckdb_functions() GROUP BY function_name
         HAVING bool_and(function_type = 'aggregate')"""
     return frozenset(str(name) for (name,) in connection().sql(query).fetchall())
+
+
+@lru_cache(maxsize=1)
+def function_names() -> frozenset[str]:
+    """Every function of the engine."""
+    found = connection().sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
+    return frozenset(str(name) for (name,) in found)

@@ -45,6 +45,16 @@ def _epoch(function: str) -> Rewrite:
     return rewrite
 
 
+def _called(function: str, count: int) -> Rewrite:
+    """The same arguments, another name."""
+
+    def rewrite(args: list[Expr]) -> Expr | None:
+        call = exp.Anonymous(this=function, expressions=[arg.copy() for arg in args])
+        return call if len(args) == count else None
+
+    return rewrite
+
+
 REWRITES: dict[str, Rewrite] = {
     "TO_TIMESTAMP_LTZ": _timestamp_ltz,
     "TIMESTAMP_SECONDS": _instant(1_000_000),
@@ -53,6 +63,8 @@ REWRITES: dict[str, Rewrite] = {
     "UNIX_SECONDS": _epoch("EPOCH"),
     "UNIX_MILLIS": _epoch("EPOCH_MS"),
     "UNIX_MICROS": _epoch("EPOCH_US"),
+    "CARDINALITY": _called("LEN", 1),
+    "ARRAYS_OVERLAP": _called("LIST_HAS_ANY", 2),
 }
 
 

@@ -1,102 +1,53 @@
 """SELECT over a window: keys, aggregates and the window's columns.
 
-Every group window becomes a WindowAggregate; a sliding window of a stream, one
-for each row or instant, an OverAggregate that shows nothing of the row but its
-keys. Expressions around aggregates stay in the Project above.
+Every group window becomes a WindowAggregate, and so does GROUP BY without one, over
+the whole stream; a sliding window of a stream, one for each row or instant, an
+OverAggregate that shows nothing of the row but its keys. Expressions around
+aggregates stay in the Project above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import (
-    Aggregate,
-    OverAggregate,
-    OverCall,
-    WindowAggregate,
-)
+from sqlwin.plan.nodes import Aggregate, OverAggregate, OverCall, Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.sql import ast
+from sqlwin.sql.above import aliased, no_over
 from sqlwin.sql.below import Below
-from sqlwin.sql.calls import Call, call_at, refuse_calls
+from sqlwin.sql.calls import refuse_calls
+from sqlwin.sql.grouping import Grouping
+from sqlwin.sql.grouping_sets import grouping_sets
 from sqlwin.sql.items import Item
-from sqlwin.sql.policies import policy
+from sqlwin.sql.keys import aliases, key_sets, keys
+from sqlwin.sql.opened import named_windows
+from sqlwin.sql.policies import counted, policy, unending
+from sqlwin.sql.ranks import Output, Ranks, refuse_filtered
 from sqlwin.sql.relation import Base, Columns, Relation
-from sqlwin.sql.scalars import Expr, column, conjoined, parsed, place, spark
-from sqlwin.sql.scope import WINDOW, Scope
+from sqlwin.sql.scalars import Expr, conjoined, parsed
+from sqlwin.sql.scope import Scope
 from sqlwin.sql.windows import Window
+from sqlwin.windows import Whole
 
 _BIGINT = pa.int64()
-DONE = "__done"
-"""Marks a column of the window operator's output while the select list is rewritten."""
 
 
-@dataclass
-class Grouping:
-    """keys: resolved expressions by their names below. aggregates: each with its call's text."""
+@dataclass(frozen=True)
+class Operator:
+    """What a window operator needs besides its input, keys and aggregates.
 
-    below: Below
-    scope: Scope
-    keys: dict[str, Expr] = field(default_factory=dict)
-    aggregates: dict[str, Aggregate] = field(default_factory=dict)
+    partition: of the stream window. where: of a window that counts. sets: by names.
+    """
 
-    def key(self, tree: Expr, run: ast.Run) -> str:
-        name = self.below.add(tree, run, "key")
-        self.keys.setdefault(name, tree)
-        return name
-
-    def above(self, tree: Expr, run: ast.Run, wanted: str | None) -> Expr:
-        """`tree`, resolved, over the operator's output."""
-        made = tree.transform(
-            lambda node: self._above(node, run, wanted if node.parent is None else None)
-        )
-        return made.transform(unmarked)
-
-    def _above(self, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
-        if isinstance(node, exp.Column) and node.table in (WINDOW, DONE):
-            return node
-        for name, key in self.keys.items():
-            if key == node:
-                return column(name, DONE)
-        call = call_at(node, run)
-        if call is not None:
-            return column(self.aggregate(call, node, run, wanted), DONE)
-        if isinstance(node, exp.Column):
-            raise self._ungrouped(node, run)
-        return node
-
-    def aggregate(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> str:
-        if call.over is not None:
-            message = "OVER and a window of the stream in one query are not supported yet"
-            raise QueryError(message, place(node, run), legal="either of them")
-        made = self.below.aggregate(call, run)
-        for name, known in self.aggregates.items():
-            if replace(known, name="") == made:
-                return name
-        name = self.below.aggregate_name(wanted)
-        self.aggregates[name] = replace(made, name=name)
-        return name
-
-    def _ungrouped(self, node: exp.Column, run: ast.Run) -> QueryError:
-        keys = ", ".join(spark(key) for key in self.keys.values()) or "none"
-        message = f"{node.name} is neither grouped nor aggregated; the keys are: {keys}"
-        legal = f"GROUP BY {node.name}, or MAX({node.name})"
-        return QueryError(message, place(node, run), legal=legal)
-
-
-def unmarked(node: Expr) -> Expr:
-    """Window and key columns by their plain names; `window_time` is the last instant."""
-    if not isinstance(node, exp.Column):
-        return node
-    if node.table == WINDOW and node.name == "window_time":
-        last = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MICROSECOND"))
-        return exp.Paren(this=exp.Sub(this=column("window_end"), expression=last))
-    return column(node.name)
+    window: Window
+    policy: Policy
+    partition: tuple[str, ...] = ()
+    where: str | None = None
+    sets: tuple[tuple[str, ...], ...] = ()
 
 
 def grouped(
@@ -107,22 +58,67 @@ def grouped(
     group: Sequence[ast.Run],
 ) -> Relation:
     """`group`: the items of GROUP BY that are not the window itself."""
-    narrowed, counted = _where(select, relation, window)
-    below = Below(narrowed)
-    scope = Scope(relation, windowed=True)
-    grouping = Grouping(below, scope)
-    partition = _keys(grouping, window.partition, items)
-    named = _keys(grouping, group, items)
+    narrowed, counted_where = _where(select, relation, window)
+    sets = grouping_sets(group)
+    _refuse_sets(window, group, sets is not None)
+    scope = Scope(relation, windowed=bool(window.edges))
+    grouping = Grouping(Below(narrowed), scope, window.edges, sets is not None)
+    partition = keys(grouping, window.partition, items)
+    named = keys(grouping, group if sets is None else [run for one in sets for run in one], items)
     _check_sliding(window, select, partition, named)
-    where = below.condition(counted, select.where) if counted is not None and select.where else None
-    columns = _columns(grouping, items)
-    having = _having(grouping, select, items)
     stream = relation.stream
     assert stream is not None
-    rules = policy(select.policies, window.length, stream, window.grace, window.counts)
-    base = _operator(grouping, window, tuple(dict.fromkeys(partition)), rules, where)
-    run = select.having or select.items[0]
-    return Relation(base, columns, (), having, run)
+    operator = Operator(
+        window,
+        _policy(select.policies, window, stream),
+        tuple(dict.fromkeys(partition)),
+        _counted_where(grouping, counted_where, select),
+        () if sets is None else key_sets(grouping, sets, items, partition),
+    )
+    grouping.ranks = Ranks(named_windows(select), _output(grouping, items))
+    columns = _columns(grouping, items)
+    having = _having(grouping, select, items)
+    qualify = _qualify(grouping, select, items, columns)
+    base = _operator(grouping, operator)
+    if grouping.ranks.spec is None:
+        return Relation(base, columns, (), having, select.having or select.items[0])
+    refuse_filtered(having, select.having or select.items[0])
+    ranked = grouping.ranks.over(base)
+    return Relation(ranked, columns, (), qualify, select.qualify or select.items[0])
+
+
+def _output(grouping: Grouping, items: Sequence[Item]) -> Output:
+    """What ranks go by: expressions of keys and aggregates, and aliases of such."""
+    plain = [item for item in items if not item.run.overs]
+
+    def output(tree: Expr, run: ast.Run) -> Expr:
+        scope = replace(grouping.scope, aliases=aliases(grouping.scope, plain, run, tree))
+        return grouping.above(scope.resolved(tree, run), run, None)
+
+    return output
+
+
+def _qualify(
+    grouping: Grouping, select: ast.Select, items: Sequence[Item], columns: Columns
+) -> Expr | None:
+    run = select.qualify
+    if run is None:
+        return None
+    pairs = zip(items, columns, strict=True)
+    made = {item.alias: above for item, (_, above, _) in pairs if item.alias}
+    tree = aliased(parsed(run), made, grouping.scope.relation)
+    predicate = grouping.above(grouping.scope.resolved(tree, run), run, None)
+    if grouping.ranks.spec is None:
+        raise no_over(run)
+    return predicate
+
+
+def _policy(given: ast.Policies, window: Window, stream: Stream) -> Policy:
+    if window.counts:
+        return counted(given, slides=window.group is None)
+    if isinstance(window.group, Whole):
+        return unending(given, stream)
+    return policy(given, window.length, stream, window.grace, window.retention)
 
 
 def _where(select: ast.Select, relation: Relation, window: Window) -> tuple[Relation, Expr | None]:
@@ -138,39 +134,10 @@ def _where(select: ast.Select, relation: Relation, window: Window) -> tuple[Rela
     return replace(relation, predicate=both, predicate_run=select.where), None
 
 
-def _keys(grouping: Grouping, runs: Sequence[ast.Run], items: Sequence[Item]) -> list[str]:
-    made = (_key(grouping, run, items) for run in runs)
-    return [name for name in made if name is not None]
-
-
-def _key(grouping: Grouping, run: ast.Run, items: Sequence[Item]) -> str | None:
-    """The key's name; None for a column of the window, which is a key in any case."""
-    tree = parsed(run)
-    if isinstance(tree, exp.Literal) and tree.is_int:
-        tree, run = _ordinal(int(tree.name), run, items)
-    scope = replace(grouping.scope, aliases=aliases(grouping.scope, items, run, tree))
-    resolved = scope.resolved(tree, run)
-    refuse_calls(resolved, run, "GROUP BY")
-    if isinstance(resolved, exp.Column) and resolved.table == WINDOW:
+def _counted_where(grouping: Grouping, where: Expr | None, select: ast.Select) -> str | None:
+    if where is None or select.where is None:
         return None
-    if any(node.table == WINDOW for node in resolved.find_all(exp.Column)):
-        message = "a key computed from the window's columns is not supported yet"
-        raise QueryError(message, run.span, legal="GROUP BY window_start, window_end and columns")
-    return grouping.key(resolved, run)
-
-
-def _ordinal(at: int, run: ast.Run, items: Sequence[Item]) -> tuple[Expr, ast.Run]:
-    if not 1 <= at <= len(items):
-        message = f"GROUP BY {at}: the select list has {len(items)} columns"
-        raise QueryError(message, run.span, legal=f"1 to {len(items)}")
-    return items[at - 1].tree, items[at - 1].run
-
-
-def aliases(scope: Scope, items: Sequence[Item], run: ast.Run, tree: Expr) -> dict[str, Expr]:
-    """The select items that `tree` names by alias, resolved; a column of that name wins."""
-    used = {node.name.lower() for node in tree.find_all(exp.Column)}
-    named = [item for item in items if item.alias and item.alias.lower() in used]
-    return {item.name.lower(): scope.resolved(item.tree, item.run) for item in named}
+    return grouping.below.condition(where, select.where)
 
 
 def _columns(grouping: Grouping, items: Sequence[Item]) -> Columns:
@@ -193,45 +160,55 @@ def _check_sliding(
     window: Window, select: ast.Select, partition: list[str], named: list[str]
 ) -> None:
     """A sliding tuple window belongs to one partition; other keys would cut it."""
-    if window.hop is None and window.counts and set(partition) != set(named) and named:
+    if window.group is None and window.counts and set(partition) != set(named) and named:
         message = "a sliding window in ROWS is grouped by its PARTITION BY and nothing else"
-        keys = ", ".join(partition) or "nothing"
+        names = ", ".join(partition) or "nothing"
         span = select.group[-1].span
-        raise QueryError(message, span, legal=f"PARTITION BY what GROUP BY names; it has {keys}")
+        raise QueryError(message, span, legal=f"PARTITION BY what GROUP BY names; it has {names}")
 
 
-def _operator(
-    grouping: Grouping, window: Window, partition: tuple[str, ...], rules: Policy, where: str | None
-) -> Base:
-    keys = tuple(dict.fromkeys((*partition, *grouping.keys)))
+def _refuse_sets(window: Window, group: Sequence[ast.Run], given: bool) -> None:
+    if given and (window.group is None or window.counts):
+        what = "in ROWS" if window.counts else "of each row"
+        message = f"GROUPING SETS, ROLLUP and CUBE of a window {what} are not supported yet"
+        legal = "TUMBLE, HOP, CUMULATE, or a query for each set"
+        raise QueryError(message, group[-1].span, legal=legal)
+
+
+def _operator(grouping: Grouping, operator: Operator) -> Base:
+    names = tuple(dict.fromkeys((*operator.partition, *grouping.keys)))
     aggregates = tuple(grouping.aggregates.values())
-    if window.hop is not None:
-        within = partition if window.counts else ()
-        return WindowAggregate(
-            grouping.below.project(), window.hop, keys, aggregates, rules, within, where
-        )
-    return _sliding(grouping, window, keys, aggregates, rules, where)
+    if operator.window.group is None:
+        return _sliding(grouping, operator, names, aggregates)
+    return WindowAggregate(
+        grouping.below.project(),
+        operator.window.group,
+        names,
+        aggregates,
+        operator.policy,
+        operator.partition if operator.window.counts else (),
+        operator.where,
+        operator.sets,
+    )
 
 
 def _sliding(
     grouping: Grouping,
-    window: Window,
-    keys: tuple[str, ...],
+    operator: Operator,
+    names: tuple[str, ...],
     aggregates: tuple[Aggregate, ...],
-    rules: Policy,
-    where: str | None,
 ) -> OverAggregate:
-    assert window.frame is not None
-    frame = window.frame
+    frame, counts = operator.window.frame, operator.window.counts
+    assert frame is not None
     if not aggregates:
         rows = Aggregate(grouping.below.free("agg"), "count", (), _BIGINT)
         aggregates = (rows,)
     return OverAggregate(
         grouping.below.project(),
-        tuple(OverCall(aggregate, keys, frame) for aggregate in aggregates),
-        rules,
-        by_arrival=window.counts,
-        per_instant=not window.counts,
+        tuple(OverCall(aggregate, names, frame) for aggregate in aggregates),
+        operator.policy,
+        by_arrival=counts,
+        per_instant=not counts,
         window_columns=True,
-        where=where,
+        where=operator.where,
     )

@@ -65,6 +65,11 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
     return [Item(column(name), run, name) for name in [*names, *added]]
 
 
+_RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat, exp.ApproxQuantile, exp.ApproxDistinct)
+"""Calls that have several names, of which sqlglot prints another."""
+
+
 def _text(tree: Expr, run: ast.Run) -> str:
-    """The expression's text in Spark SQL, or as written where it has an OVER clause."""
-    return " ".join(run.original.split()) if run.overs else spark(tree)
+    """The expression's text in Spark SQL, or as written where that would be another call."""
+    renamed = tree.find(*_RENAMED) is not None
+    return " ".join(run.original.split()) if run.overs or renamed else spark(tree)

@@ -35,9 +35,12 @@ _WORDS = {
     "KIND": "STREAM",
     "SIDE": "PRECEDING",
     "KSQL_PART": "SIZE",
+    "WINDOW_WORD": "WINDOW",
+    "NAMED_WINDOW": "WINDOW",
+    "_GROUP": "GROUP",
     "$END": "the end",
 }
-_QUIET = frozenset(("TEXT", "OP", "STAR", "HINT", "STREAM_OPERATOR", "DOT", "EQUAL"))
+_QUIET = frozenset(("TEXT", "OP", "STAR", "HINT", "STREAM_OPERATOR", "NTH_VALUE", "DOT", "EQUAL"))
 
 
 @dataclass(frozen=True)

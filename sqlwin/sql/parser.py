@@ -6,6 +6,7 @@ installed wheel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +15,7 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
 
 from sqlwin.errors import QueryError
+from sqlwin.functions import PythonAggregate
 from sqlwin.sql import ast
 from sqlwin.sql.build import Build
 from sqlwin.sql.mistakes import explained
@@ -35,9 +37,12 @@ def grammar() -> Lark:
     )
 
 
-def statements(text: str) -> list[ast.Statement]:
-    """Every statement of `text`; QueryError at the first place that is none."""
-    return _parsed(text, "start")  # type: ignore[return-value]
+def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast.Statement]:
+    """Every statement of `text`; QueryError at the first place that is none.
+
+    functions: those that its expressions may call beside SQL's own.
+    """
+    return _parsed(text, "start", tuple(functions))  # type: ignore[return-value]
 
 
 def window_call(run: ast.Run) -> ast.Call:
@@ -46,13 +51,13 @@ def window_call(run: ast.Run) -> ast.Call:
     return _parsed(above + " " * (run.span.column - 1) + run.original, "window_call")  # type: ignore[return-value]
 
 
-def _parsed(text: str, start: str) -> object:
+def _parsed(text: str, start: str, functions: tuple[PythonAggregate, ...] = ()) -> object:
     try:
         tree = grammar().parse(text, start=start)
     except UnexpectedInput as unexpected:
         raise explained(unexpected, text, grammar(), grammar_folder(), start) from None
     try:
-        return Build(text).transform(tree)
+        return Build(text, functions).transform(tree)
     except VisitError as failed:
         if isinstance(failed.orig_exc, QueryError):
             raise failed.orig_exc from None

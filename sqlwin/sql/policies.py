@@ -1,36 +1,74 @@
-"""EMIT, RETAIN and EXPIRED to a plan's Policy."""
+"""EMIT, RETAIN and EXPIRED to a plan's Policy.
+
+Three kinds of window have three functions, for their defaults differ: `policy` for
+windows of event time, `counted` for windows of messages, `unending` for what has no
+window, or one that only the end of input closes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Stream
-from sqlwin.policies import DEFAULT_LATE_PERIOD, Late, Policy
+from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.sql import ast
-from sqlwin.sql.windows import refused
-
-LEGAL = "EMIT ON CLOSE, EMIT FINAL, LATE EVERY d, LATE ON UPDATE, LATE NEVER; RETAIN d"
+from sqlwin.windows import Frame, Unit
 
 
 def policy(
-    given: ast.Policies, length: int, stream: Stream, grace: ast.Duration | None, counts: bool
+    given: ast.Policies,
+    length: int | None,
+    stream: Stream,
+    grace: ast.Duration | None = None,
+    retention: ast.Duration | None = None,
+    early: Early | None = None,
 ) -> Policy:
-    """length: of the window in event time. grace: ksqlDB's. counts: a window in ROWS."""
-    refuse(given)
-    if counts:
-        _refuse_late_rows(given)
-        return Policy(retain=0)
-    late = Late.NEVER if given.final else Late(given.late.how.lower()) if given.late else Late.EVERY
-    period = given.late.period if given.late else None
+    """length: of the window in event time, None where it has no bound.
+
+    grace, retention: ksqlDB's; the first is RETAIN, the second changes no result.
+    early: what holds where the query says nothing of it.
+    """
+    retain = _retain(given, grace, retention)
+    if retain is None and given.retain_rows is None and length is not None:
+        retain = max(length, stream.delay)
     return Policy(
-        retain=_retain(given, length, stream, grace),
-        late=late,
-        late_period=DEFAULT_LATE_PERIOD if period is None else period,
+        retain=retain,
+        retain_rows=_rows(given),
+        timeout=_timeout(given),
+        **_early(given, early),
+        **_late(given),
+        **_expired(given),
     )
 
 
-def refuse(given: ast.Policies) -> None:
-    for form in given.refused:
-        raise refused(form.text, form.span, LEGAL)
+def counted(given: ast.Policies, slides: bool) -> Policy:
+    """Of a window in ROWS: what it holds is told by numbers, so RETAIN has no effect.
+
+    slides: each message fills a window, so that none is early and none waits.
+    """
+    if given.late is not None:
+        message = "a window in ROWS counts messages as they come: none is late"
+        raise QueryError(message, given.late.span, legal="EMIT EARLY …, EMIT ON CLOSE")
+    _retain(given, None, None)
+    _rows(given)
+    soon = {"timeout": _timeout(given), **_early(given, None)}
+    return Policy(retain=0, **({} if slides else soon), **_expired(given))
+
+
+def unending(given: ast.Policies, stream: Stream) -> Policy:
+    """Of what is full only at the end of input: each update is sent, if nothing else is said."""
+    return policy(given, None, stream, early=Early.ON_UPDATE)
+
+
+def reach_of(frames: Iterable[Frame]) -> int | None:
+    """How far frames reach to either side in event time; None: without bound."""
+    every = list(frames)
+    if any(None in (frame.preceding, frame.following) for frame in every):
+        return None
+    in_time = [frame for frame in every if frame.unit is Unit.RANGE]
+    return max((end or 0 for f in in_time for end in (f.preceding, f.following)), default=0)
 
 
 def refuse_all(given: ast.Policies, why: str) -> None:
@@ -39,20 +77,85 @@ def refuse_all(given: ast.Policies, why: str) -> None:
         raise QueryError(why, given.span, legal="EMIT and RETAIN beside a window")
 
 
-def _refuse_late_rows(given: ast.Policies) -> None:
-    span = given.late.span if given.late else given.retain.span if given.retain else None
-    if span is not None:
-        message = "a window in ROWS counts messages as they come: none is late, none is kept"
-        raise QueryError(message, span, legal="EMIT ON CLOSE")
+# --- the fields ---------------------------------------------------------------------
 
 
-def _retain(given: ast.Policies, length: int, stream: Stream, grace: ast.Duration | None) -> int:
+def _early(given: ast.Policies, default: Early | None) -> dict[str, Any]:
+    """ON CLOSE and FINAL, where EARLY does not stand beside them, mean nothing before it."""
+    told = given.early
+    if told is None:
+        if given.changes is not None:
+            default = Early.ON_UPDATE
+        elif given.on_close is not None or given.final is not None:
+            default = None
+        return {"early": default}
+    if isinstance(told.every, ast.Count):
+        if told.every.rows < 1:
+            message = "EARLY EVERY n ROWS needs at least 1"
+            raise QueryError(message, told.every.span, legal="EARLY EVERY 100 ROWS")
+        return {"early": Early.ROWS, "early_rows": told.every.rows}
+    if isinstance(told.every, ast.Duration):
+        period = _period("EARLY EVERY", told.every, "EARLY ON UPDATE")
+        return {"early": Early.EVERY, "early_period": period}
+    return {"early": Early.ON_UPDATE}
+
+
+def _late(given: ast.Policies) -> dict[str, Any]:
+    if given.final is not None:
+        return {"late": Late.NEVER}
+    if given.changes is not None:
+        return {"late": Late.ON_UPDATE}
+    if given.late is None or given.late.period is None:
+        return {"late": Late(given.late.how.lower()) if given.late else Late.EVERY}
+    told = ast.Duration(given.late.period, given.late.span)
+    return {"late": Late.EVERY, "late_period": _period("LATE EVERY", told, "LATE ON UPDATE")}
+
+
+def _timeout(given: ast.Policies) -> int | None:
+    if given.timeout is None:
+        return None
+    return _period("TIMEOUT", given.timeout, "ON CLOSE TIMEOUT INTERVAL '1' MINUTE")
+
+
+def _period(what: str, told: ast.Duration, legal: str) -> int:
+    if told.micros <= 0:
+        raise QueryError(f"{what} takes a duration greater than 0", told.span, legal=legal)
+    return told.micros
+
+
+def _rows(given: ast.Policies) -> int | None:
+    if given.retain_rows is None:
+        return None
+    if given.retain_rows.rows < 1:
+        message = "RETAIN n ROWS needs at least 1"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN 100000 ROWS")
+    return given.retain_rows.rows
+
+
+def _retain(
+    given: ast.Policies, grace: ast.Duration | None, retention: ast.Duration | None
+) -> int | None:
     if given.retain is not None and grace is not None:
         message = "GRACE PERIOD and RETAIN are one thing"
         raise QueryError(message, given.retain.span, legal="either of them")
     told = given.retain or grace
-    if told is None:
-        return max(length, stream.delay)
-    if told.micros < 0:
+    if told is not None and told.micros < 0:
         raise QueryError("RETAIN takes a duration of at least 0", told.span, legal="RETAIN 1 HOUR")
-    return told.micros
+    if retention is not None and retention.micros < (told.micros if told else 0):
+        message = (
+            "RETENTION is shorter than the GRACE PERIOD: a window would go while rows may come"
+        )
+        raise QueryError(message, retention.span, legal="RETENTION at least the GRACE PERIOD")
+    return told.micros if told else None
+
+
+def _expired(given: ast.Policies) -> dict[str, Any]:
+    told = given.expired
+    if told is None:
+        return {}
+    if told.how == "EMIT":
+        message = "EXPIRED EMIT makes a session of a row; this window is no session"
+        raise QueryError(message, told.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
+    if told.into is None:
+        return {"expired": Expired.COUNT}
+    return {"expired": Expired.STREAM, "errors": told.into.text}

@@ -24,12 +24,14 @@ from sqlwin.plan.nodes import (
     Scan,
     Stream,
     WindowAggregate,
+    WindowRank,
 )
-from sqlwin.schema import TIMESTAMP, Schema, type_name
+from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
+from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.scalars import Expr, column, scalar
 
-Base = Scan | WindowAggregate | OverAggregate
+Base = Scan | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 NOWHERE = ast.Run("", "", Span(1, 1))
 
@@ -80,13 +82,20 @@ class Relation:
         return Project(self.filtered(), columns)
 
     def filtered(self) -> Node:
-        if self.predicate is None:
-            return self.base
-        run = self.predicate_run
-        return Filter(self.base, condition(self.predicate, self.base.schema, run))
+        base: Node
+        if isinstance(self.base, OpenTop):
+            base, predicate = self.base.closed(self.predicate)
+        else:
+            base, predicate = self.base, self.predicate
+        if predicate is None:
+            return base
+        return Filter(base, condition(predicate, base.schema, self.predicate_run))
 
     def schema(self) -> Schema:
-        return self.plan().schema
+        return tuple(
+            Column(name, scalar(expr, self.base.schema, run).type)
+            for name, expr, run in self.columns
+        )
 
 
 def condition(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:

@@ -17,6 +17,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import Schema
 from sqlwin.sql import ast
+from sqlwin.sql.dialect import SqlwinSpark
 from sqlwin.sql.engine import Untypable, typed
 from sqlwin.sql.functions import for_duckdb
 
@@ -26,16 +27,17 @@ VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, ex
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 
 
-def parsed(run: ast.Run) -> Expr:
-    """The run as sqlglot reads it. QueryError where it does not."""
+def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
+    """The run as sqlglot reads it; into: what it must be. QueryError where it does not."""
     try:
-        tree = sqlglot.parse_one(run.text, read="spark")
+        tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError) as problem:
         raise _misread(problem, run) from None
     for query in tree.find_all(exp.Query):
         message = "a query inside an expression is not supported yet"
         raise QueryError(message, place(query, run), legal="a FROM of its own, as a view")
     _repeatable(tree, run)
+    _one_row(tree, run)
     return tree.transform(_strict)
 
 
@@ -45,6 +47,14 @@ def _repeatable(tree: Expr, run: ast.Run) -> None:
         name = node.sql("spark").partition("(")[0]
         message = f"{name} gives another value each time, so no answer could be corrected or redone"
         raise QueryError(message, word(node, run), legal="a column of the stream")
+
+
+def _one_row(tree: Expr, run: ast.Run) -> None:
+    """A row that became several would have one key for all of them."""
+    for node in tree.find_all(exp.UDTF, exp.Explode):
+        name = node.sql("spark").partition("(")[0]
+        message = f"{name} makes several rows of one and is not supported yet"
+        raise QueryError(message, word(node, run), legal="SIZE, TRANSFORM, ARRAY_JOIN, value[0]")
 
 
 def _misread(problem: Exception, run: ast.Run) -> QueryError:
@@ -95,6 +105,21 @@ def word_range(node: Expr, run: ast.Run) -> tuple[int, int] | None:
     return found.span(1) if found else None
 
 
+def function_names(node: Expr) -> tuple[str, ...]:
+    """Every name of a function, lower case, none for what is no function."""
+    if isinstance(node, exp.Anonymous):
+        return (node.name.lower(),)
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector | exp.Cast | exp.Case):
+        return tuple(name.lower() for name in node.sql_names())
+    return ()
+
+
+def written_name(node: Expr, run: ast.Run) -> str:
+    """As in the text where its place is known, else the function's first name."""
+    found = word_range(node, run)
+    return run.original[slice(*found)].upper() if found else function_names(node)[0].upper()
+
+
 def column(name: str, table: str | None = None) -> exp.Column:
     """A resolved column: quoted, so that its name is taken as it is."""
     of = exp.to_identifier(table) if table else None
@@ -141,3 +166,8 @@ def _unquoted(node: Expr) -> Expr:
 def conjoined(*predicates: Expr | None) -> Expr | None:
     given = [predicate.copy() for predicate in predicates if predicate is not None]
     return exp.and_(*given) if given else None
+
+
+def not_null(tree: Expr) -> Expr:
+    inner = tree.copy() if isinstance(tree, exp.Column) else exp.Paren(this=tree.copy())
+    return exp.Not(this=exp.Is(this=inner, expression=exp.Null()))

@@ -18,6 +18,8 @@ from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.scalars import Expr, column, place
 
 WINDOW = "__window"
+DONE = "__done"
+"""Marks a column of the window operator's output while an expression is rewritten."""
 EDGES = ("window_start", "window_end", "window_time")
 _KSQL = {"windowstart": "window_start", "windowend": "window_end"}
 _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
@@ -40,6 +42,8 @@ class Scope:
         if edge is not None and self.windowed:
             return column(edge, WINDOW)
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return node
+        if node.table == DONE:
             return node
         own = self._own(node, run)
         if own is not None:
@@ -82,5 +86,5 @@ def window_edge(node: Expr) -> str | None:
         return _KSQL.get(lower, lower if lower in EDGES else None)
     if isinstance(node, exp.Anonymous):
         function, _, edge = node.name.upper().rpartition("_")
-        return _LEGACY.get(edge) if function in ("TUMBLE", "HOP") else None
+        return _LEGACY.get(edge) if function in ("TUMBLE", "HOP", "CUMULATE") else None
     return None

@@ -8,47 +8,72 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, windows
-from sqlwin.sql.calls import call_at, refuse_calls
+from sqlwin.sql.calls import refuse_calls
+from sqlwin.sql.cql import unwrapped
 from sqlwin.sql.grouped import grouped
+from sqlwin.sql.grouping import bare_calls
 from sqlwin.sql.items import Item, items
 from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.parser import window_call
-from sqlwin.sql.policies import refuse, refuse_all
+from sqlwin.sql.policies import refuse_all
 from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import conjoined, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
 from sqlwin.sql.sources import Known, bind_from, timed
+from sqlwin.sql.window_calls import is_window_function, of_call
 from sqlwin.sql.windows import Window, refused
 
 LEGAL = {
     "SELECT DISTINCT": "GROUP BY inside a window",
-    "QUALIFY": "HAVING, or WHERE around the query as a subquery",
     "ORDER BY": "no ORDER BY: rows come as windows close",
     "LIMIT": "no LIMIT: a stream does not end",
 }
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
-_GROUPING = re.compile(
-    r"(GROUPING\s+SETS|ROLLUP|CUBE)\s*\(|.*\bWITH\s+(ROLLUP|CUBE)\s*\Z", re.I | re.S
-)
 
 
 def bind_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
-    refuse(select.policies)
     known = known.inner()
     for name, cte in select.ctes:
         known.views[name.text.lower()] = bind_select(cte, known)
     relation, window = bind_from(select.relation, known, bind_select)
     window, group = _group_window(select, window)
-    if (window is not None and window.hop is not None) or (window is not None and window.frame):
-        relation = timed(relation, window)
-    made = items(select.items, relation, () if window is None else ("window_start", "window_end"))
+    runs = unwrapped(select.items)
+    made = items(runs, relation, _starred(window))
     for item in made:
         _same_window(item, select.group)
+    if window is None:
+        window = _whole(select, made, group)
+    elif _bare(select, window, made, group):
+        window, made = None, items(runs, relation, ())
+    if window is None and relation.stream is None and select.policies.span is not None:
+        return bind_select(_inward(select), known)
+    if window is not None:
+        relation = timed(relation, window)
     return _bound(select, relation, window, made, group)
+
+
+def _inward(select: ast.Select) -> ast.Select:
+    """The query with its policies moved to the one in FROM, which has the window."""
+    inner, span = select.relation.source, select.policies.span
+    if not isinstance(inner, ast.Select):
+        message = "the window stands in a query that has a name; its policies stand there too"
+        raise QueryError(message, span, legal="EMIT and RETAIN beside the window")
+    if inner.policies.span is not None:
+        message = "the query in FROM, which has the window, has policies of its own"
+        raise QueryError(message, span, legal="EMIT and RETAIN once")
+    moved = replace(inner, policies=select.policies)
+    source = replace(select.relation, source=moved)
+    return replace(select, relation=source, policies=ast.Policies())
+
+
+def _starred(window: Window | None) -> list[str]:
+    """The window's columns that `*` also means."""
+    edges = () if window is None else window.edges
+    return [edge for edge in edges if edge != "window_time"]
 
 
 def _bound(
@@ -59,29 +84,49 @@ def _bound(
     group: Sequence[ast.Run],
 ) -> Relation:
     if window is not None:
-        _refuse_bare(select, window, made, group)
         return grouped(select, relation, window, made, group)
-    if group:
-        message = "GROUP BY without a window is not supported yet"
-        raise QueryError(message, group[0].span, legal=windows.LEGAL_NOW)
-    if select.having is not None:
-        message = "HAVING needs a window"
-        raise QueryError(message, select.having.span, legal="WHERE, or a window in FROM")
     narrowed = _narrowed(select, relation)
-    if has_over(made):
+    if has_over(made, select.qualify):
         return over(select, narrowed, made)
     return _stateless(select, narrowed, made)
 
 
-def _refuse_bare(
-    select: ast.Select, window: Window, made: list[Item], group: Sequence[ast.Run]
-) -> None:
-    """Rows with their windows, no aggregate and no key: there is nothing to group."""
-    plain = not select.group and not select.having and not window.partition
-    calls = any(call_at(n, item.run) for item in made for n in item.tree.walk())
-    if plain and not group and not calls:
+def _whole(select: ast.Select, made: list[Item], group: Sequence[ast.Run]) -> Window | None:
+    """The whole stream, where something is grouped or aggregated with no window."""
+    span = group[0].span if group else _aggregate_place(made)
+    if span is None and select.having is not None:
+        if not list(bare_calls(parsed(select.having), select.having)):
+            message = "HAVING needs a window, a GROUP BY or an aggregate"
+            raise QueryError(message, select.having.span, legal="WHERE, or a window in FROM")
+        span = select.having.span
+    return None if span is None else windows.whole(span)
+
+
+def _aggregate_place(made: list[Item]) -> Span | None:
+    """Of the first aggregate of a select list that has nothing with an OVER clause."""
+    if has_over(made):
+        return None
+    found = (word(call, item.run) for item in made for call in bare_calls(item.tree, item.run))
+    return next(found, None)
+
+
+def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[ast.Run]) -> bool:
+    """Whether rows are asked for as they come: no aggregate and no key to group by.
+
+    What comes into a window of the instant, or of all there was, is each row itself.
+    """
+    if select.group or select.having or window.partition or group:
+        return False
+    if any(True for item in made for _ in bare_calls(item.tree, item.run)):
+        return False
+    if has_over(made, select.qualify):
+        message = "OVER and a window of the stream in one query are not supported yet"
+        legal = "ranks of the windows, with GROUP BY or an aggregate; or OVER alone"
+        raise QueryError(message, window.span, legal=legal)
+    if window.frame is None or window.counts or window.frame.preceding not in (0, None):
         message = "a window without an aggregate or GROUP BY is not supported yet"
         raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
+    return True
 
 
 def _narrowed(select: ast.Select, relation: Relation) -> Relation:
@@ -95,11 +140,6 @@ def _narrowed(select: ast.Select, relation: Relation) -> Relation:
 
 
 def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Relation:
-    for item in made:
-        for node in item.tree.walk():
-            if call_at(node, item.run) is not None:
-                message = "an aggregate of a stream needs a window"
-                raise QueryError(message, word(node, item.run), legal=windows.LEGAL_NOW)
     refuse_all(select.policies, "this query has no window to emit or retain")
     scope = Scope(relation)
     columns = tuple(
@@ -117,18 +157,13 @@ def _group_window(
     """The window, and what else GROUP BY names."""
     rest = []
     for run in select.group:
-        grouping = _GROUPING.match(run.original)
-        if grouping:
-            what = (grouping[1] or f"WITH {grouping[2]}").upper()
-            raise refused(what, run.span, "GROUP BY columns")
         call = _WINDOW_CALL.match(run.original)
-        if call is None or not windows.is_window_function(call[1]):
+        if call is None or not is_window_function(call[1]):
             rest.append(run)
             continue
         if window is not None:
             raise QueryError("a query has one window", run.span, legal="one of the two")
-        parsed_call = window_call(run)
-        window = windows.of_call(parsed_call, parsed_call.arguments)
+        window = of_call(window_call(run))
     return window, tuple(rest)
 
 

@@ -12,10 +12,10 @@ from sqlwin.plan.nodes import Sink, Stream
 from sqlwin.sql import ast, windows
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
 from sqlwin.sql.scope import Scope
+from sqlwin.sql.window_calls import TABLE_FUNCTIONS, is_window_function, of_table
 from sqlwin.sql.windows import Window
 
 Bind = Callable[[ast.Select, "Known"], Relation]
-_LABELS = {"data": 0, "timecol": 1, "step": 2, "slide": 2, "gap": 2, "size": 3, "offset": 4}
 
 
 @dataclass
@@ -78,36 +78,15 @@ def _relation(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relatio
 
 
 def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
-    if not windows.is_window_function(call.function.text) or call.function.text.lower() == "window":
-        legal = "TUMBLE, HOP"
-        message = f"no table function is called {call.function.text}"
-        near = nearest(call.function.text, ["TUMBLE", "HOP"])
+    function = call.function.text
+    if not is_window_function(function) or function.lower() == "window":
+        message = f"no table function is called {function}"
+        near = nearest(function, TABLE_FUNCTIONS)
+        legal = ", ".join(TABLE_FUNCTIONS)
         raise QueryError(message + near, call.function.span, legal=legal)
-    arguments = _in_order(call.arguments)
-    first, *rest = arguments
-    if first.partitioned and call.function.text.lower() in ("tumble", "hop"):
-        raise windows.refused("PARTITION BY of a window function's table", first.span, "GROUP BY")
-    window = windows.of_call(call, tuple(rest))
-    if isinstance(first.value, ast.Duration):
-        message = f"{call.function.text.upper()} begins with the stream"
-        raise QueryError(message, first.span, legal=f"{call.function.text.upper()}(TABLE orders, …")
-    return _relation(first.value, known, bind), window
-
-
-def _in_order(arguments: tuple[ast.Argument, ...]) -> tuple[ast.Argument, ...]:
-    """By label, as in Flink's `SIZE => INTERVAL '10' MINUTE`."""
-    seen: set[str] = set()
-    for argument in arguments:
-        if argument.label is not None and argument.label.lower() not in _LABELS:
-            message = f"no argument is called {argument.label}"
-            raise QueryError(message, argument.span, legal=", ".join(_LABELS).upper())
-        if argument.label and argument.label.lower() in seen:
-            message = f"the argument {argument.label.upper()} is given twice"
-            raise QueryError(message, argument.span, legal="once")
-        seen.add((argument.label or "").lower())
-    if not all(argument.label for argument in arguments):
-        return arguments
-    return tuple(sorted(arguments, key=lambda a: _LABELS[(a.label or "").lower()]))
+    table, window = of_table(call)
+    assert not isinstance(table.value, ast.Duration)
+    return _relation(table.value, known, bind), window
 
 
 def _order(spec: ast.Spec | ast.KsqlWindow) -> ast.Name | None:
@@ -126,12 +105,27 @@ def event_time(order: tuple[ast.Run, ...]) -> ast.Name:
 
 def timed(relation: Relation, window: Window) -> Relation:
     """The relation with the event time that the window needs and names."""
-    refuse_chained(relation, window.span)
+    refuse_chained(relation, window.span, "an aggregate" if window.bare else "a window")
     if window.counts:
-        return relation
+        return _numbered(relation, window)
     if window.ts is not None:
         return ordered(relation, window.ts)
     return stream_time(relation, window.span)
+
+
+def _numbered(relation: Relation, window: Window) -> Relation:
+    """Messages are numbered where they have an order: within one source partition, or a key."""
+    stream = relation.stream
+    assert stream is not None
+    count = dict(stream.options).get("partitions", "1")
+    if int(count) > 1 and not window.partition:
+        message = (
+            f"{stream.name} has {count} partitions, and their messages have no order "
+            "between them in which to be counted"
+        )
+        legal = "PARTITION BY a key, or a window in RANGE"
+        raise QueryError(message, window.span, legal=legal)
+    return relation
 
 
 def ordered(relation: Relation, ts: ast.Name) -> Relation:
@@ -152,7 +146,7 @@ def stream_time(relation: Relation, span: Span) -> Relation:
     return relation
 
 
-def refuse_chained(relation: Relation, span: Span) -> None:
+def refuse_chained(relation: Relation, span: Span, what: str = "a window") -> None:
     if relation.stream is None:
-        message = "a window over the result of a window is not supported yet"
+        message = f"{what} over the result of a window is not supported yet"
         raise QueryError(message, span, legal="one window a query; filters and columns above it")

@@ -1,115 +1,107 @@
-"""Which window a FROM clause, or a GROUP BY, asks for: all spellings to one `Window`."""
+"""Which window a FROM clause asks for: OVER, CQL's brackets and ksqlDB's to one `Window`.
+
+Window functions are in `window_calls`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.windows import Cumulate, Frame, GroupWindow, Hop, Unit, Whole
 
 MOST_WINDOWS = 10_000
 """That a row may be in; each window is an emission of its own."""
 
-LEGAL_NOW = "TUMBLE, HOP, OVER (… RANGE or ROWS n PRECEDING [ADVANCE BY …])"
-_SIZES = {"tumble": ("size",), "hop": ("slide", "size"), "window": ("size",)}
-_NEEDS = {
-    "tumble": "TUMBLE needs one duration: the size",
-    "hop": "HOP needs two durations: slide, then size",
-    "window": "window needs one duration: the size",
-}
-_EXAMPLES = {
-    "tumble": "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
-    "hop": "HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '10' MINUTE)",
-    "window": "window(ts, '10 minutes'), window(ts, '10 minutes', '1 minute')",
-}
+LEGAL_NOW = "TUMBLE, HOP, CUMULATE, OVER (… RANGE or ROWS n PRECEDING [ADVANCE BY …])"
 
 
 @dataclass(frozen=True)
 class Window:
-    """hop, or else the frame of a sliding window. ts: the column that it names, if any.
+    """group, or else the frame of a sliding window. ts: the column that it names, if any.
 
-    partition: of a stream window. grace: ksqlDB's, our RETAIN.
+    partition: of a stream window. grace: ksqlDB's, our RETAIN; retention: how long
+    ksqlDB lets a closed window be read.
     """
 
     span: Span
-    hop: Hop | None = None
+    group: GroupWindow | None = None
     frame: Frame | None = None
     ts: ast.Name | None = None
     partition: tuple[ast.Run, ...] = ()
     grace: ast.Duration | None = None
+    retention: ast.Duration | None = None
 
     @property
     def counts(self) -> bool:
-        unit = self.hop.unit if self.hop else self.frame.unit if self.frame else Unit.RANGE
-        return unit is Unit.ROWS
+        shape = self.group or self.frame
+        return shape is not None and shape.unit is Unit.ROWS
 
     @property
-    def length(self) -> int:
-        """Event time that the window spans, 0 for one in ROWS."""
+    def bare(self) -> bool:
+        """Whether the query names no window."""
+        return isinstance(self.group, Whole)
+
+    @property
+    def length(self) -> int | None:
+        """Event time that the window spans, 0 for one in ROWS, None where it has no bound."""
         if self.counts:
             return 0
-        return self.hop.size if self.hop else self.frame.preceding if self.frame else 0
+        if self.frame is not None:
+            return self.frame.preceding
+        if self.group is None or isinstance(self.group, Whole):
+            return None
+        return self.group.size
+
+    @property
+    def edges(self) -> tuple[str, ...]:
+        """The window's columns that it has; message numbers have no last instant."""
+        if self.bare:
+            return ()
+        if self.counts:
+            return ("window_start", "window_end")
+        if self.length is None:
+            return ("window_end", "window_time")
+        return ("window_start", "window_end", "window_time")
+
+
+def whole(span: Span) -> Window:
+    """All of the stream: GROUP BY without a window."""
+    return Window(span, group=Whole())
 
 
 def refused(what: str, span: Span, legal: str = LEGAL_NOW) -> QueryError:
     return QueryError(f"{what} is not supported yet", span, legal=legal)
 
 
-# --- functions: TUMBLE, HOP, Spark's window -----------------------------------
-
-
-def is_window_function(name: str) -> bool:
-    return name.lower() in (*_SIZES, "session", "session_window", "cumulate")
-
-
-def of_call(call: ast.Call, arguments: tuple[ast.Argument, ...]) -> Window:
-    """`arguments`: the event-time column, then durations."""
-    function = call.function.text.lower()
-    if function in ("session", "session_window", "cumulate"):
-        raise refused(f"the window {call.function.text.upper()}", call.function.span)
-    ts, *rest = arguments or (None,)
-    if ts is None or not isinstance(ts.value, ast.Name):
-        message = f"{call.function.text.upper()} needs the event-time column before its durations"
-        raise QueryError(message, call.function.span, legal=_EXAMPLES[function])
-    durations = [_duration(call, argument) for argument in rest]
-    return replace(_hop(call, function, durations), ts=ts.value)
-
-
-def _duration(call: ast.Call, argument: ast.Argument) -> ast.Duration:
-    if isinstance(argument.value, ast.Duration):
-        return argument.value
-    message = f"{call.function.text.upper()} takes durations here"
-    raise QueryError(message, argument.span, legal=_EXAMPLES[call.function.text.lower()])
-
-
-def _hop(call: ast.Call, function: str, durations: list[ast.Duration]) -> Window:
-    needed = len(_SIZES[function])
-    most = 3 if function == "window" else needed + 1
-    if not needed <= len(durations) <= most:
-        raise QueryError(_NEEDS[function], call.function.span, legal=_EXAMPLES[function])
-    given = [duration.micros for duration in durations]
-    if function == "window":
-        size, advance, offset = (*given, given[0], 0)[:3] if len(given) == 1 else (*given, 0)[:3]
-    elif function == "hop":
-        advance, size, offset = (*given, 0)[:3]
-    else:
-        size, offset = (*given, 0)[:2]
-        advance = size
-    return Window(call.span, hop=hop(size, advance, call.span, Unit.RANGE, offset))
-
-
 def hop(size: int, advance: int, span: Span, unit: Unit, offset: int = 0) -> Hop:
     if size <= 0 or advance <= 0:
-        raise QueryError("a window's size and advance must be greater than 0", span)
+        message = "a window's size and advance must be greater than 0"
+        raise QueryError(message, span, legal="10 MINUTES, advancing by 1 MINUTE")
     if advance > size:
         message = "a window must not advance by more than its size: rows between would be lost"
         raise QueryError(message, span, legal="slide (or advance) at most size; slide comes first")
-    if size > advance * MOST_WINDOWS:
-        message = f"a row would be in {-(-size // advance):,} windows"
+    _not_too_many(size, advance, span)
+    return Hop(size, advance, offset, unit)
+
+
+def cumulate(size: int, step: int, span: Span, offset: int = 0) -> Cumulate:
+    if size <= 0 or step <= 0:
+        message = "a window's step and greatest size must be greater than 0"
+        raise QueryError(message, span, legal="step, then a multiple of it: 1 HOUR, 1 DAY")
+    if size % step:
+        message = "CUMULATE's greatest size must be some whole steps"
+        raise QueryError(message, span, legal="step, then a multiple of it: 1 HOUR, 1 DAY")
+    _not_too_many(size, step, span)
+    return Cumulate(size, step, offset)
+
+
+def _not_too_many(size: int, step: int, span: Span) -> None:
+    if size > step * MOST_WINDOWS:
+        message = f"a row would be in {-(-size // step):,} windows"
         legal = f"at most {MOST_WINDOWS:,}: a longer advance; OVER for a window of each row"
         raise QueryError(message, span, legal=legal)
-    return Hop(size, advance, offset, unit)
 
 
 # --- OVER and CQL brackets ------------------------------------------------------
@@ -118,6 +110,7 @@ def hop(size: int, advance: int, span: Span, unit: Unit, offset: int = 0) -> Hop
 def of_spec(spec: ast.Spec) -> Window:
     """A stream window; its ORDER BY is checked by who knows the columns."""
     refuse_parts(spec)
+    _refuse_exclude(spec)
     if spec.base is not None:
         raise QueryError("a stream window has no named base", spec.base.span, legal="RANGE, ROWS")
     if spec.frame is None:
@@ -125,20 +118,42 @@ def of_spec(spec: ast.Spec) -> Window:
         raise QueryError(
             message, spec.span, legal="RANGE INTERVAL '10' MINUTE PRECEDING, ROWS 5 PRECEDING"
         )
-    unit, length = reach(spec.frame)
-    if length <= 0:
-        raise QueryError("a window's length must be greater than 0", spec.frame.span)
-    if unit is Unit.ROWS and spec.frame.end is not None:
-        message = "a stream window in ROWS is counted in messages, itself included"
-        raise QueryError(message, spec.frame.span, legal=f"ROWS {length + 1} PRECEDING")
-    if unit is Unit.ROWS and spec.order:
-        message = "a stream window in ROWS counts messages as they come; it has no ORDER BY"
-        raise QueryError(message, spec.order[0].span, legal="ROWS 5 PRECEDING, without ORDER BY")
+    unit, length = _back(spec.frame)
+    if length is None:
+        return _unbounded(spec, unit)
+    if length < 0 or (unit is Unit.ROWS and length == 0):
+        message = "a window's length must be greater than 0"
+        raise QueryError(message, spec.frame.span, legal="ROWS 1 PRECEDING, [NOW]")
+    if unit is Unit.ROWS:
+        _refuse_order(spec, length)
     if spec.advance is None:
         frame = Frame(unit, length - 1 if unit is Unit.ROWS else length)
         return Window(spec.span, frame=frame, partition=spec.partition)
     made = hop(length, _advance(spec.advance, unit), spec.span, unit)
-    return Window(spec.span, hop=made, partition=spec.partition)
+    return Window(spec.span, group=made, partition=spec.partition)
+
+
+def _unbounded(spec: ast.Spec, unit: Unit) -> Window:
+    assert spec.frame is not None
+    if unit is Unit.ROWS:
+        message = "a window in ROWS keeps the messages it holds, so it needs their number"
+        legal = "RANGE UNBOUNDED PRECEDING, or ROWS 100 PRECEDING"
+        raise QueryError(message, spec.frame.span, legal=legal)
+    if spec.advance is not None:
+        message = "a window without bound does not advance"
+        legal = "RANGE UNBOUNDED PRECEDING and EMIT EARLY EVERY d, or CUMULATE(…)"
+        raise QueryError(message, spec.advance.span, legal=legal)
+    return Window(spec.span, frame=Frame(unit, None), partition=spec.partition)
+
+
+def _refuse_order(spec: ast.Spec, length: int) -> None:
+    assert spec.frame is not None
+    if spec.frame.end is not None:
+        message = "a stream window in ROWS is counted in messages, itself included"
+        raise QueryError(message, spec.frame.span, legal=f"ROWS {length + 1} PRECEDING")
+    if spec.order:
+        message = "a stream window in ROWS counts messages as they come; it has no ORDER BY"
+        raise QueryError(message, spec.order[0].span, legal="ROWS 5 PRECEDING, without ORDER BY")
 
 
 def _advance(amount: ast.Amount, unit: Unit) -> int:
@@ -151,23 +166,31 @@ def _advance(amount: ast.Amount, unit: Unit) -> int:
     raise QueryError(message, amount.span, legal=legal)
 
 
+def _refuse_exclude(spec: ast.Spec) -> None:
+    if spec.exclude is not None:
+        message = "a window of the stream leaves no row out"
+        legal = "EXCLUDE in an OVER of the select list"
+        raise QueryError(message, spec.exclude.span, legal=legal)
+
+
 def refuse_parts(spec: ast.Spec) -> None:
     for part in spec.refused:
         what = "the window SESSION" if part.text == "SESSION" else part.text
         raise refused(what, part.span)
 
 
-def reach(frame: ast.FrameSpec) -> tuple[Unit, int]:
-    """How far back a frame goes: `n PRECEDING`, or BETWEEN that AND CURRENT ROW."""
+def _back(frame: ast.FrameSpec) -> tuple[Unit, int | None]:
+    """How far back a stream window goes: `n PRECEDING`, maybe BETWEEN that AND CURRENT ROW."""
     if frame.unit == "GROUPS":
-        raise refused("a frame in GROUPS", frame.span, "ROWS or RANGE")
+        raise refused("a window in GROUPS", frame.span, "ROWS or RANGE")
     for bound in (frame.start, frame.end):
-        if bound is not None and ("UNBOUNDED" in bound.side or "FOLLOWING" in bound.side):
-            raise refused(f"{bound.side} in a frame", bound.span, "n PRECEDING [AND CURRENT ROW]")
-    if frame.end is not None and frame.end.side != "CURRENT ROW":
-        raise refused("a frame that ends before the current row", frame.end.span, "AND CURRENT ROW")
+        ends = bound is frame.end and bound is not None and bound.side != "CURRENT ROW"
+        if bound is not None and (ends or "FOLLOWING" in bound.side):
+            message = "a window of the stream ends at its row"
+            legal = "RANGE or ROWS n PRECEDING; n FOLLOWING in an OVER of the select list"
+            raise QueryError(message, bound.span, legal=legal)
     unit = Unit(frame.unit)
-    return unit, _length(frame.start, unit)
+    return unit, None if "UNBOUNDED" in frame.start.side else _length(frame.start, unit)
 
 
 def _length(bound: ast.Bound, unit: Unit) -> int:
@@ -201,4 +224,5 @@ def of_ksql(window: ast.KsqlWindow) -> Window:
         raise QueryError(f"WINDOW {window.kind} needs {needs}", window.span, legal=legal)
     step = advance.micros if advance else size.micros
     made = hop(size.micros, step, window.span, Unit.RANGE)
-    return Window(window.span, hop=made, grace=parts.get("GRACE PERIOD"))
+    grace, retention = parts.get("GRACE PERIOD"), parts.get("RETENTION")
+    return Window(window.span, group=made, grace=grace, retention=retention)

@@ -30,6 +30,9 @@ from sqlwin.instants import END
 Combine = Callable[[pl.DataFrame], pl.DataFrame]
 """Folds the records of equal identity into one; see `Store` for its laws."""
 
+FLOOR = "__floor"
+"""The column of `Store.cut` with the times below which records go."""
+
 _NAME = re.compile(r"[A-Za-z0-9_.]+")
 
 
@@ -84,7 +87,7 @@ class Layout:
 
 
 class Store(Protocol):
-    """Records by time, combined when read, gone when expired.
+    """Records by time, combined when read, gone when expired or cut.
 
     *Times* are `START <= time < END` of `sqlwin.instants`; negative ones are as
     good as any. Every range is half-open: `lo <= time < hi`; `lo` and `hi` may
@@ -108,8 +111,18 @@ class Store(Protocol):
     below it at once. A record put below the floor is silently not kept: the
     operator has judged it already, the store only keeps the promise.
 
+    *Cuts* are floors of single keys: `cut` hides, at once, every record that
+    agrees with a row of `floors` (NULL with NULL) and whose time is below that
+    row's `__floor`. As with expiry, a key's floor only rises, a record put below
+    it is silently not kept, and it is never forgotten before the store's own
+    floor passes it: to delete a key that may come again is not what a cut is for.
+    The columns beside `__floor` are whichever of the layout's the caller names,
+    the keys or not, so a store of rows without keys can be cut too; but a column
+    that is not of the identity must be the same in all records of one identity.
+    Cuts by different columns are apart: a record has to be above all that fit it.
+
     *Errors*: `StateError` for records or keys whose columns do not fit the layout,
-    for a NULL or impossible time, and for stored bytes that cannot be trusted.
+    for a NULL or impossible time or floor, and for stored bytes that cannot be trusted.
     After an error nothing of that call was taken.
     """
 
@@ -132,6 +145,15 @@ class Store(Protocol):
 
     def expire(self, before: int) -> None:
         """Raise the floor to `before`; a lower one than now has no effect."""
+
+    def cut(self, floors: pl.DataFrame) -> None:
+        """Raise the floors of single keys.
+
+        floors: some columns of the layout, with its types, and `__floor`, Int64 and
+        never NULL. Of repeated keys the greatest floor counts; one not above the key's
+        floor of now has no effect. With no column but `__floor` it is an `expire`.
+        What is hidden leaves memory and disk later, when that pays.
+        """
 
     def __len__(self) -> int:
         """The records a scan of all time shows; as dear as that scan."""

@@ -4,7 +4,8 @@ KIP-428 keeps a map of maps, one segment a millisecond, and drops expired
 segments before each action. Here a segment is a slice of time and its records
 lie in columns. The floor moves only in `expire`, which drops whole slices then
 and there, so every action finds them gone; of the slice the floor cuts, reads
-see the part above it.
+see the part above it. A cut hides at once, too, but its records leave only when
+that costs a few times what was put since: to look for them reads every slice.
 
 Invariant: a slice is a list of frames in the order written; its
 first `settled` frames (0 or 1) are combined and sorted. Combining is put off
@@ -32,21 +33,25 @@ from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Combine, Layout
+from sqlwin.state.cuts import Cuts, accept_floors
 from sqlwin.state.records import (
     accept,
     accept_keys,
     assemble,
     between,
     by_slice,
-    cut,
     greatest,
     least,
     matching,
     settle,
+    sliced,
 )
 
 MAX_FRAMES = 8
 """A slice of more frames is combined as a whole even for a read by key."""
+
+WORTH = 4
+"""Hidden records are looked for once a quarter as many were put or cut as there are."""
 
 
 @dataclass
@@ -71,11 +76,13 @@ class Slice:
 class MemoryStore:
     """A `Store` whose records live as long as the object."""
 
-    def __init__(self, layout: Layout, combine: Combine) -> None:
+    def __init__(self, layout: Layout, combine: Combine, cuts: Cuts | None = None) -> None:
         self.layout = layout
         self.combine = combine
+        self._cuts = Cuts(layout) if cuts is None else cuts
         self._floor = START
         self._slices: SortedDict[int, Slice] = SortedDict()
+        self._work = 0  # records put and floors cut since hidden records were last looked for
 
     @property
     def floor(self) -> int:
@@ -83,6 +90,8 @@ class MemoryStore:
 
     def put(self, records: pl.DataFrame) -> None:
         taken = between(self.layout, accept(self.layout, records), self._floor, END)
+        taken = self._cuts.alive(taken)
+        self._work += taken.height
         for start, part in by_slice(self.layout, taken):
             self._slices.setdefault(start, Slice()).frames.append(part)
 
@@ -90,11 +99,12 @@ class MemoryStore:
         wanted = accept_keys(self.layout, keys)
         if wanted is None:
             self.settle(lo, hi)
-        return assemble(
+        found = assemble(
             self.layout,
             self.combine,
             [[self.read(start, lo, hi, wanted)] for start in self.slices(lo, hi)],
         )
+        return self._cuts.alive(found)
 
     def settle(self, lo: int, hi: int) -> None:
         """Settle the slices of a range by one call: a batch of old rows may bring thousands."""
@@ -130,7 +140,7 @@ class MemoryStore:
             return self.layout.empty()
         if keys is None or len(slice_.frames) > MAX_FRAMES or slice_.settled == len(slice_.frames):
             whole = slice_.settle(self.layout, self.combine, self._floor)
-            return matching(cut(self.layout, whole, lo, hi), keys)
+            return matching(sliced(self.layout, whole, lo, hi), keys)
         asked = [matching(between(self.layout, f, lo, hi), keys) for f in slice_.frames]
         return settle(self.layout, self.combine, asked)
 
@@ -139,12 +149,36 @@ class MemoryStore:
         whole = self._floor - self.layout.slice_width
         for start in list(self._slices.irange(maximum=whole)):
             del self._slices[start]
+        self._cuts.expire(self._floor)
+
+    def cut(self, floors: pl.DataFrame) -> None:
+        floors = accept_floors(self.layout, floors)
+        if not floors.height:
+            return
+        if floors.width == 1:
+            self.expire(greatest(floors.to_series()))
+            return
+        self._cuts.take(floors)
+        self._cuts.expire(self._floor)
+        self._work += floors.height
+        held = sum(frame.height for slice_ in self._slices.values() for frame in slice_.frames)
+        if self._work * WORTH >= held:
+            self._drop_hidden()
+
+    def _drop_hidden(self) -> None:
+        self._work = 0
+        for start in list(self._slices.irange(maximum=self._cuts.top)):
+            slice_ = self._slices[start]
+            slice_.frames = [self._cuts.alive(frame) for frame in slice_.frames]
+            if not any(frame.height for frame in slice_.frames):
+                del self._slices[start]
 
     def __len__(self) -> int:
         return self.scan(START, END).height
 
     def _check(self) -> None:
         try:
+            self._cuts._check(self._floor)
             for start, slice_ in self._slices.items():
                 self._check_slice(start, slice_)
         except AssertionError as broken:

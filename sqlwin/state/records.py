@@ -73,7 +73,7 @@ def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFra
     return frame.filter((pl.col(layout.time) >= lo) & (pl.col(layout.time) < hi))
 
 
-def cut(layout: Layout, settled: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
+def sliced(layout: Layout, settled: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
     """The same of a settled frame, without a copy."""
     times = settled[layout.time]
     if settled.height and lo <= times[0] and times[-1] < hi:

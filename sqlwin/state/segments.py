@@ -5,8 +5,9 @@ as one *run*: settled records, cut into segments of at most `segment_rows` rows.
 A read puts the runs of a slice together, oldest first, the fresh ones last.
 
 Invariant: the runs of a slice are in the order they were written, at most
-`max_segments_per_slice` of them (`tiers` says how); no two records of one run
-share an identity; every segment reaches up to the floor or beyond.
+`max_segments_per_slice` of them (merged as `tiers` and `runs` say); no two records
+of one run share an identity; every segment reaches up to the floor or beyond. What
+a cut hides stays in a run until that is merged, or a flush finds half of it hidden.
 
 >>> from sqlwin.state.blobs import DictBlobs
 >>> from sqlwin.state.combine import last_written
@@ -30,17 +31,18 @@ from typing import Any
 import polars as pl
 from sortedcontainers import SortedDict
 
-from sqlwin.errors import StateError
 from sqlwin.instants import END, START
-from sqlwin.state.cache import RecentSegments
-from sqlwin.state.codec import decode_segment, encode_segment, schema_print
+from sqlwin.state.codec import schema_print
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache
+from sqlwin.state.cut_log import CutLog
+from sqlwin.state.cuts import Cuts, accept_floors
 from sqlwin.state.index import Index, IndexJson, Segment
-from sqlwin.state.memory import MemoryStore
-from sqlwin.state.records import accept_keys, assemble, cut, greatest, least, matching, settle
+from sqlwin.state.memory import WORTH, MemoryStore
+from sqlwin.state.records import accept_keys, assemble, greatest, matching, settle, sliced
+from sqlwin.state.runs import Run, check_slice, runs_of, written_over
+from sqlwin.state.shelf import Shelf
 from sqlwin.state.tiers import merge_from
 
-Run = list[Segment]
 SEGMENT_ROWS = 1 << 20
 
 
@@ -68,23 +70,20 @@ class SegmentStore:
             raise ValueError("max_segments_per_slice and segment_rows are at least 1")
         self.layout, self.combine, self.token = layout, combine, token
         self.max_runs, self.segment_rows = max_segments_per_slice, segment_rows
-        self._blobs, self._cache = blobs, RecentSegments() if cache is None else cache
-        self._fresh = MemoryStore(layout, combine)
+        self._shelf, self._cuts = Shelf(layout.name, blobs, cache), Cuts(layout)
+        self._log = CutLog(self._cuts, self._shelf)
+        self._fresh = MemoryStore(layout, combine, self._cuts)
         self._runs: SortedDict[int, list[Run]] = SortedDict()
-        self._next = 0
-        self._dead: list[str] = []  # left out since the last flush
-        self._doomed: list[str] = []  # named by no index since the one before the last
+        self._work = 0  # records put and floors cut since hidden records were last looked for
         if index is not None:
             self._restore(Index.from_json(index))
 
     def _restore(self, index: Index) -> None:
         index.check_fits(self.layout)
-        self._next, self._doomed = index.next, list(index.dead)
-        for segment in index.segments:
-            runs = self._runs.setdefault(segment.slice, [])
-            if not runs or runs[-1][0].order != segment.order:
-                runs.append([])
-            runs[-1].append(segment)
+        self._shelf.next, self._shelf.doomed = index.next, list(index.dead)
+        self._work = index.work
+        self._runs.update(runs_of(index.segments))
+        self._log.restore(index.cuts)
         self._fresh.expire(index.floor)
 
     @property
@@ -93,16 +92,18 @@ class SegmentStore:
 
     def put(self, records: pl.DataFrame) -> None:
         self._fresh.put(records)
+        self._work += records.height
 
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
         wanted, lo, hi = accept_keys(self.layout, keys), max(lo, self.floor), min(hi, END)
         if wanted is None:
             self._fresh.settle(lo, hi)
-        return assemble(
+        found = assemble(
             self.layout,
             self.combine,
             [self._frames(start, lo, hi, wanted) for start in self._starts(lo, hi)],
         )
+        return self._cuts.alive(found)
 
     def _starts(self, lo: int, hi: int) -> list[int]:
         if lo >= hi:
@@ -117,34 +118,37 @@ class SegmentStore:
         runs = [self._read(run, lo, hi, keys) for run in self._runs.get(start, [])]
         return [*runs, self._fresh.read(start, lo, hi, keys)]
 
+    def _above(self, run: Run) -> pl.DataFrame:
+        """What the floor leaves of a run; records that a cut hides are still there."""
+        return self._read(run, self.floor, END, None)
+
     def _read(self, run: Run, lo: int, hi: int, keys: pl.DataFrame | None) -> pl.DataFrame:
         near = [segment for segment in run if segment.lo < hi and segment.hi > lo]
-        cuts = [cut(self.layout, self._decoded(segment), lo, hi) for segment in near]
-        return pl.concat([matching(c, keys) for c in cuts]) if cuts else self.layout.empty()
+        parts = [sliced(self.layout, self._decoded(segment), lo, hi) for segment in near]
+        return pl.concat([matching(p, keys) for p in parts]) if parts else self.layout.empty()
 
     def _decoded(self, segment: Segment) -> pl.DataFrame:
-        cached = self._cache.get(segment.name)
-        if cached is not None:
-            return cached
-        try:
-            frame = decode_segment(self._blobs.get(segment.name), self.layout.schema)
-        except KeyError as missing:
-            raise StateError(f"segment {segment.name}: its bytes are gone") from missing
-        except StateError as wrong:
-            raise StateError(f"segment {segment.name}: {wrong}") from wrong
-        self._cache.put(segment.name, frame)
-        return frame
+        return self._shelf.read(segment.name, self.layout.schema)
 
     def expire(self, before: int) -> None:
         self._fresh.expire(before)
         for start in list(self._runs.irange(maximum=self.floor)):
             self._keep(start, [[s for s in run if s.hi > self.floor] for run in self._runs[start]])
 
+    def cut(self, floors: pl.DataFrame) -> None:
+        floors = accept_floors(self.layout, floors)
+        if floors.width == 1 and floors.height:
+            self.expire(greatest(floors.to_series()))
+        elif floors.height:
+            self._cuts.take(floors)
+            self._cuts.expire(self.floor)
+            self._work += floors.height
+
     def _keep(self, start: int, runs: list[Run]) -> None:
         """Let a slice consist of these runs; its other segments are dead."""
         kept = {segment.name for run in runs for segment in run}
         was = [segment.name for run in self._runs.pop(start, []) for segment in run]
-        self._dead += [name for name in was if name not in kept]
+        self._shelf.drop(name for name in was if name not in kept)
         if kept:
             self._runs[start] = [run for run in runs if run]
 
@@ -153,39 +157,56 @@ class SegmentStore:
 
         Blobs are deleted one flush after an index has ceased to name them.
         """
-        for name in self._doomed:
-            self._blobs.delete(name)
+        self._shelf.delete()
+        token = self.token if token is None else token
         for start in self._fresh.slices():
-            self._flush_slice(start, self.token if token is None else token)
-        floor, self._fresh = self.floor, MemoryStore(self.layout, self.combine)
+            self._flush_slice(start, token)
+        if self._work * WORTH >= sum(segment.rows for segment in self._segments()):
+            self._drop_hidden(token)
+        self._log.write(self.floor, token)
+        floor, self._fresh = self.floor, MemoryStore(self.layout, self.combine, self._cuts)
         self._fresh.expire(floor)
-        self._doomed, self._dead = self._dead, []
+        self._shelf.turn()
         return self.index().to_json()
 
     def _flush_slice(self, start: int, token: str) -> None:
-        fresh = self._fresh.read(start)
+        fresh = self._cuts.alive(self._fresh.read(start))
         if not fresh.height:
             return
         runs = self._runs.get(start, [])
         rows = [sum(segment.rows for segment in run) for run in runs]
         first = merge_from([*rows, fresh.height], self.max_runs)
-        tail = [self._read(run, self.floor, END, None) for run in runs[first:]]
+        if runs and first == len(runs):
+            first -= written_over(self.layout, runs[-1], fresh, self._above)
+        tail = [self._above(run) for run in runs[first:]]
         records = settle(self.layout, self.combine, [*tail, fresh]) if tail else fresh
-        self._keep(start, [*runs[:first], self._write(start, records, token)])
+        run = self._write(start, self._cuts.alive(records), token)
+        self._keep(start, [*runs[:first], run])
 
-    def _write(self, start: int, records: pl.DataFrame, token: str) -> Run:
-        order = self._next
+    def _write(
+        self, start: int, records: pl.DataFrame, token: str, order: int | None = None
+    ) -> Run:
+        order = self._shelf.next if order is None else order
         pieces = records.iter_slices(self.segment_rows)
-        return [self._write_segment(start, order, piece, token) for piece in pieces]
+        return [self._shelf.write(p, self.layout.time, token, start, order) for p in pieces]
 
-    def _write_segment(self, start: int, order: int, piece: pl.DataFrame, token: str) -> Segment:
-        name, times = f"{self.layout.name}-{token}-{self._next}", piece[self.layout.time]
-        data = encode_segment(piece, self.layout.time)
-        self._next += 1
-        self._blobs.put(name, data)
-        self._cache.put(name, piece)
-        lo, hi = least(times), greatest(times) + 1
-        return Segment(name, start, order, lo, hi, piece.height, len(data))
+    def _drop_hidden(self, token: str) -> None:
+        """Write the runs anew of which half is hidden; each keeps its place among the others."""
+        self._work = 0
+        for start in list(self._runs.irange(maximum=self._cuts.top)):
+            was = self._runs[start]
+            runs = [self._without_hidden(start, run, token) for run in was]
+            if any(a is not b for a, b in zip(was, runs, strict=True)):
+                self._keep(start, runs)
+
+    def _without_hidden(self, start: int, run: Run, token: str) -> Run:
+        if min(segment.lo for segment in run) >= self._cuts.top:
+            return run
+        read = self._above(run)
+        alive = self._cuts.alive(read)
+        if 2 * alive.height > read.height:
+            return run
+        return self._write(start, alive, token, run[0].order)
 
     def index(self) -> Index:
         """The segments as they are; fresh records are in no index before `flush`."""
@@ -194,9 +215,11 @@ class SegmentStore:
             schema_print(self.layout.schema).hex(),
             self.layout.slice_width,
             self.floor,
-            self._next,
+            self._shelf.next,
             tuple(self._segments()),
-            tuple(self._doomed),
+            tuple(self._shelf.doomed),
+            tuple(self._log.blobs()),
+            self._work,
         )
 
     def _segments(self) -> Run:
@@ -204,10 +227,7 @@ class SegmentStore:
 
     def sweep(self) -> None:
         """Delete this store's blobs that no index names: a crash before a commit left them."""
-        named = {s.name for s in self._segments()} | {*self._dead, *self._doomed}
-        for name in self._blobs.names():
-            if name.startswith(f"{self.layout.name}-") and name not in named:
-                self._blobs.delete(name)
+        self._shelf.sweep(segment.name for segment in [*self._segments(), *self._log.blobs()])
 
     def __len__(self) -> int:
         return self.scan(START, END).height
@@ -215,30 +235,16 @@ class SegmentStore:
     def _check(self) -> None:
         try:
             self._fresh._check()
-            names = [s.name for s in self._segments()]
-            assert len({*names, *self._dead, *self._doomed}) == len(
-                names + self._dead + self._doomed
-            )
+            self._log._check()
+            named = [segment.name for segment in [*self._segments(), *self._log.blobs()]]
+            names = named + self._shelf.dead + self._shelf.doomed
+            assert len(set(names)) == len(names)
             for start, runs in self._runs.items():
-                self._check_slice(start, runs)
+                assert 0 < len(runs) <= self.max_runs
+                check_slice(self.layout, self.combine, self._shelf, start, runs)
+                segments = [segment for run in runs for segment in run]
+                assert all(segment.hi > self.floor for segment in segments)
+                assert max(segment.rows for segment in segments) <= self.segment_rows
         except AssertionError as broken:
-            insides = f"dead {self._dead}, doomed {self._doomed}\n{self.index()}"
+            insides = f"dead {self._shelf.dead}, doomed {self._shelf.doomed}\n{self.index()}"
             raise AssertionError(f"{broken}\n{insides}") from broken
-
-    def _check_slice(self, start: int, runs: list[Run]) -> None:
-        orders = [run[0].order for run in runs]
-        assert orders == sorted(set(orders)) and orders[-1] < self._next
-        assert 0 < len(runs) <= self.max_runs
-        for run in runs:
-            self._check_run(start, run)
-
-    def _check_run(self, start: int, run: Run) -> None:
-        frames = [decode_segment(self._blobs.get(s.name), self.layout.schema) for s in run]
-        whole = pl.concat(frames)
-        assert whole.equals(settle(self.layout, self.combine, [whole]))
-        for segment, frame in zip(run, frames, strict=True):
-            times = frame[self.layout.time]
-            assert (segment.slice, segment.order) == (start, run[0].order)
-            assert (segment.lo, segment.hi) == (least(times), greatest(times) + 1)
-            assert self.floor < segment.hi <= start + self.layout.slice_width
-            assert start <= segment.lo and 0 < segment.rows == frame.height <= self.segment_rows

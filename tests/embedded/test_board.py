@@ -27,4 +27,7 @@ def test_piles_change_nothing(pile: int) -> None:
         assert board._piled <= max(pile, 2)
     assert board.last()["v"].to_list() == [4]
     assert board.fresh().rows() == TOLD
+    board.drop(2)
+    assert board.fresh().rows() == TOLD[2:]
+    board.drop()
     assert board.fresh().is_empty()

@@ -21,11 +21,12 @@ CREATE STREAM orders (
 ) WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
 CREATE SINK totals WITH (connector = 'files', path = '{out}/totals');
 CREATE SINK means WITH (connector = 'files', path = '{out}/means');
+CREATE SINK bad WITH (connector = 'files', path = '{out}/bad');
 INSERT INTO totals
 SELECT product, window_start, SUM(value) AS total, COUNT(*) AS n
 FROM HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '30' SECOND, INTERVAL '1' MINUTE)
 GROUP BY product, window_start, window_end
-EMIT LATE ON UPDATE RETAIN INTERVAL '1' HOUR;
+EMIT EARLY ON UPDATE LATE ON UPDATE RETAIN INTERVAL '1' HOUR EXPIRED INTO bad;
 INSERT INTO means
 SELECT product, ts, AVG(value) OVER (PARTITION BY product ORDER BY ts
                                      RANGE INTERVAL '1' MINUTE PRECEDING) AS mean
@@ -37,7 +38,7 @@ BEGIN = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
 
 
 def land(home: Path, files: int, rows: int) -> None:
-    """Files of rows that are out of order by up to a minute, some of them late."""
+    """Files of rows that are out of order by up to a minute; the last of each is malformed."""
     rng = random.Random(7)
     (home / "orders").mkdir()
     for number in range(files):
@@ -46,6 +47,7 @@ def land(home: Path, files: int, rows: int) -> None:
             ts = BEGIN + timedelta(seconds=number * 10 + rng.uniform(-60, 10))
             row = {"product": rng.choice("abc"), "value": rng.randint(-9, 9), "ts": ts.isoformat()}
             lines.append(json.dumps(row))
+        lines.append('{"product": "a", "value": "many"}')
         (home / "orders" / f"{number:04d}.jsonl").write_text("\n".join(lines) + "\n")
 
 
@@ -101,6 +103,16 @@ def test_killed_at_random_points(
     assert killed(again, [rng.uniform(earliest, latest) for _ in range(kills)]) > 0
     for sink in ("totals", "means"):
         same(last(tmp_path / "whole" / sink), last(tmp_path / "cut" / sink))
+    assert errors(tmp_path / "cut" / "bad") == errors(tmp_path / "whole" / "bad")
+
+
+def errors(folder: Path) -> list[tuple[str, str]]:
+    """Reason and position of each row of an error stream; none is there twice."""
+    files = sorted(folder.glob("*.jsonl"))
+    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    told = sorted((row["reason"], row["position"]) for row in rows)
+    assert len(set(told)) == len(told) == 60
+    return told
 
 
 def same(whole: dict[str, Row], cut: dict[str, Row]) -> None:

@@ -2,10 +2,12 @@
 
 NULL is `NULL`, an instant ISO 8601 with a Z. A string stands bare, or in JSON
 quotes where bare it would be read as something else: the word NULL, an empty
-string, blanks at an end, a bar.
+string, blanks at an end, a bar. A list stands in brackets, its elements as cells.
 
 >>> cell(None), cell("NULL"), cell(True), cell(0.1), cell("a|b")
 ('NULL', '"NULL"', 'true', '0.1', '"a\\\\u007cb"')
+>>> cell([1, None]), cell(["a", "b, c"]), cell([])
+('[1, NULL]', '[a, "b, c"]', '[]')
 >>> read(['k  | n', 'a  | 1', '"" | NULL'])
 Table(columns=('k', 'n'), rows=(('a', '1'), ('""', 'NULL')), floats=frozenset())
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -25,11 +27,14 @@ import pyarrow as pa
 from sqlwin.instants import format_instant, from_datetime
 
 RELATIVE = 1e-9
+WORDS = frozenset({"NULL", "NaN", "[", ""})
+TINY = 1e-12
+"""What a float may be off where the answer is 0, as a variance that rounding left."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as text. floats: the columns that are compared within 1e-9."""
+    """Cells as text. floats: the columns, also of lists, that are compared within 1e-9."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
@@ -46,13 +51,19 @@ NOTHING = Table()
 
 
 def of_arrow(table: pa.Table) -> Table:
-    floats = (field.name for field in table.schema if pa.types.is_floating(field.type))
+    floats = (field.name for field in table.schema if _is_float(field.type))
     rows = tuple(tuple(map(cell, row.values())) for row in table.to_pylist())
     return Table(tuple(table.column_names), rows, frozenset(floats))
 
 
+def _is_float(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(type_.value_type if pa.types.is_list(type_) else type_))
+
+
 def cell(value: Any) -> str:
     """A value as it is written."""
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_element, value)) + "]"
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -67,11 +78,20 @@ def cell(value: Any) -> str:
         return str(value)
     if isinstance(value, bytes):
         return value.hex()
-    return value if _bare(value) else json.dumps(value, ensure_ascii=False).replace("|", "\\u007c")
+    return value if _bare(value) else _quoted(value)
+
+
+def _element(value: Any) -> str:
+    bare = not isinstance(value, str) or not set(value) & set(",[]")
+    return cell(value) if bare else _quoted(value)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("|", "\\u007c")
 
 
 def _bare(text: str) -> bool:
-    tricky = "|" in text or "\n" in text or text.startswith(('"', "---"))
+    tricky = "|" in text or "\n" in text or text.startswith(('"', "---", "["))
     return text.strip() == text and text not in ("", "NULL") and not tricky
 
 
@@ -107,11 +127,14 @@ def write(table: Table) -> list[str]:
     ]
 
 
-def difference(expected: Table, found: Table) -> str:
-    """What differs, as two tables under each other; empty where nothing does. Order is none."""
+def difference(expected: Table, found: Table, within: Mapping[str, float] | None = None) -> str:
+    """What differs, as two tables under each other; empty where nothing does. Order is none.
+
+    within: columns that may be off, and by how much of themselves, as a sketch is.
+    """
     if not expected.rows and not found.rows:
         return ""
-    if expected.columns == found.columns and _equal(expected, found):
+    if expected.columns == found.columns and _equal(expected, found, within or {}):
         return ""
     return "\n".join(["expected:", *_shown(expected), "found:", *_shown(found)])
 
@@ -120,34 +143,47 @@ def _shown(table: Table) -> list[str]:
     return write(in_order(table)) or ["  (nothing)"]
 
 
-def _equal(expected: Table, found: Table) -> bool:
-    ours = in_order(Table(expected.columns, expected.rows, found.floats)).rows
-    theirs = in_order(found).rows
+def _equal(expected: Table, found: Table, within: Mapping[str, float]) -> bool:
+    ours = in_order(Table(expected.columns, expected.rows, found.floats), within).rows
+    theirs = in_order(found, within).rows
     if len(ours) != len(theirs):
         return False
-    close = [column in found.floats for column in found.columns]
+    loose = {**dict.fromkeys(found.floats, RELATIVE), **within}
     return all(
-        _close(a, b) if near else a == b
+        _close(a, b, loose[column]) if column in loose else a == b
         for left, right in zip(ours, theirs, strict=True)
-        for near, a, b in zip(close, left, right, strict=True)
+        for column, a, b in zip(found.columns, left, right, strict=True)
     )
 
 
-def _close(a: str, b: str) -> bool:
-    if "NULL" in (a, b) or "NaN" in (a, b):
-        return a == b
-    return math.isclose(float(a), float(b), rel_tol=RELATIVE)
+def _close(a: str, b: str, relative: float) -> bool:
+    ours, theirs = _numbers(a), _numbers(b)
+    return len(ours) == len(theirs) and all(
+        x == y or (not {x, y} & WORDS and _near(float(x), float(y), relative))
+        for x, y in zip(ours, theirs, strict=True)
+    )
 
 
-def in_order(table: Table) -> Table:
-    """Rows sorted, floats by their first digits, so that close ones meet."""
-    close = [column in table.floats for column in table.columns]
+def _near(x: float, y: float, relative: float) -> bool:
+    return math.isclose(x, y, rel_tol=relative, abs_tol=TINY)
+
+
+def _numbers(cell: str) -> list[str]:
+    """The numbers of a list, its bracket first; or the one that the cell is."""
+    return ["[", *cell[1:-1].split(", ")] if cell.startswith("[") else [cell]
+
+
+def in_order(table: Table, within: Iterable[str] = ()) -> Table:
+    """Rows sorted, floats by their first digits, so that close ones meet; not by what is loose."""
 
     def key(row: tuple[str, ...]) -> list[str]:
-        return [_rounded(c) if near else c for near, c in zip(close, row, strict=True)]
+        named = zip(table.columns, row, strict=True)
+        return [_rounded(c) if n in table.floats else c for n, c in named if n not in within]
 
     return Table(table.columns, tuple(sorted(table.rows, key=key)), table.floats)
 
 
 def _rounded(cell: str) -> str:
-    return cell if cell == "NULL" else f"{float(cell):.6g}"
+    if cell == "NULL" or cell.startswith("["):
+        return cell
+    return f"{float(cell) + 0.0:.6g}"

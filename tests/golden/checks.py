@@ -46,7 +46,8 @@ def _step(golden: Golden, step: Step, found: StepResult) -> Iterator[str]:
         for kind, table in _tables(golden, found).items():
             block = step.check(kind)
             if block is not None or kind != "table":
-                different = difference(read(block.lines if block else ()), table)
+                expected = read(block.lines if block else ())
+                different = difference(expected, table, golden.within)
                 yield from [f"{where}, {kind}:\n{different}"] if different else []
 
 

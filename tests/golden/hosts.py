@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sqlwin.runtime.lower import lower
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.plan.explain import explain
 from tests.golden.in_process import InProcess, Plain
 from tests.golden.on_spark import Spark
 from tests.golden.outcome import Outcome
-from tests.golden.restarted import Restarted
+from tests.golden.restarted import Committed, Restarted
 from tests.golden.row_by_row import RowByRow
-from tests.golden.specified import specified
+from tests.golden.specified import reference
 from tests.golden.text import Golden
 
 
@@ -30,10 +31,11 @@ class Host(Protocol):
         """Golden's name to what it gave."""
 
 
-REFERENCE = InProcess("reference", lambda asked: Plain(asked, specified))
+REFERENCE = InProcess("reference", lambda asked: Plain(reference(asked)))
 HOSTS: tuple[Host, ...] = (
     REFERENCE,
-    InProcess("embedded", lambda asked: Plain(asked, lower)),
+    InProcess("embedded", lambda asked: Plain(EmbeddedQuery(asked, explain))),
+    InProcess("segments", Committed),
     InProcess("restart", Restarted),
     InProcess("one row at a time", RowByRow),
     Spark(),

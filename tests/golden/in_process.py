@@ -8,9 +8,7 @@ from typing import Protocol
 
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Query, Script
-from sqlwin.runtime.lower import Lowered
+from sqlwin.plan.nodes import Script
 from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
 from tests.golden.outcome import Outcome, StepResult
@@ -52,10 +50,10 @@ class InProcess:
 
 
 class Plain:
-    """Each feed is one batch, state is in memory, operators are what `lowering` chooses."""
+    """Each feed is one batch, state is in memory, and nothing is restarted."""
 
-    def __init__(self, asked: Script, lowering: Callable[[Query], Lowered]) -> None:
-        self.query = EmbeddedQuery(asked, explain, lowering)
+    def __init__(self, query: EmbeddedQuery) -> None:
+        self.query = query
         self.query.advance(now=START_OF_CLOCK)
 
     def explain(self) -> str:

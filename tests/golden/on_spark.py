@@ -23,7 +23,8 @@ from sqlwin.plan.explain import explain
 from sqlwin.plan.nodes import Query, Scan, Script, Stream
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.intake import frame_of
-from sqlwin.runtime.lower import lower
+from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.rejects import delivered
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.feed import Step as Fed
 from sqlwin.spark.run import Came, patiently, start
@@ -117,11 +118,11 @@ def _stream(query: Query) -> Stream:
 class Told:
     """What a golden's query said, step by step."""
 
-    query: object
+    query: Lowered
     steps: list[StepResult] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.board = Board(Back(self.query).nothing())  # type: ignore[arg-type]
+        self.board = Board(Back(self.query).nothing())
 
     def add(self, results: pl.DataFrame, errors: pl.DataFrame) -> None:
         self.board.add(results)
@@ -131,4 +132,5 @@ class Told:
 
 def _tell(told: list[Told], came: dict[int, Came]) -> None:
     for number, what in came.items():
-        told[number].add(what.results, what.errors)
+        query = told[number].query
+        told[number].add(what.results, delivered(what.errors, query.expired))

@@ -1,8 +1,8 @@
-"""Goldens with a restart after each step, and segments so small that few rows need many.
+"""Goldens from segments so small that few rows need many, and with a restart after each step.
 
-State is committed and the query made anew from the blobs, as a process would that
-was stopped between two batches. What the query said so far is with whoever took
-it, so the table is folded here.
+`Committed` writes the state after each step and goes on. `Restarted` makes the query
+anew from what was written, as a process would that was stopped between two batches;
+what the query said so far is with whoever took it, so the table is folded here.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.plan.explain import explain
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.back import Back
-from sqlwin.runtime.lower import lower
 from sqlwin.state.blobs import DictBlobs
 from tests.golden.cells import of_arrow
-from tests.golden.in_process import do
+from tests.golden.in_process import Plain, do
 from tests.golden.outcome import StepResult
 from tests.golden.text import START_OF_CLOCK, Step
 
@@ -38,12 +37,24 @@ def lives(asked: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQ
         query.commit()
 
 
+class Committed(Plain):
+    def __init__(self, asked: Script) -> None:
+        kept = EmbeddedQuery(asked, explain, blobs=DictBlobs(), segment_rows=SEGMENT_ROWS)
+        super().__init__(kept)
+
+    def take(self, step: Step) -> StepResult:
+        taken = super().take(step)
+        self.query.commit()
+        self.query._check()
+        return taken
+
+
 class Restarted:
     def __init__(self, asked: Script, lives: Callable[[Script], Iterator[EmbeddedQuery]] = lives):
         self.lives = lives(asked)
         self.query = next(self.lives)
         self.query.advance(now=START_OF_CLOCK)
-        self.board = Board(Back(lower(asked.queries[0])).nothing())
+        self.board = Board(Back(self.query._query).nothing())
 
     def explain(self) -> str:
         return self.query.explain()

@@ -1,13 +1,21 @@
 """Goldens fed one row at a time, the watermark held until the feed's last row is in.
 
 Then a feed may say the same thing in more steps, and in nothing but more steps: a
-window that two late rows correct is corrected twice. So what a step emitted is
-folded: of each row_key the last emission, as `+U` where the row_key was held before
-the step and `+I` where it was not; one that came and went within the step is not
-shown. Revisions are numbered as if those folded away had never been.
+window that two late rows correct is corrected twice, and an early one is told at each
+row before it is told full. So what a step emitted is folded: of each row_key the last
+emission, as `+U` where the row_key was held before the step and `+I` where it was not;
+one that came and went within the step is not shown, and a `-D` has the values that
+were held. Revisions are numbered as if those folded away had never been.
 
-What cannot be folded back: a revision that HAVING hides, before the first of its
-step that it shows, still takes a number.
+What cannot be folded back is a `gap` in its golden:
+
+- a revision that HAVING hides, before the first of its step that it shows, still takes
+  a number;
+- EARLY EVERY n ROWS under a feed of more than n: a window is told at its n-th row,
+  and the rest waits;
+- RETAIN n ROWS under a feed of more than n: late rows are judged by the rows before them
+  in the feed too;
+- messages of a tuple window whose OFFSETs do not rise within a feed.
 """
 
 from __future__ import annotations
@@ -19,7 +27,6 @@ from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.plan.explain import explain
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.back import Back
-from sqlwin.runtime.lower import lower
 from tests.golden.cells import of_arrow
 from tests.golden.in_process import do
 from tests.golden.outcome import StepResult
@@ -32,22 +39,23 @@ class OneByOne(EmbeddedQuery):
     def take(self, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         self._alive()
         before = self._task.clock.of(self._query.stream.name)
-        self._errors.append(malformed)
+        self._refused.add(malformed)
         seen: dict[int, int] = {}
+        now = self._at.now
         for row in rows.iter_slices(1):
             taken = self._front.take(row, before)
-            self._errors.append(taken.errors)
-            self._run(lambda: self._task.take([taken.rows], [], self._now))  # noqa: B023
+            self._refused.add(taken.errors)
+            self._run(lambda: self._task.take([taken.rows], [], now, heard=True))  # noqa: B023
             for part, ts in taken.marks.items():
                 seen[part] = max(ts, seen.get(part, ts))
-        self._run(lambda: self._task.take([], [seen], self._now))
+        self._run(lambda: self._task.take([], [seen], now, heard=len(rows) + len(malformed) > 0))
 
 
 class RowByRow:
     def __init__(self, asked: Script) -> None:
         self.query = OneByOne(asked, explain)
         self.query.advance(now=START_OF_CLOCK)
-        self.board = Board(Back(lower(asked.queries[0])).nothing())
+        self.board = Board(Back(self.query._query).nothing())
         self.folded: dict[str, int] = {}  # how many revisions of a row_key are folded away
 
     def explain(self) -> str:
@@ -65,7 +73,19 @@ class RowByRow:
         )
 
     def _folded(self, emitted: pl.DataFrame) -> pl.DataFrame:
-        held = self.board.last()["row_key"].to_list()
+        held = self.board.last()
+        was, gone = pl.col("row_key").is_in(held["row_key"].to_list()), pl.col("op") == "-D"
+        changed = pl.when(was).then(pl.lit("+U")).otherwise(pl.lit("+I"))
+        last = (
+            self._numbered(emitted)
+            .unique("row_key", keep="last", maintain_order=True)
+            .filter(was | ~gone)
+            .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
+        )
+        return pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
+
+    def _numbered(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        """With the revisions as if each row_key had been told once."""
         revision = pl.col("revision")
         first, last = revision.first().over("row_key"), revision.last().over("row_key")
         spans = emitted.select("row_key", first.alias("first"), last.alias("last")).unique()
@@ -74,10 +94,11 @@ class RowByRow:
         )
         for row_key, lowest, highest in spans.iter_rows():
             self.folded[row_key] = self.folded.get(row_key, 0) + highest - lowest
-        was, gone = pl.col("row_key").is_in(held), pl.col("op") == "-D"
-        changed = pl.when(was).then(pl.lit("+U")).otherwise(pl.lit("+I"))
-        return (
-            numbered.unique("row_key", keep="last", maintain_order=True)
-            .filter(was | ~gone)
-            .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
-        )
+        return numbered
+
+
+def _as_held(gone: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """Withdrawals with the values held before, not with those of a step folded away."""
+    change = ("op", "emit", "revision", "row_key")
+    own = [name for name in held.columns if name not in change]
+    return gone.select(change).join(held.select(*own, "row_key"), on="row_key").select(held.columns)

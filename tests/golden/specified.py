@@ -1,19 +1,56 @@
-"""A query lowered to the reference operator, in place of the fast one."""
+"""A query lowered to the reference operator, in place of the fast one.
+
+The plan is cut here anew, not by `lower`, so that what the two share is the front, the
+scalars and the back. Admission is the reference's own too: the operator passes over
+messages it has taken, and the front sends to the error stream what RETAIN n ROWS has
+left behind.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.functions import PythonAggregate
+from sqlwin.kernels.reference.windows import pane_of
 from sqlwin.operators.contract import Operator
-from sqlwin.operators.definitions import Groups, Overs, Value
-from sqlwin.operators.reference import Definition, ReferenceOperator
-from sqlwin.plan.nodes import Aggregate, OverAggregate, Query, WindowAggregate
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.operators.definitions.groups import Groups
+from sqlwin.operators.definitions.overs import Overs
+from sqlwin.operators.definitions.ranks import Ranked
+from sqlwin.operators.definitions.topn import ReferenceTopN, Top
+from sqlwin.operators.definitions.values import Value
+from sqlwin.operators.definitions.window import Definition
+from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.plan.explain import explain
+from sqlwin.plan.facts import bucket_keys, counts
+from sqlwin.plan.nodes import (
+    Aggregate,
+    Filter,
+    Node,
+    OverAggregate,
+    Project,
+    Query,
+    Scan,
+    Script,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+    column_of,
+)
+from sqlwin.policies import Policy
+from sqlwin.runtime.front import Front, Taken
+from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.rejects import EXPIRED, rejects
+from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
-from sqlwin.schema import polars_schema
-from sqlwin.windows import Unit
+from sqlwin.schema import PART, SEQ, polars_schema
+from sqlwin.windows import GroupWindow
+
+Window = WindowAggregate | OverAggregate | TopN | WindowRank
+Functions = tuple[PythonAggregate, ...]
 
 
 @shapes.register
@@ -21,65 +58,170 @@ def _none(operator: ReferenceOperator) -> list[Shape]:
     return []
 
 
+@shapes.register
+def _nor_here(operator: ReferenceTopN) -> list[Shape]:
+    return []
+
+
+def reference(asked: Script) -> EmbeddedQuery:
+    """A script's query in this process, on the reference operator."""
+    query = EmbeddedQuery(asked, explain, specified)
+    query._front = SpecifiedFront(query._query)
+    return query
+
+
+@dataclass(frozen=True)
+class SpecifiedFront(Front):
+    """As Front, and late rows that RETAIN n ROWS has left behind are expired."""
+
+    def take(self, raw: pl.DataFrame, watermark: int | None) -> Taken:
+        taken = super().take(raw, watermark)
+        operator = self.query.operator
+        if watermark is None or not isinstance(operator, ReferenceOperator):
+            return taken
+        gone = operator.expired(taken.rows, watermark)
+        if gone.is_empty():
+            return taken
+        timed, _ = self._timed(raw, watermark)
+        rows = timed.join(gone.select(PART, SEQ), on=[PART, SEQ], how="semi", maintain_order="left")
+        stream = self.query.stream.name
+        errors = rejects(stream, rows, [EXPIRED] * len(rows), watermark)
+        kept = taken.rows.join(gone.select(PART, SEQ), on=[PART, SEQ], how="anti")
+        return Taken(kept, pl.concat([taken.errors, errors]), taken.marks)
+
+
 def specified(query: Query) -> Lowered:
     """As `lower`, with the operator that keeps every row and computes all windows anew."""
-    fast = lower(query)
-    window = _window(query)
-    if window is None:
-        return fast
-    operator: Operator = ReferenceOperator(
+    above, window = _until(query.plan, _is_window)
+    below, scan = _until(
+        window if isinstance(window, Scan) else _input(window), lambda node: isinstance(node, Scan)
+    )
+    assert isinstance(scan, Scan)
+    if isinstance(window, Scan):
+        above, below = [], above
+    having = next((node.predicate for node in above if isinstance(node, Filter)), None)
+    top = query.plan if isinstance(window, Scan) else window
+    return Lowered(
+        query=query,
+        stream=scan.stream,
+        where=next((node.predicate for node in below if isinstance(node, Filter)), None),
+        columns=_columns(below, scan),
+        operator=None if isinstance(window, Scan) else _operator(query, window, scan.stream.name),
+        having=having,
+        output=_columns(above, top),
+        keys=() if isinstance(window, Scan) else _buckets(window),
+        retain=None if isinstance(window, Scan) or _counts(window) else _policy(window).retain,
+        timed=not isinstance(window, Scan) and not _counts(window),
+    )
+
+
+def _until(node: Node, found: Callable[[Node], bool]) -> tuple[list[Node], Node]:
+    """The nodes above the first that is found, and that one."""
+    passed: list[Node] = []
+    while not found(node):
+        passed.append(node)
+        node = node.input  # type: ignore[union-attr]
+    return passed, node
+
+
+def _is_window(node: Node) -> bool:
+    return isinstance(node, Window | Scan)
+
+
+def _columns(nodes: list[Node], source: Node) -> Columns:
+    projects = [node.columns for node in nodes if isinstance(node, Project)]
+    return projects[0] if projects else tuple((c.name, column_of(c)) for c in source.schema)
+
+
+def _input(window: Window) -> Node:
+    return window.input.input if isinstance(window, WindowRank) else window.input
+
+
+def _inner(window: Window) -> WindowAggregate | OverAggregate | TopN:
+    return window.input if isinstance(window, WindowRank) else window
+
+
+def _policy(window: Window) -> Policy:
+    return _inner(window).policy
+
+
+def _counts(window: Window) -> bool:
+    inner = _inner(window)
+    return not isinstance(inner, TopN) and counts(inner)
+
+
+def _buckets(window: Window) -> tuple[str, ...]:
+    inner = _inner(window)
+    return inner.partition if isinstance(inner, TopN) else bucket_keys(inner)
+
+
+def _operator(query: Query, window: Window, stream: str) -> Operator:
+    carried = polars_schema(_input(window).schema)
+    withdraw = any(isinstance(node, Filter) for node in _until(query.plan, _is_window)[0])
+    if isinstance(window, TopN):
+        return ReferenceTopN(_top(window, stream, carried, withdraw))
+    buckets = _buckets(window)
+    return ReferenceOperator(
         Definition(
-            windows=_groups(window, fast)
-            if isinstance(window, WindowAggregate)
-            else _overs(window, fast),
-            output=_output(window),
-            carried=tuple(column.name for column in window.input.schema),
-            policy=window.policy,
+            windows=_windows(window, stream, buckets, query.functions),
+            output=polars_schema(window.schema),
+            carried=carried,
+            policy=_policy(window),
             by_count=_counts(window),
-            withdraw=fast.having is not None,
+            withdraw=withdraw,
+            buckets=buckets,
+            floor_of=_floor(_inner(window)),
         )
     )
-    return replace(fast, operator=operator)
 
 
-def _window(query: Query) -> WindowAggregate | OverAggregate | None:
-    node = query.plan
-    while not isinstance(node, WindowAggregate | OverAggregate):
-        if not hasattr(node, "input"):
-            return None
-        node = node.input
-    return node
+def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], withdraw: bool) -> Top:
+    order = (window.function, window.partition, window.order, window.limit)
+    return Top(stream, window.name, *order, window.policy, carried, withdraw)
 
 
-def _counts(window: WindowAggregate | OverAggregate) -> bool:
+def _windows(
+    window: Window, stream: str, buckets: tuple[str, ...], functions: Functions
+) -> Groups | Overs | Ranked:
+    if isinstance(window, WindowRank):
+        groups = _groups(window.input, stream, buckets, functions)
+        return Ranked(groups, window.name, window.function, window.partition, window.order)
     if isinstance(window, WindowAggregate):
-        return window.window.unit is Unit.ROWS
-    return window.by_arrival
-
-
-def _groups(window: WindowAggregate, fast: Lowered) -> Groups:
-    values = tuple(map(_value, window.aggregates))
-    return Groups(
-        fast.stream.name, window.window, window.keys, values, window.partition, window.where
-    )
-
-
-def _overs(window: OverAggregate, fast: Lowered) -> Overs:
+        return _groups(window, stream, buckets, functions)
     return Overs(
-        stream=fast.stream.name,
+        stream=stream,
         carried=tuple(column.name for column in window.input.schema),
-        calls=tuple((_value(c.aggregate), c.partition, c.frame) for c in window.calls),
+        calls=tuple((_value(c.aggregate, functions), c.partition, c.frame) for c in window.calls),
         by_arrival=window.by_arrival,
         per_instant=window.per_instant,
         where=window.where,
+        buckets=buckets,
     )
 
 
-def _value(aggregate: Aggregate) -> Value:
-    return Value(
-        aggregate.name, aggregate.function, aggregate.args, aggregate.type, aggregate.where
+def _groups(
+    window: WindowAggregate, stream: str, buckets: tuple[str, ...], functions: Functions
+) -> Groups:
+    return Groups(
+        stream,
+        window.window,
+        window.keys,
+        tuple(_value(call, functions) for call in window.aggregates),
+        window.partition,
+        window.where,
+        window.sets,
+        buckets,
     )
 
 
-def _output(window: WindowAggregate | OverAggregate) -> dict[str, pl.DataType]:
-    return polars_schema(window.schema)
+def _value(call: Aggregate, functions: Functions) -> Value:
+    how = (call.where, call.params, call.distinct, call.order)
+    python = next((f for f in functions if f.name == call.function), None)
+    return Value(call.name, call.function, call.args, call.type, *how, python)
+
+
+def _floor(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int], int]:
+    if isinstance(window, WindowAggregate):
+        pieces: GroupWindow = window.window
+        return lambda ts: pane_of(ts, pieces)
+    return lambda ts: ts

@@ -4,6 +4,7 @@ title: …            what is shown, as a sentence
 why: …              what breaks without it
 gap spark: …        a host that does not do this yet, and the reason
 param minutes: 10   what `:minutes` stands for in the query
+within n: 0.03      column n may be off by so much of itself, as a sketch is
 show: row_key       columns of emissions that are left out otherwise
 --- query           the script
 --- explain         the plan, as EXPLAIN prints it
@@ -81,6 +82,11 @@ class Golden:
     def params(self) -> dict[str, str]:
         """Name to text, as on a command line."""
         return self._named("param ")
+
+    @property
+    def within(self) -> dict[str, float]:
+        """Column to the part of itself that it may be off."""
+        return {column: float(text) for column, text in self._named("within ").items()}
 
     def _named(self, word: str) -> dict[str, str]:
         return {

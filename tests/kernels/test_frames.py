@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import duckdb
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sqlwin.kernels import frames as module
 from sqlwin.kernels.dyadic import ADD, CHUNK, Operation, _check, fold_frames, levels_of
 from sqlwin.kernels.folds.moments import CHAN
-from sqlwin.kernels.frames import Frames, frames_of
-from sqlwin.windows import Frame, Unit
+from sqlwin.kernels.frames import Frames, frames_of, parts_of
+from sqlwin.kernels.reference.rows import Row
+from sqlwin.kernels.reference.windows import frame_of
+from sqlwin.windows import Exclude, Frame, Unit
 
 WIDE = st.sampled_from([-(2**63), -(2**62), 0, 1, 2**62, 2**63 - 1])
 
@@ -22,61 +25,97 @@ def sorted_rows(draw: st.DrawFn, instants: st.SearchStrategy[int]) -> list[tuple
     return sorted(draw(st.lists(st.tuples(st.integers(-2, 3), instants), max_size=30)))
 
 
-def obvious(rows: list[tuple[int, int]], frame: Frame) -> list[tuple[int, int]]:
-    found = []
-    for i, (run, ts) in enumerate(rows):
-        mine = [j for j, (other, _) in enumerate(rows) if other == run]
-        if frame.unit is Unit.ROWS:
-            mine = [j for j in mine if i - frame.preceding <= j <= i]
-        else:
-            mine = [j for j in mine if ts - frame.preceding <= rows[j][1] <= ts]
-        found.append((mine[0], mine[-1] + 1))
-    return found
+def obvious(rows: list[tuple[int, int]], frame: Frame) -> list[list[int]]:
+    """The rows of each row's frame, one after another."""
+    mine = [[j for j, (other, _) in enumerate(rows) if other == run] for run, _ in rows]
+    as_rows = [[{"__ts": rows[j][1]} for j in own] for own in mine]
+    return [[own[n] for n in _held(as_rows[i], own.index(i), frame)] for i, own in enumerate(mine)]
 
 
-def computed(rows: list[tuple[int, int]], frame: Frame) -> list[tuple[int, int]]:
+def _held(rows: list[Row], at: int, frame: Frame) -> list[int]:
+    numbers = {id(row): n for n, row in enumerate(rows)}
+    return [numbers[id(row)] for row in frame_of(rows, at, frame)]
+
+
+def computed(rows: list[tuple[int, int]], frame: Frame) -> list[list[int]]:
     runs = np.array([run for run, _ in rows], dtype=np.int64)
-    frames = frames_of(runs, np.array([ts for _, ts in rows], dtype=np.int64), frame)
-    frames._check(len(rows))
-    return list(zip(frames.lo.tolist(), frames.hi.tolist(), strict=True))
+    parts = parts_of(runs, np.array([ts for _, ts in rows], dtype=np.int64), frame)
+    for part in parts:
+        part._check(len(rows))
+    return [[j for part in parts for j in range(part.lo[i], part.hi[i])] for i in range(len(rows))]
 
 
-PRECEDING = st.sampled_from([0, 1, 2, 5, 2**62, 2**63, 2**70])
+BOUNDS = st.none() | st.sampled_from([-5, -2, -1, 0, 1, 2, 5, 2**62, 2**63, 2**70, -(2**70)])
 
 
-@given(sorted_rows(st.integers(-5, 5)), st.sampled_from(list(Unit)), PRECEDING)
-def test_frames_of_near_instants(rows: list[tuple[int, int]], unit: Unit, preceding: int) -> None:
-    assert computed(rows, Frame(unit, preceding)) == obvious(rows, Frame(unit, preceding))
+@st.composite
+def frames(draw: st.DrawFn, unit: st.SearchStrategy[Unit]) -> Frame:
+    preceding, following = draw(BOUNDS), draw(BOUNDS)
+    if preceding is not None and following is not None and preceding + following < 0:
+        preceding, following = -following, -preceding
+    return Frame(draw(unit), preceding, following, draw(st.sampled_from(list(Exclude))))
 
 
-@given(sorted_rows(WIDE | st.integers(-5, 5)), PRECEDING)
-def test_frames_where_the_search_key_would_not_fit(
-    rows: list[tuple[int, int]], preceding: int
-) -> None:
-    frame = Frame(Unit.RANGE, preceding)
+@given(sorted_rows(st.integers(-5, 5)), frames(st.sampled_from(list(Unit))))
+def test_frames_of_near_instants(rows: list[tuple[int, int]], frame: Frame) -> None:
     assert computed(rows, frame) == obvious(rows, frame)
 
 
-@given(sorted_rows(st.integers(-5, 5)), PRECEDING)
-def test_bisection_is_the_same_search(rows: list[tuple[int, int]], preceding: int) -> None:
+@given(sorted_rows(WIDE | st.integers(-5, 5)), frames(st.just(Unit.RANGE)))
+def test_frames_where_the_search_key_would_not_fit(
+    rows: list[tuple[int, int]], frame: Frame
+) -> None:
+    assert computed(rows, frame) == obvious(rows, frame)
+
+
+@given(sorted_rows(st.integers(-5, 5)), st.integers(-12, 12))
+def test_bisection_is_the_same_search(rows: list[tuple[int, int]], shift: int) -> None:
     run = module.numbered(np.array([run for run, _ in rows], dtype=np.int64))
     ts = np.array([ts for _, ts in rows], dtype=np.int64)
-    found = module._by_bisection(module.starts(run), ts, preceding)
-    assert found.tolist() == [lo for lo, _ in obvious(rows, Frame(Unit.RANGE, preceding))]
+    if len(ts):
+        found = module._by_bisection(run, ts, shift)
+        span = int(ts.max() - ts.min()) + 1
+        assert (
+            found == module._by_key(run, ts - ts.min(), np.clip(shift, -span, span), span)
+        ).all()
+
+
+@given(sorted_rows(st.integers(-5, 5)), frames(st.sampled_from(list(Unit))))
+@settings(max_examples=25)
+def test_frames_are_those_of_duckdb(rows: list[tuple[int, int]], frame: Frame) -> None:
+    over = f"{frame.unit.value} BETWEEN {_bound(frame.preceding, 'PRECEDING', 'FOLLOWING')} AND "
+    over += f"{_bound(frame.following, 'FOLLOWING', 'PRECEDING')} EXCLUDE {frame.exclude.value}"
+    # who is a peer goes by ts, who comes first by ts and i: DuckDB has one order for both
+    assume(frame.unit is Unit.RANGE or frame.exclude not in (Exclude.GROUP, Exclude.TIES))
+    by = "ts" if frame.unit is Unit.RANGE else "ts, i"
+    with duckdb.connect(config={"threads": 1}) as con:
+        con.execute("CREATE TABLE s (i INT, run INT, ts BIGINT)")
+        con.executemany(
+            "INSERT INTO s VALUES (?, ?, ?)", [(-1, 9, 0), *((i, *r) for i, r in enumerate(rows))]
+        )
+        asked = f"SELECT list(i) OVER (PARTITION BY run ORDER BY {by} {over}) FROM s ORDER BY i"
+        answer = con.sql(asked).fetchall()[1:]
+    assert [sorted(held or []) for (held,) in answer] == computed(rows, frame)
+
+
+def _bound(length: int | None, own: str, other: str) -> str:
+    if length is None:
+        return f"UNBOUNDED {own}"
+    return f"{min(abs(length), 1000)} {own if length >= 0 else other}"
 
 
 def test_many_runs_with_long_spans_do_not_wrap() -> None:
     runs = np.repeat(np.arange(5000), 2)
     ts = np.tile(np.array([0, 2**61]), 5000)
-    frames = frames_of(runs, ts, Frame(Unit.RANGE, 2**61 - 1))
-    assert frames.lo.tolist() == list(range(10000))
-    frames = frames_of(runs, ts, Frame(Unit.RANGE, 2**61))
-    assert frames.lo.tolist() == [i // 2 * 2 for i in range(10000)]
+    framed = frames_of(runs, ts, Frame(Unit.RANGE, 2**61 - 1))
+    assert framed.lo.tolist() == list(range(10000))
+    framed = frames_of(runs, ts, Frame(Unit.RANGE, 2**61))
+    assert framed.lo.tolist() == [i // 2 * 2 for i in range(10000)]
 
 
 def test_runs_may_be_named_by_text() -> None:
-    frames = frames_of(np.array(["a", "a", "b"]), np.array([1, 2, 2]), Frame(Unit.RANGE, 1))
-    assert (frames.lo.tolist(), frames.hi.tolist()) == ([0, 0, 2], [1, 2, 3])
+    framed = frames_of(np.array(["a", "a", "b"]), np.array([1, 2, 2]), Frame(Unit.RANGE, 1))
+    assert (framed.lo.tolist(), framed.hi.tolist()) == ([0, 0, 2], [1, 2, 3])
 
 
 def test_check_prints_its_insides() -> None:

@@ -14,20 +14,19 @@ from hypothesis import strategies as st
 
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Query, Script
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.plan.nodes import Script
+from tests.golden import specified
 from tests.golden.restarted import lives
-from tests.golden.specified import specified
 
 Host = Callable[[Script], Iterator[EmbeddedQuery]]
 
 
-def in_memory(asked: Script, lowering: Callable[[Query], Lowered]) -> Iterator[EmbeddedQuery]:
-    return repeat(EmbeddedQuery(asked, explain, lowering))
+def reference(asked: Script) -> Iterator[EmbeddedQuery]:
+    return repeat(specified.reference(asked))
 
 
-reference: Host = partial(in_memory, lowering=specified)
-fast: Host = partial(in_memory, lowering=lower)
+def fast(asked: Script) -> Iterator[EmbeddedQuery]:
+    return repeat(EmbeddedQuery(asked, explain))
 
 
 def fast_hosts() -> st.SearchStrategy[Host]:

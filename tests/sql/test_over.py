@@ -1,5 +1,6 @@
 import pytest
 
+from sqlwin.plan.nodes import Project, Scan
 from sqlwin.windows import Frame, Unit
 from tests.sql.cases import HOUR, MINUTE, below, columns, filtered, over, plan
 
@@ -88,3 +89,23 @@ def test_comments_and_lines_inside_over() -> None:
         PARTITION BY product
         ORDER BY ts ROWS 3 PRECEDING) AS s FROM orders"""
     assert over(text).calls[0].partition == ("product",)
+
+
+def test_ties_by_the_offset() -> None:
+    text = """
+      CREATE STREAM flights (flight BIGINT, carrier STRING, delay INT, dep_ts TIMESTAMP,
+        WATERMARK FOR dep_ts AS dep_ts, OFFSET flight);
+      SELECT MEDIAN(delay) OVER (PARTITION BY carrier ORDER BY dep_ts, flight ROWS 9 PRECEDING) m
+      FROM flights"""
+    (call,) = over(text).calls
+    assert (call.aggregate.function, call.frame) == ("median", Frame(Unit.ROWS, 9))
+
+
+def test_a_stream_that_declares_no_event_time_and_is_called_last() -> None:
+    text = """CREATE STREAM last (k INT, at TIMESTAMP);
+        SELECT ROW_NUMBER() OVER (PARTITION BY k ORDER BY at) AS r FROM last"""
+    made = over(text)
+    assert isinstance(made.input, Project)
+    assert isinstance(made.input.input, Scan)
+    assert made.input.input.stream.ts == "at"
+    assert over("CREATE STREAM last (k INT); SELECT MAX(k) FROM last OVER (ROWS 3 PRECEDING)").calls

@@ -55,11 +55,6 @@ REFUSED = [
         "CURRENT_TIMESTAMP",
     ),
     (
-        "SELECT STRING_AGG(product, ',') FROM TUMBLE(orders, ts, 1 HOUR)",
-        "the aggregate STRING_AGG is not supported yet",
-        "STRING_AGG",
-    ),
-    (
         "SELECT COUNT(*) FROM HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)",
         "HOP needs two durations: slide, then size",
         "HOP",
@@ -105,41 +100,6 @@ REFUSED = [
         "product",
     ),
     (
-        "SELECT SUM(value) FROM orders",
-        "an aggregate of a stream needs a window",
-        "SUM",
-    ),
-    (
-        "SELECT product, SUM(value) FROM orders GROUP BY product",
-        "GROUP BY without a window is not supported yet",
-        "product",
-    ),
-    (
-        "SELECT MEDIAN(value) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "the aggregate MEDIAN is not supported yet",
-        "MEDIAN",
-    ),
-    (
-        "SELECT COUNT(DISTINCT value) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "COUNT(DISTINCT …) is not supported yet",
-        "COUNT(DISTINCT value",
-    ),
-    (
-        "SELECT LAG(value, 1) OVER (ORDER BY ts) FROM orders",
-        "LAG OVER is not supported yet",
-        "LAG",
-    ),
-    (
-        "SELECT ROW_NUMBER() OVER (ORDER BY ts) FROM orders",
-        "ROW_NUMBER OVER is not supported yet",
-        "ROW_NUMBER",
-    ),
-    (
-        "SELECT SUM(value) OVER (ORDER BY ts) FROM orders",
-        "OVER without a frame reaches back without bound: not supported yet",
-        "(ORDER BY ts)",
-    ),
-    (
         "SELECT SUM(value) OVER (ORDER BY id ROWS 3 PRECEDING) FROM orders",
         "id is not the event time of orders",
         "id",
@@ -148,21 +108,6 @@ REFUSED = [
         "SELECT SUM(value) OVER (ROWS 3 PRECEDING) FROM orders",
         "OVER needs ORDER BY the event-time column",
         "(ROWS 3 PRECEDING)",
-    ),
-    (
-        "SELECT SUM(value) OVER (ORDER BY ts RANGE UNBOUNDED PRECEDING) FROM orders",
-        "UNBOUNDED PRECEDING in a frame is not supported yet",
-        "UNBOUNDED PRECEDING",
-    ),
-    (
-        "SELECT SUM(value) OVER (ORDER BY ts ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING) FROM orders",
-        "FOLLOWING in a frame is not supported yet",
-        "2 FOLLOWING",
-    ),
-    (
-        "SELECT SUM(value) OVER (ORDER BY ts ROWS 3 PRECEDING EXCLUDE CURRENT ROW) FROM orders",
-        "EXCLUDE is not supported yet",
-        "EXCLUDE CURRENT ROW",
     ),
     (
         "SELECT SUM(value) OVER (ORDER BY ts RANGE 3 PRECEDING) FROM orders",
@@ -175,19 +120,9 @@ REFUSED = [
         "INTERVAL '3' MINUTE PRECEDING",
     ),
     (
-        "SELECT FIRST_VALUE(value) IGNORE NULLS OVER (ORDER BY ts ROWS 3 PRECEDING) FROM orders",
-        "IGNORE NULLS is not supported yet",
-        "FIRST_VALUE(value",
-    ),
-    (
         "SELECT COUNT(*) FROM SESSION(TABLE orders PARTITION BY product, DESCRIPTOR(ts), INTERVAL '30' MINUTE)",
         "the window SESSION is not supported yet",
         "SESSION",
-    ),
-    (
-        "SELECT COUNT(*) FROM CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '30' MINUTE, INTERVAL '1' DAY)",
-        "the window CUMULATE is not supported yet",
-        "CUMULATE",
     ),
     (
         "SELECT COUNT(*) FROM orders GROUP BY session_window(ts, '5 minutes')",
@@ -225,46 +160,6 @@ REFUSED = [
         "DISTINCT",
     ),
     (
-        "SELECT product FROM orders QUALIFY x > 3",
-        "QUALIFY is not supported yet",
-        "QUALIFY",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY ROLLUP(product)",
-        "ROLLUP is not supported yet",
-        "ROLLUP(product)",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY GROUPING SETS ((product), ())",
-        "GROUPING SETS is not supported yet",
-        "GROUPING SETS ((product), ())",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT EARLY EVERY INTERVAL '10' SECOND",
-        "EMIT EARLY is not supported yet",
-        "EARLY EVERY INTERVAL '10' SECOND",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT CHANGES",
-        "EMIT CHANGES is not supported yet",
-        "CHANGES",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT ON CLOSE TIMEOUT INTERVAL '1' MINUTE",
-        "EMIT ON CLOSE TIMEOUT is not supported yet",
-        "TIMEOUT",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) RETAIN 1000 ROWS",
-        "RETAIN n ROWS is not supported yet",
-        "1000",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EXPIRED EMIT",
-        "EXPIRED EMIT is not supported yet",
-        "EXPIRED",
-    ),
-    (
         "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) RETAIN 1 HOUR RETAIN 2 HOURS",
         "RETAIN is given twice",
         "RETAIN",
@@ -288,21 +183,6 @@ REFUSED = [
         "SELECT COUNT(*) FROM HOP(orders, ts, 1 HOUR, 1 MINUTE)",
         "a window must not advance by more than its size: rows between would be lost",
         "HOP(orders, ts, 1 HOUR, 1 MINUTE)",
-    ),
-    (
-        "SELECT COUNT(*) FROM orders [NOW]",
-        "[NOW] is not supported yet",
-        "NOW",
-    ),
-    (
-        "SELECT ISTREAM(*) FROM orders",
-        "ISTREAM is not supported yet",
-        "ISTREAM",
-    ),
-    (
-        "ISTREAM(SELECT * FROM orders)",
-        "ISTREAM is not supported yet",
-        "ISTREAM",
     ),
     (
         "SELECT foo(value) FROM orders",
@@ -345,11 +225,6 @@ REFUSED = [
         "product",
     ),
     (
-        "SELECT COUNT(*) FROM orders OVER (ROWS 3 PRECEDING) RETAIN 1 HOUR",
-        "a window in ROWS counts messages as they come: none is late, none is kept",
-        "1 HOUR",
-    ),
-    (
         "SELECT value AS a, n AS a FROM orders",
         "two columns are called a",
         "n AS a",
@@ -363,11 +238,6 @@ REFUSED = [
         "SELECT a.b.c FROM orders",
         "no stream here is called b",
         "a.b.c",
-    ),
-    (
-        "SELECT COUNT(*) FROM orders OVER (RANGE UNBOUNDED PRECEDING)",
-        "UNBOUNDED PRECEDING in a frame is not supported yet",
-        "UNBOUNDED PRECEDING",
     ),
     (
         "SELECT COUNT(*) FROM orders OVER (ORDER BY ts SESSION INTERVAL '30' MINUTE GAP)",
@@ -385,11 +255,6 @@ REFUSED = [
         "COUNT(*",
     ),
     (
-        "SELECT SUM(value) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "OVER and a window of the stream in one query are not supported yet",
-        "SUM(value) OVER (",
-    ),
-    (
         "SELECT window_start FROM orders",
         "window_start is known only above a window, in SELECT and HAVING",
         "window_start",
@@ -398,11 +263,6 @@ REFUSED = [
         "SELECT * FROM orders WHERE id IN (SELECT id FROM orders)",
         "a query inside an expression is not supported yet",
         "id FROM orders",
-    ),
-    (
-        "SELECT percentile_cont(0.5) within group (order by value) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "the aggregate PERCENTILE_CONT is not supported yet",
-        "percentile_cont",
     ),
     (
         "SELECT product, COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY product EMIT FINAL LATE NEVER",
@@ -430,49 +290,14 @@ REFUSED = [
         "ts AS ts",
     ),
     (
-        "SELECT * FROM orders HAVING value > 2",
-        "HAVING needs a window",
-        "value > 2",
-    ),
-    (
         "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT FINAL WHERE value > 2",
         "WHERE must come before EMIT",
         "WHERE",
     ),
     (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EXPIRED INTO errors",
-        "EXPIRED INTO is not supported yet",
-        "EXPIRED",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EXPIRED COUNT",
-        "EXPIRED COUNT is not supported yet",
-        "EXPIRED",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) RETAIN 1 HOUR OR 1000 ROWS",
-        "RETAIN n ROWS is not supported yet",
-        "1000",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT EARLY ON UPDATE",
-        "EMIT EARLY is not supported yet",
-        "EARLY ON UPDATE",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT EARLY EVERY 100 ROWS ON CLOSE",
-        "EMIT EARLY is not supported yet",
-        "EARLY EVERY 100 ROWS",
-    ),
-    (
         "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) EMIT ON CLOSE ON CLOSE",
         "ON CLOSE is given twice",
         "ON CLOSE",
-    ),
-    (
-        "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY product WITH CUBE",
-        "WITH CUBE is not supported yet",
-        "product WITH CUBE",
     ),
     (
         "SELECT COUNT(*) FROM orders WINDOW SESSION (60 SECONDS)",
@@ -515,49 +340,9 @@ REFUSED = [
         "GROUPS 2 PRECEDING",
     ),
     (
-        "SELECT SUM(n) OVER (ORDER BY ts ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING) FROM orders",
-        "a frame that ends before the current row is not supported yet",
-        "2 PRECEDING",
-    ),
-    (
-        "SELECT SUM(n) OVER (ORDER BY ts DESC ROWS 2 PRECEDING) FROM orders",
-        "a window is ordered by the event-time column alone, ascending",
-        "ts DESC",
-    ),
-    (
-        "SELECT SUM(n) OVER (ORDER BY ts, id ROWS 2 PRECEDING) FROM orders",
-        "a window is ordered by the event-time column alone, ascending",
-        "id",
-    ),
-    (
-        "SELECT SUM(DISTINCT n) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM orders",
-        "SUM(DISTINCT …) is not supported yet",
-        "SUM(DISTINCT n",
-    ),
-    (
         "SELECT SUM(n, id) FROM TUMBLE(orders, ts, 1 HOUR)",
         "this expression cannot be read at )",
         ")",
-    ),
-    (
-        "SELECT collect_list(n) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "the aggregate COLLECT_LIST is not supported yet",
-        "collect_list",
-    ),
-    (
-        "SELECT MODE(n) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "the aggregate MODE is not supported yet",
-        "MODE",
-    ),
-    (
-        "SELECT approx_count_distinct(n) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "the aggregate APPROX_COUNT_DISTINCT is not supported yet",
-        "approx_count_distinct",
-    ),
-    (
-        "SELECT RANK() OVER (ORDER BY ts ROWS 2 PRECEDING) FROM orders",
-        "RANK OVER is not supported yet",
-        "RANK",
     ),
     (
         "SELECT n FROM orders EMIT FINAL",

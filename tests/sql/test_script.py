@@ -6,7 +6,7 @@ import pytest
 from sqlwin.plan.nodes import Describe, Query, Scan, ShowStreams, Stream
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql import script
-from tests.sql.cases import ORDERS, bound, columns, filtered, operator, plan, window
+from tests.sql.cases import ORDERS, bound, columns, filtered, mistake, operator, plan, window
 
 SCAN = Stream("s", (Column("a", pa.int32()), Column("at", TIMESTAMP)), None)
 
@@ -194,3 +194,14 @@ def test_a_query_is_parsed_in_little_time() -> None:
         script(text)
         times.append(time.perf_counter() - begun)
     assert min(times) < 0.05
+
+
+@pytest.mark.parametrize("order", ["{q} {w}", "{w} {q}"])
+def test_qualify_and_window_stand_in_either_order(order: str) -> None:
+    clauses = order.format(q="QUALIFY s > 1", w="WINDOW w AS (ORDER BY ts ROWS 2 PRECEDING)")
+    assert bound(f"SELECT SUM(n) OVER w AS s FROM orders {clauses} EMIT FINAL").queries
+    late = f"SELECT SUM(n) OVER w AS s FROM orders {clauses} HAVING n > 1"
+    assert mistake(late).message in (
+        "HAVING must come before WINDOW",
+        "HAVING must come before QUALIFY",
+    )

@@ -2,7 +2,7 @@ import pytest
 
 from sqlwin.aggregates import ALIASES, SIGNATURES
 from sqlwin.plan.nodes import Project
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.windows import Cumulate, Frame, Hop, Unit
 from tests.sql.cases import (
     HOUR,
     MINUTE,
@@ -13,6 +13,7 @@ from tests.sql.cases import (
     mistake,
     over,
     plan,
+    underlined,
     window,
 )
 
@@ -72,6 +73,82 @@ def test_hopping_windows(source: str) -> None:
 def test_sparks_window_has_the_size_first() -> None:
     made = window("SELECT COUNT(*) FROM orders GROUP BY window(ts, '1 hour', '1 minute', '5 s')")
     assert made.window == Hop(HOUR, MINUTE, 5 * SECOND)
+
+
+DAY = [
+    "CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
+    "TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY))",
+    "cumulate(orders, ts, 1 hour, 24 hours) c",
+    "CUMULATE(DATA => TABLE orders, TIMECOL => DESCRIPTOR(ts), "
+    "STEP => INTERVAL '1' HOUR, SIZE => INTERVAL '1' DAY)",
+    "CUMULATE(TABLE orders, DESCRIPTOR(ts), SIZE => 1 DAY, STEP => 1 HOUR)",
+]
+
+
+@pytest.mark.parametrize("source", DAY)
+def test_cumulating_windows(source: str) -> None:
+    made = window(
+        f"SELECT product, window_start, window_end, COUNT(*) FROM {source} GROUP BY product"
+    )
+    assert made.window == Cumulate(24 * HOUR, HOUR)
+    assert made.keys == ("product",)
+
+
+def test_cumulating_windows_in_group_by() -> None:
+    made = window(
+        "SELECT CUMULATE_END(ts, INTERVAL '1' HOUR, INTERVAL '1' DAY), COUNT(*) "
+        "FROM orders GROUP BY CUMULATE(ts, INTERVAL '1' HOUR, INTERVAL '1' DAY), product"
+    )
+    assert (made.window, made.keys) == (Cumulate(24 * HOUR, HOUR), ("product",))
+
+
+@pytest.mark.parametrize(
+    ("source", "meant"),
+    [
+        ("TUMBLE(orders, ts, 1 HOUR, 5 MINUTES)", Hop(HOUR, HOUR, 5 * MINUTE)),
+        ("TUMBLE(orders, ts, 1 HOUR, '-5' MINUTES)", Hop(HOUR, HOUR, -5 * MINUTE)),
+        ("HOP(orders, ts, 1 MINUTE, 1 HOUR, 5 SECONDS)", Hop(HOUR, MINUTE, 5 * SECOND)),
+        ("HOP(DATA => orders, TIMECOL => ts, OFFSET => 5 s, SIZE => 1 HOUR, SLIDE => 1 MINUTE)",
+         Hop(HOUR, MINUTE, 5 * SECOND)),
+        ("CUMULATE(orders, ts, 1 MINUTE, 1 HOUR, 5 SECONDS)", Cumulate(HOUR, MINUTE, 5 * SECOND)),
+    ],
+)  # fmt: skip
+def test_offsets(source: str, meant: Hop | Cumulate) -> None:
+    assert window(f"SELECT COUNT(*) FROM {source}").window == meant
+
+
+ARGUMENTS_REFUSED = [
+    ("CUMULATE(orders, ts, 1 HOUR)",
+     "CUMULATE needs two durations: step, then the greatest size", "CUMULATE"),
+    ("CUMULATE(orders, ts, 1 DAY, 1 HOUR)",
+     "CUMULATE's greatest size must be some whole steps", "CUMULATE(orders, ts, 1 DAY, 1 HOUR)"),
+    ("CUMULATE(orders, ts, 0 s, 1 HOUR)",
+     "a window's step and greatest size must be greater than 0",
+     "CUMULATE(orders, ts, 0 s, 1 HOUR)"),
+    ("CUMULATE(orders, ts, 1 MILLISECOND, 1 DAY)", "a row would be in 86,400,000 windows",
+     "CUMULATE(orders, ts, 1 MILLISECOND, 1 DAY)"),
+    ("HOP(orders, ts, SIZE => 1 DAY, STEP => 1 HOUR)", "no argument of HOP is called STEP",
+     "STEP => 1 HOUR"),
+    ("HOP(orders, ts, 1 HOUR, SLIDE => 1 DAY)", "the argument SLIDE is given twice",
+     "SLIDE => 1 DAY"),
+    ("HOP(orders, ts, SIZE => 1 DAY, OFFSET => 1 HOUR)",
+     "HOP needs two durations: slide, then size", "HOP"),
+    ("HOP(orders, ts, 1 s, 1 s, 1 s, 1 s)", "HOP needs two durations: slide, then size", "HOP"),
+    ("CUMULATE(1 DAY, 1 DAY, 1 HOUR)", "CUMULATE begins with the stream", "1 DAY"),
+    ("CUMULATE(DATA => TABLE orders PARTITION BY n)",
+     "PARTITION BY of a window function's table is not supported yet",
+     "DATA => TABLE orders PARTITION BY n"),
+    ("CUMULTE(orders, ts, 1 HOUR, 1 DAY)",
+     "no table function is called CUMULTE; did you mean CUMULATE?", "CUMULTE"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "message", "at"), ARGUMENTS_REFUSED)
+def test_arguments_refused(source: str, message: str, at: str) -> None:
+    error = mistake(f"SELECT COUNT(*) FROM {source}")
+    assert error.message == message
+    assert underlined(error) == at
+    assert error.legal
 
 
 def test_an_offset() -> None:
@@ -249,17 +326,23 @@ def test_tumble_start_repeats_the_window() -> None:
 
 
 CALLS = {
-    "count": "product", "bool_and": "n > 1", "bool_or": "n > 1", "every": "n > 1", "some": "n > 1",
-    **dict.fromkeys(("arg_min", "arg_max", "min_by", "max_by", "argmin", "argmax"), "product, n"),
-}  # fmt: skip
+    "count": "product",
+    **dict.fromkeys(("bool_and", "bool_or"), "n > 1"),
+    **dict.fromkeys(("arg_min", "arg_max"), "product, n"),
+    **dict.fromkeys(("covar_samp", "covar_pop", "corr"), "value, n"),
+    **dict.fromkeys(("nth_value", "nth_last", "top_k"), "value, 2"),
+    **dict.fromkeys(("approx_percentile", "percentile_cont", "percentile_disc"), "value, 0.9"),
+}
+"""Arguments where they are not one number."""
 
 
 @pytest.mark.parametrize("name", [*(known.name for known in SIGNATURES), *ALIASES])
 def test_every_aggregate_by_every_name(name: str) -> None:
-    call = f"{name}({CALLS.get(name, 'value')})"
+    canonical = ALIASES.get(name, name)
+    call = f"{name}({CALLS.get(canonical, 'value')})"
     (grouped,) = window(f"SELECT {call} FROM TUMBLE(orders, ts, 1 HOUR)").aggregates
     (each,) = over(f"SELECT {call} OVER (ORDER BY ts ROWS 3 PRECEDING) FROM orders").calls
-    assert grouped.function == each.aggregate.function == ALIASES.get(name, name)
+    assert grouped.function == each.aggregate.function == canonical
 
 
 def test_or_keeps_its_brackets_where_predicates_meet() -> None:

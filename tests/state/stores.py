@@ -46,6 +46,13 @@ def keys(*rows: tuple[str | None, int | None]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema={"k": pl.String, "j": pl.Int32}, orient="row")
 
 
+def floors(columns: str, *rows: tuple[Any, ...]) -> pl.DataFrame:
+    """columns: their names, blank-separated; each row has their values, then the floor."""
+    names = columns.split()
+    schema = {**{name: LAYOUT.schema[name] for name in names}, "__floor": pl.Int64}
+    return pl.DataFrame(list(rows), schema=schema, orient="row")
+
+
 class Restarting:
     """Segments of few rows; after each action the store is built again from its index.
 
@@ -94,6 +101,10 @@ class Restarting:
         self.store.expire(before)
         self._acted()
 
+    def cut(self, floors: pl.DataFrame) -> None:
+        self.store.cut(floors)
+        self._acted()
+
     def __len__(self) -> int:
         return len(self.store)
 
@@ -126,22 +137,41 @@ class Model:
     def __init__(self, combine: str) -> None:
         self.combine, self.floor = combine, START
         self.rows: dict[tuple[str | None, int | None, int, int | None], int] = {}
+        self.floors: dict[tuple[Any, ...], int] = {}
 
     def copy(self) -> Model:
         twin = Model(self.combine)
-        twin.floor, twin.rows = self.floor, dict(self.rows)
+        twin.floor, twin.rows, twin.floors = self.floor, dict(self.rows), dict(self.floors)
         return twin
 
     def put(self, rows: Iterable[Row]) -> None:
         for *identity, x in rows:
             key = (identity[0], identity[1], identity[2], identity[3])
             before = self.rows.get(key, 0) if self.combine == "merged" else 0
-            if key[2] >= self.floor:
+            if self._alive(key, before + x):
                 self.rows[key] = before + x
 
     def expire(self, before: int) -> None:
         self.floor = max(self.floor, before)
-        self.rows = {key: x for key, x in self.rows.items() if key[2] >= self.floor}
+        self._drop()
+
+    def cut(self, columns: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        for *values, floor in rows:
+            key = (columns, *values)
+            self.floors[key] = max(floor, self.floors.get(key, floor))
+        self._drop()
+
+    def _drop(self) -> None:
+        self.rows = {key: x for key, x in self.rows.items() if self._alive(key, x)}
+
+    def _alive(self, key: tuple[Any, ...], x: int) -> bool:
+        record = dict(zip(LAYOUT.schema, (*key, x), strict=True))
+        floors = [
+            floor
+            for (columns, *values), floor in self.floors.items()
+            if [record[name] for name in columns.split()] == values
+        ]
+        return bool(record["t"] >= max([self.floor, *floors]))
 
     def scan(self, lo: int, hi: int, keys: list[tuple[Any, Any]] | None = None) -> list[Row]:
         found = [

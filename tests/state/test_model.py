@@ -13,13 +13,21 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.state.stores import COMBINES, STORES, Model, Restarting, frame, keys
+from tests.state.stores import COMBINES, STORES, Model, Restarting, floors, frame, keys
 
 TIMES = st.integers(-25, 35)
 KEYS = st.tuples(st.sampled_from([None, "a", "b"]), st.sampled_from([None, 1]))
 SEQS = st.sampled_from([None, 0, 1])
 RECORDS = st.tuples(KEYS, TIMES, SEQS, st.integers(-9, 9)).map(lambda r: (*r[0], r[1], r[2], r[3]))
 UNIQUE = st.tuples(KEYS, TIMES, SEQS).map(lambda r: (*r[0], r[1], r[2], r[1] * 7))
+CUTS = {  # by columns: values of them
+    "k": st.tuples(st.sampled_from([None, "a", "b"])),
+    "k j": KEYS,
+    "seq": st.tuples(SEQS),
+    "": st.just(()),
+}
+BY_VALUE = {"x": st.tuples(TIMES.map(lambda t: 7 * t))}
+"""Of records that are written once, so that an identity has one."""
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -43,6 +51,18 @@ class StoreMachine(RuleBasedStateMachine):
     def expire(self, before: int) -> None:
         self.store.expire(before)
         self.model.expire(before)
+
+    @rule(data=st.data())
+    def cut(self, data: st.DataObject) -> None:
+        known = {**CUTS, **BY_VALUE} if self.combine == "keep_all" else CUTS
+        columns = data.draw(st.sampled_from(list(known)))
+        rows = data.draw(st.lists(st.tuples(known[columns], TIMES), max_size=4))
+        flat = [(*values, floor) for values, floor in rows]
+        self.store.cut(floors(columns, *flat))
+        if columns:
+            self.model.cut(columns, flat)
+        elif flat:
+            self.model.expire(max(floor for _, floor in rows))
 
     @rule(lo=TIMES, hi=TIMES, wanted=st.none() | st.lists(KEYS, max_size=4))
     def scan(self, lo: int, hi: int, wanted: list[tuple[str | None, int | None]] | None) -> None:

@@ -13,9 +13,8 @@ from sqlwin.errors import StateError
 from sqlwin.state.blobs import DictBlobs, SqliteBlobs
 from sqlwin.state.cache import RecentSegments
 from sqlwin.state.contract import Layout
-from sqlwin.state.index import Index
+from sqlwin.state.index import INDEX_VERSION, Index
 from sqlwin.state.segments import SegmentStore
-from sqlwin.state.tiers import merge_from
 from tests.state.segment_fixtures import FOLDER
 from tests.state.stores import COMBINES, LAYOUT, Row, frame
 
@@ -75,16 +74,6 @@ def test_the_rows_of_a_segment_and_the_runs_of_a_slice_are_capped() -> None:
         assert max(segment.rows for segment in index.segments) <= 4
         for start in (0, 10, 20):
             assert len({s.order for s in index.segments if s.slice == start}) <= 3
-
-
-def test_runs_merge_as_told() -> None:
-    sizes, seen = [], []
-    for _ in range(12):
-        first = merge_from([*sizes, 1], 3)
-        sizes = [*sizes[:first], sum(sizes[first:]) + 1]
-        seen.append(sizes)
-    assert seen[:6] == [[1], [1, 1], [1, 1, 1], [4], [4, 1], [4, 1, 1]]
-    assert seen[6:] == [[7], [7, 1], [7, 1, 1], [7, 3], [7, 3, 1], [12]]
 
 
 def test_a_name_never_comes_twice_and_the_last_two_indexes_are_whole() -> None:
@@ -174,8 +163,8 @@ def test_segments_that_are_gone_or_damaged_are_named() -> None:
 
 def test_an_index_that_does_not_fit_is_refused() -> None:
     index = store(DictBlobs()).flush("f")
-    with pytest.raises(StateError, match="version 2, known is 1: made by a newer sqlwin"):
-        store(DictBlobs(), index | {"version": 2})
+    with pytest.raises(StateError, match="version 3, known are 1 to 2: made by a newer sqlwin"):
+        store(DictBlobs(), index | {"version": 3})
     with pytest.raises(StateError, match="index has version None"):
         store(DictBlobs(), {})
     with pytest.raises(StateError, match="index is not whole: 'segments'"):
@@ -190,9 +179,12 @@ def test_an_index_that_does_not_fit_is_refused() -> None:
 
 
 def test_every_released_index_is_read() -> None:
-    index = json.loads((FOLDER / "index_v1.json").read_text())
-    assert Index.from_json(index).to_json() == index
-    assert store(DictBlobs(), index).floor == -7
+    for version in (1, INDEX_VERSION):
+        index = json.loads((FOLDER / f"index_v{version}.json").read_text())
+        read = Index.from_json(index)
+        assert read.to_json() == {"cuts": [], "work": 0, **index, "version": INDEX_VERSION}
+        assert read.floor == -7
+    assert store(DictBlobs(), json.loads((FOLDER / "index_v1.json").read_text())).floor == -7
 
 
 def test_sweep_leaves_other_stores_and_the_host_alone() -> None:

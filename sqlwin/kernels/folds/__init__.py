@@ -10,51 +10,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import pyarrow as pa
 
-from sqlwin.kernels.folds.base import Call, Fold, polars_type
+from sqlwin.functions import PythonAggregate
+from sqlwin.kernels.folds.base import Call, Fold, Order, polars_type
 from sqlwin.kernels.folds.booleans import boolean
+from sqlwin.kernels.folds.collects import Collect
 from sqlwin.kernels.folds.counts import Count
+from sqlwin.kernels.folds.distinct import distinct_of
+from sqlwin.kernels.folds.ends import Nth, TopK
 from sqlwin.kernels.folds.extremes import Extreme
 from sqlwin.kernels.folds.means import Mean
+from sqlwin.kernels.folds.modes import Mode
 from sqlwin.kernels.folds.moments import Moment
+from sqlwin.kernels.folds.pairs import Pair
 from sqlwin.kernels.folds.picks import AtEdge, ByArg
+from sqlwin.kernels.folds.python import Python
+from sqlwin.kernels.folds.quantiles import Quantile
+from sqlwin.kernels.folds.sketches import DistinctSketch, PercentileSketch
 from sqlwin.kernels.folds.sums import Sum
 
-__all__ = ["FOLDS", "Call", "Fold", "fold", "polars_type"]
+__all__ = ["FOLDS", "Call", "Fold", "Order", "fold", "polars_type"]
+
+
+def _plain_or_distinct(plain: Callable[[Call], Fold]) -> Callable[[Call], Fold]:
+    return lambda call: distinct_of(call, plain) if call.distinct else plain(call)
+
 
 FOLDS: dict[str, Callable[[Call], Fold]] = {
-    "count": Count,
-    "sum": Sum,
-    "avg": Mean,
+    "count": _plain_or_distinct(Count),
+    "sum": _plain_or_distinct(Sum),
+    "avg": _plain_or_distinct(Mean),
     "min": lambda call: Extreme(call, greatest=False),
     "max": lambda call: Extreme(call, greatest=True),
     "stddev_samp": lambda call: Moment(call, lost=1, root=True),
     "stddev_pop": lambda call: Moment(call, lost=0, root=True),
     "var_samp": lambda call: Moment(call, lost=1, root=False),
     "var_pop": lambda call: Moment(call, lost=0, root=False),
+    "covar_samp": lambda call: Pair(call, lost=1),
+    "covar_pop": lambda call: Pair(call, lost=0),
+    "corr": lambda call: Pair(call, lost=None),
     "first": lambda call: AtEdge(call, last=False),
     "last": lambda call: AtEdge(call, last=True),
+    "nth_value": lambda call: Nth(call, last=False),
+    "nth_last": lambda call: Nth(call, last=True),
     "bool_and": boolean,
     "bool_or": boolean,
     "arg_min": lambda call: ByArg(call, greatest=False),
     "arg_max": lambda call: ByArg(call, greatest=True),
+    "top_k": TopK,
+    "approx_count_distinct": DistinctSketch,
+    "approx_percentile": PercentileSketch,
+    "median": lambda call: Quantile(call, between=True),
+    "percentile_cont": lambda call: Quantile(call, between=True),
+    "percentile_disc": lambda call: Quantile(call, between=False),
+    "mode": Mode,
+    "collect_list": lambda call: Collect(call, distinct=call.distinct),
+    "collect_set": lambda call: Collect(call, distinct=True),
+    "string_agg": lambda call: Collect(call, distinct=call.distinct, joined=True),
 }
+
+
+class Ordering(Protocol):
+    """What ORDER BY says of one column; the plan's Order and the folds' are such."""
+
+    @property
+    def column(self) -> str: ...
+    @property
+    def descending(self) -> bool: ...
+    @property
+    def nulls_last(self) -> bool: ...
 
 
 def fold(
     name: str,
-    function: str,
+    function: str | PythonAggregate,
     args: tuple[str, ...],
     arg_types: tuple[pa.DataType, ...],
     type: pa.DataType,
     where: str | None,
+    params: tuple[Any, ...] = (),
+    distinct: bool = False,
+    order: Sequence[Ordering] = (),
 ) -> Fold:
-    """A canonical function name (`sqlwin.aggregates`) bound to columns.
+    """A canonical function name (`sqlwin.aggregates`), or a function in Python, bound to columns.
 
     name: of the finished column and prefix of the accumulators. args: column names.
     type: of the result. where: a Boolean column, only rows where it is true take part.
+    params: constants. distinct: equal arguments count once. order: of the rows.
     """
-    return FOLDS[function](Call(name, function, args, arg_types, type, where))
+    known = function if isinstance(function, str) else function.name
+    keys = tuple(Order(key.column, key.descending, key.nulls_last) for key in order)
+    call = Call(name, known, args, arg_types, type, where, params, distinct, keys)
+    return FOLDS[function](call) if isinstance(function, str) else Python(call, function)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.schema import POSITION
 
 Mask = npt.NDArray[np.bool_]
 
@@ -31,10 +32,20 @@ def polars_type(type_: pa.DataType) -> pl.DataType:
 
 
 @dataclass(frozen=True)
+class Order:
+    """A column that rows are taken in the order of; ties go by position. As a plan's Order."""
+
+    column: str
+    descending: bool = False
+    nulls_last: bool = False
+
+
+@dataclass(frozen=True)
 class Call:
     """One call of an aggregate function: its columns, their types, the result's type.
 
     where: a Boolean column; only rows where it is true take part. None: all do.
+    params: constants. distinct: equal arguments count once. order: of the rows, none: by position.
     """
 
     name: str
@@ -43,6 +54,16 @@ class Call:
     arg_types: tuple[pa.DataType, ...]
     type: pa.DataType
     where: str | None = None
+    params: tuple[Any, ...] = ()
+    distinct: bool = False
+    order: tuple[Order, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Every column of a raw row that the call may look at."""
+        where = () if self.where is None else (self.where,)
+        ordering = (key.column for key in self.order)
+        return tuple(dict.fromkeys((*self.args, *where, *ordering, *POSITION)))
 
     def named(self, what: str) -> str:
         """The accumulator column of that name."""
@@ -75,10 +96,12 @@ class Fold(ABC):
     """An aggregate function bound to its columns.
 
     ordered: whether `lift` looks at the order of the rows within a group.
+    full_state: whether accumulators are lists of all (distinct) values, not of bounded size.
     """
 
     call: Call
     ordered: ClassVar[bool] = False
+    full_state: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -73,8 +73,9 @@ class Extreme(Fold):
             kept = np.where(counted(mask, frames) > 0, self._folded(keys, mask, frames), 0)
             return pl.Series(kept).cast(value.to_physical().dtype).cast(dtype)
         keys, distinct = ranked(value)
-        codes = np.clip(self._folded(keys, mask, frames), 0, max(len(distinct) - 1, 0))
-        return distinct.gather(codes) if len(distinct) else distinct
+        if not len(distinct):
+            return pl.Series(values=[None] * len(frames), dtype=dtype)
+        return distinct.gather(np.clip(self._folded(keys, mask, frames), 0, len(distinct) - 1))
 
     def _folded(self, keys: Array, mask: Array, frames: Frames) -> Array:
         operation = self._operation(keys)

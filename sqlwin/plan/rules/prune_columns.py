@@ -15,7 +15,9 @@ from sqlwin.plan.nodes import (
     OverAggregate,
     Project,
     Scan,
+    TopN,
     WindowAggregate,
+    WindowRank,
 )
 
 
@@ -39,6 +41,10 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
         return replace(node, columns=tuple(c for c in node.columns if c[0] in read))
     if isinstance(node, WindowAggregate):
         return _window(node, read)
+    if isinstance(node, WindowRank):
+        return _rank(node, read)
+    if isinstance(node, TopN):
+        return replace(node, input=_needed(node.input, _ranked(node, read)))
     return _over(node, read)
 
 
@@ -46,6 +52,17 @@ def _window(node: WindowAggregate, read: frozenset[str]) -> WindowAggregate:
     used = tuple(a for a in node.aggregates if a.name in read)
     below = {*node.keys, *_inputs(used), *_given(node.where)}
     return replace(node, aggregates=used, input=_needed(node.input, frozenset(below)))
+
+
+def _rank(node: WindowRank, read: frozenset[str]) -> WindowRank | WindowAggregate:
+    """A rank that nobody reads changes no row, unlike a TopN, which drops rows by it."""
+    if node.name not in read:
+        return _window(node.input, read)
+    return replace(node, input=_window(node.input, _ranked(node, read)))
+
+
+def _ranked(node: TopN | WindowRank, read: frozenset[str]) -> frozenset[str]:
+    return read.difference((node.name,)).union(node.partition, (o.column for o in node.order))
 
 
 def _over(node: OverAggregate, read: frozenset[str]) -> OverAggregate:
@@ -56,7 +73,11 @@ def _over(node: OverAggregate, read: frozenset[str]) -> OverAggregate:
 
 
 def _inputs(aggregates: tuple[Aggregate, ...] | list[Aggregate]) -> set[str]:
-    return {name for a in aggregates for name in (*a.args, *_given(a.where))}
+    return {
+        name
+        for a in aggregates
+        for name in (*a.args, *_given(a.where), *(o.column for o in a.order))
+    }
 
 
 def _given(name: str | None) -> tuple[str, ...]:

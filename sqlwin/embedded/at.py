@@ -1,0 +1,109 @@
+"""Where an embedded query stands, and what of it outlives the process.
+
+>>> from sqlwin.state.blobs import DictBlobs
+>>> blobs = DictBlobs()
+>>> At("plan").moved(3).write(blobs)
+>>> At.read(blobs, "plan").pushed
+3
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+
+import polars as pl
+
+from sqlwin.errors import InputError, RunError
+from sqlwin.state.contract import Blobs
+
+POSITION, WAITING = "position", "waiting"
+
+
+@dataclass(frozen=True)
+class At:
+    """plan: whose state it is. pushed: rows so far. now: processing time, microseconds.
+
+    stamp: of the last commit, unlike that of any other.
+    """
+
+    plan: str
+    pushed: int = 0
+    now: int = 0
+    stamp: str = ""
+
+    def moved(self, rows: int) -> At:
+        return replace(self, pushed=self.pushed + rows)
+
+    def later(self, now: int) -> At:
+        return replace(self, now=max(self.now, now))
+
+    def stamped(self, token: str) -> At:
+        """For the next commit of the writer that is called `token`."""
+        return replace(self, stamp=f"{token}-{int(self.stamp.rpartition('-')[2] or 0) + 1}")
+
+    def check_alone(self, blobs: Blobs) -> None:
+        """RunError where another has written there since this was read or written."""
+        if At.read(blobs, self.plan).stamp != self.stamp:
+            raise RunError("another query has written to the store since this one read it")
+
+    @staticmethod
+    def read(blobs: Blobs | None, plan: str) -> At:
+        """As of the last commit; InputError where that was another query's."""
+        if blobs is None or POSITION not in blobs.names():
+            return At(plan)
+        at = At(**json.loads(blobs.get(POSITION)))
+        if at.plan != plan:
+            raise InputError("the store belongs to another query; give this one a store of its own")
+        return at
+
+    def write(self, blobs: Blobs) -> None:
+        blobs.put(POSITION, json.dumps(asdict(self)).encode())
+
+
+def waiting(blobs: Blobs | None, nothing: pl.DataFrame) -> pl.DataFrame:
+    """Outputs that were written and not sent; `nothing` has their columns."""
+    if blobs is None or WAITING not in blobs.names():
+        return nothing
+    return pl.read_ipc_stream(io.BytesIO(blobs.get(WAITING)))
+
+
+def keep(blobs: Blobs, outputs: pl.DataFrame) -> None:
+    if outputs.is_empty():
+        blobs.delete(WAITING)
+        return
+    out = io.BytesIO()
+    outputs.write_ipc_stream(out)
+    blobs.put(WAITING, out.getvalue())
+
+
+def write(blobs: Blobs, at: At, token: str, state: Callable[[], None], outputs: pl.DataFrame) -> At:
+    """All as one: state, position and outputs that wait; the position as it was written.
+
+    RunError where that cannot be; then nothing was written.
+    """
+    stamped = at.stamped(token)
+    try:
+        with transaction(blobs):
+            at.check_alone(blobs)
+            state()
+            stamped.write(blobs)
+            keep(blobs, outputs)
+    except sqlite3.Error as failure:
+        raise RunError(f"cannot write state: {failure}; the last flush stands") from failure
+    return stamped
+
+
+@contextmanager
+def transaction(blobs: Blobs) -> Iterator[None]:
+    """Around what must be written as one, where the blobs can do that."""
+    begin = getattr(blobs, "transaction", None)
+    if begin is None:
+        yield
+        return
+    with begin():
+        yield

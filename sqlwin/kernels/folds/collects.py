@@ -1,0 +1,96 @@
+"""COLLECT_LIST, COLLECT_SET and STRING_AGG: the values themselves, in an order.
+
+| column | dtype | what |
+|--------|-------|------|
+| `values` | List of the argument's | all values but NULLs |
+| `by0`, `by1`, … | Lists | of ORDER BY, if there is one |
+| `ts`, `part`, `seq` | Lists of Int64, Int32, Int64 | their positions |
+
+DISTINCT keeps the first of equal values by position; then values stand in the order of
+ORDER BY, ties, and all without it, by position. Of nothing: an empty list; STRING_AGG NULL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sqlwin.kernels.folds.base import polars_type
+from sqlwin.kernels.folds.kept import OWNER, PLACE, Kept, position
+from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.kernels.gathered import chunks, listed
+from sqlwin.kernels.ranks import ranked
+from sqlwin.kernels.wavelet import previous
+
+ROW = "__row"
+
+
+@dataclass(frozen=True)
+class Collect(Kept):
+    """The values as a list, or, `joined`, as one string with the parameter between them."""
+
+    distinct: bool
+    joined: bool = False
+
+    def sources(self) -> list[tuple[str, pl.Expr]]:
+        by = [(f"by{n}", pl.col(key.column)) for n, key in enumerate(self.call.order)]
+        return [("values", self.call.arg()), *by, *position()]
+
+    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
+        kept = self.rows_kept(accumulators).sort(OWNER, *(what for what, _ in PLACE))
+        if self.distinct:
+            kept = kept.unique((OWNER, "values"), keep="first", maintain_order=True)
+        kept = self._sorted(kept, OWNER, [f"by{n}" for n in range(len(self.call.order))])
+        lengths = np.bincount(kept[OWNER].to_numpy(), minlength=len(accumulators))
+        return self._shown(listed(kept["values"], lengths))
+
+    def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
+        values, inner = self.values(rows, frames)
+        places = self._places(rows.filter(pl.Series(self.call.present(rows))))
+        before = previous(ranked(values)[0]) if self.distinct else None
+        found = [self._shown(listed(values.clear(), np.zeros(0, dtype=np.int64)))]
+        for chunk in chunks(inner):
+            owner, index = chunk.owner, chunk.index
+            if before is not None:
+                first = before[index] < inner.lo[chunk.frames][owner]
+                owner, index = owner[first], index[first]
+            if places is not None:
+                owner, index = _by_place(owner, index, places)
+            found.append(self._shown(listed(values.gather(index), chunk.lengths(owner))))
+        return pl.concat(found)
+
+    def _places(self, rows: pl.DataFrame) -> Ints | None:
+        """Where each row stands in the order of ORDER BY; None: where it is."""
+        if not self.call.order:
+            return None
+        by = [key.column for key in self.call.order]
+        rows = rows.select(by).with_row_index(ROW).with_columns(pl.lit(0).alias(OWNER))
+        places = np.empty(len(rows), dtype=np.int64)
+        places[self._sorted(rows, OWNER, by)[ROW].to_numpy()] = np.arange(len(rows))
+        return places
+
+    def _sorted(self, rows: pl.DataFrame, owner: str, by: list[str]) -> pl.DataFrame:
+        """By owner, then as ORDER BY says of the columns `by`; ties stay as they stand."""
+        return rows.sort(
+            owner,
+            *by,
+            descending=[False, *(key.descending for key in self.call.order)],
+            nulls_last=[False, *(key.nulls_last for key in self.call.order)],
+            maintain_order=True,
+        )
+
+    def _shown(self, lists: pl.Series) -> pl.Series:
+        if not self.joined:
+            return lists.cast(polars_type(self.call.type)).alias(self.call.name)
+        (between,) = self.call.params
+        text = pl.col("lists").list.join(str(between))
+        some = pl.when(pl.col("lists").list.len() > 0)
+        return lists.to_frame("lists").select(some.then(text).alias(self.call.name)).to_series()
+
+
+def _by_place(owner: Ints, index: Ints, places: Ints) -> tuple[Ints, Ints]:
+    """Each owner's rows in their places."""
+    order = np.argsort(owner * len(places) + places[index])
+    return owner[order], index[order]

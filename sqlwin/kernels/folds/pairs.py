@@ -1,0 +1,118 @@
+"""COVAR_SAMP, COVAR_POP and CORR: how two columns move together.
+
+| column  | dtype | what |
+|---------|-------|------|
+| `count` | Int64 | pairs without a NULL |
+| `x`, `y` | Float64 | means of the arguments over those pairs, NULL for none |
+| `xx`, `yy`, `xy` | Float64 | sums of (x - mean)**2, (y - mean)**2, and of their product |
+
+As the moments: two passes within a group, Chan's formula between groups. NULL where
+there are no pairs, COVAR_SAMP also of one. CORR is NULL of fewer than two pairs and
+where either argument never changes: 0 / 0, NULL in Spark, NaN in DuckDB. Deviations
+are taken from a value first and from the mean then, so that a column of equal values
+has exactly none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
+from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.frames import Frames
+
+LANES = ("count", "x", "y", "xx", "yy", "xy")
+
+
+def chan(left: Arrays, right: Arrays) -> Arrays:
+    """LANES of two parts put together; zeros are the identity."""
+    (n_a, x_a, y_a, xx_a, yy_a, xy_a), (n_b, x_b, y_b, xx_b, yy_b, xy_b) = left, right
+    n = n_a + n_b
+    share = n_b / np.maximum(n, 1.0)
+    dx, dy, weight = x_b - x_a, y_b - y_a, n_a * share
+    return (
+        n, x_a + dx * share, y_a + dy * share,
+        xx_a + xx_b + dx * dx * weight, yy_a + yy_b + dy * dy * weight,
+        xy_a + xy_b + dx * dy * weight,
+    )  # fmt: skip
+
+
+CHAN = Operation(chan, (0.0,) * len(LANES))
+
+
+@dataclass(frozen=True)
+class Pair(Fold):
+    """COVAR of (count - lost) degrees of freedom; lost None: CORR."""
+
+    call: Call
+    lost: int | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.call.named(lane) for lane in LANES)
+
+    def lift(self) -> list[pl.Expr]:
+        x, y = self._pair()
+        from_x, from_y = x - x.drop_nulls().first(), y - y.drop_nulls().first()
+        dx, dy = from_x - from_x.mean(), from_y - from_y.mean()
+        lanes = [
+            x.count().cast(pl.Int64),
+            x.drop_nulls().first() + from_x.mean(),
+            y.drop_nulls().first() + from_y.mean(),
+            dx.pow(2).sum(),
+            dy.pow(2).sum(),
+            (dx * dy).sum(),
+        ]
+        return [lane.alias(column) for lane, column in zip(lanes, self.columns, strict=True)]
+
+    def merge(self) -> list[pl.Expr]:
+        count, x, y, xx, yy, xy = (pl.col(column) for column in self.columns)
+        joint_x, joint_y = _joint(count, x), _joint(count, y)
+        dx, dy = x - joint_x, y - joint_y
+        return [
+            count.sum(),
+            joint_x.alias(self.columns[1]),
+            joint_y.alias(self.columns[2]),
+            xx.sum() + (count * dx * dx).sum(),
+            yy.sum() + (count * dy * dy).sum(),
+            xy.sum() + (count * dx * dy).sum(),
+        ]
+
+    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
+        count, _, _, xx, yy, xy = (pl.col(column) for column in self.columns)
+        if self.lost is None:
+            still = (xx == 0) | (yy == 0)
+            value = pl.when((count > 1) & ~still).then(xy / (xx.sqrt() * yy.sqrt()))
+        else:
+            value = pl.when(count > self.lost).then(xy / (count - self.lost))
+        return accumulators.select(value.alias(self.call.name)).to_series()
+
+    def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
+        x, y = rows.select(
+            v.fill_null(0.0).alias(n) for v, n in zip(self._pair(), "xy", strict=True)
+        )
+        both = self.call.present(rows, 0) & self.call.present(rows, 1)
+        zeros = np.zeros(len(rows))
+        lanes = (both.astype(np.float64), x.to_numpy(), y.to_numpy(), zeros, zeros, zeros)
+        with np.errstate(invalid="ignore", over="ignore"):
+            folded = fold_frames(CHAN, lanes, frames)
+        kept = pl.DataFrame(dict(zip(self.columns, folded, strict=True)))
+        count, *means = self.columns[:3]
+        known = pl.when(pl.col(count) > 0)  # of nothing the means are NULL, not 0
+        return kept.with_columns(known.then(pl.col(m)).alias(m) for m in means).cast(
+            {count: pl.Int64}
+        )
+
+    def _pair(self) -> tuple[pl.Expr, pl.Expr]:
+        """Both arguments as doubles, NULL where either is."""
+        x, y = (self.call.arg(n).cast(pl.Float64) for n in (0, 1))
+        both = x.is_not_null() & y.is_not_null()
+        return pl.when(both).then(x), pl.when(both).then(y)
+
+
+def _joint(count: pl.Expr, mean: pl.Expr) -> pl.Expr:
+    one = mean.drop_nulls().first()
+    return one + (count * (mean - one)).sum() / count.sum()

@@ -1,0 +1,187 @@
+"""APPROX_COUNT_DISTINCT and APPROX_PERCENTILE: sketches of bounded size.
+
+| function | column | dtype | what |
+|----------|--------|-------|------|
+| APPROX_COUNT_DISTINCT | `hll` | Binary | HyperLogLog, 2**12 registers of 8 bits: at most 4 KiB |
+| APPROX_PERCENTILE | `digest` | Binary | t-digest of the finite values, k = 500: at most 11 KiB |
+|  | `low`, `high`, `nan` | Int64 | how many were -inf, inf and NaN |
+
+Errors. HyperLogLog: exact up to 300 distinct values, then a standard error of 1.6 %,
+3.2 % in 95 of 100 cases. t-digest: exact while each value has its own centroid, then
+the rank of the answer is within 0.02 of the fraction asked for. That is measured, over
+smooth, skewed, two-humped, heavy-tailed and sorted values; inputs made to deceive a
+t-digest can do worse, and floats beyond 1e300 may overflow in it. Sketches with a proof
+for every input (KLL, REQ) toss coins: a query run again after a failure would tell
+other numbers than before, which is why they are not used here.
+
+Both are deterministic: equal rows in equal parts give equal bytes. Other cuts and
+orders of merging stay within the error. OVER a frame the rows themselves are at hand,
+and the answer is exact.
+
+Source: Flajolet et al., HyperLogLog, 2007; Dunning, The t-digest, 2021; both by way of
+Apache DataSketches.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import datasketches as ds  # type: ignore[import-untyped]
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.counts import Count
+from sqlwin.kernels.folds.distinct import distinct_of
+from sqlwin.kernels.folds.kept import lifted
+from sqlwin.kernels.folds.quantiles import Quantile
+from sqlwin.kernels.frames import Frames
+
+LG_REGISTERS = 12
+CENTROIDS = 500
+
+
+@dataclass(frozen=True)
+class Sketch(Fold):
+    """What both have in common: one column of bytes, made and merged in Python."""
+
+    call: Call
+
+    def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
+        return lifted(self, rows, frames)
+
+    @abstractmethod
+    def exact(self) -> Fold:
+        """The fold that answers the same of rows that are at hand."""
+
+    def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
+        return self.exact().slide(rows, frames)
+
+
+@dataclass(frozen=True)
+class DistinctSketch(Sketch):
+    """APPROX_COUNT_DISTINCT(x)."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.call.named("hll"),)
+
+    def exact(self) -> Fold:
+        return distinct_of(self.call, Count)
+
+    def lift(self) -> list[pl.Expr]:
+        values = hashable(self.call.arg().drop_nulls().unique(), self.call.arg_types[0])
+        return [_of_group(values.sort(), _counted).alias(self.columns[0])]
+
+    def merge(self) -> list[pl.Expr]:
+        return [_of_group(pl.col(self.columns[0]), _united)]
+
+    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
+        estimates = [
+            round(ds.hll_sketch.deserialize(sketch).get_estimate())
+            for sketch in accumulators[self.columns[0]]
+        ]
+        return pl.Series(self.call.name, estimates, dtype=pl.Int64)
+
+
+def hashable(values: pl.Expr, type_: pa.DataType) -> pl.Expr:
+    """As what the sketch takes: int64, float64 or text; equal just if they were equal."""
+    if pa.types.is_floating(type_):
+        return values.cast(pl.Float64)
+    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
+        return pl.lit("x") + values.bin.encode("hex")
+    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+        return pl.lit("x") + values  # the sketch passes over an empty string
+    if pa.types.is_decimal(type_) and type_.precision > 18:
+        return values.to_physical().cast(pl.String)
+    return values.to_physical().cast(pl.Int64)
+
+
+def _counted(values: pl.Series) -> bytes:
+    sketch = ds.hll_sketch(LG_REGISTERS, ds.HLL_8)
+    for value in values.to_list():
+        sketch.update(value)
+    return bytes(sketch.serialize_compact())
+
+
+def _united(sketches: pl.Series) -> bytes:
+    union = ds.hll_union(LG_REGISTERS)
+    for sketch in sketches:
+        union.update(ds.hll_sketch.deserialize(sketch))
+    return bytes(union.get_result(ds.HLL_8).serialize_compact())
+
+
+@dataclass(frozen=True)
+class PercentileSketch(Sketch):
+    """APPROX_PERCENTILE(x, p), or of several p, a list."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        digest, low, high, nan = (self.call.named(w) for w in ("digest", "low", "high", "nan"))
+        return digest, low, high, nan
+
+    def exact(self) -> Fold:
+        return Quantile(self.call, between=True)
+
+    def lift(self) -> list[pl.Expr]:
+        x = self.call.arg().cast(pl.Float64)
+        endless = [x == -np.inf, x == np.inf, x.is_nan()]
+        digest = _of_group(x.filter(x.is_finite()), _digested)
+        counts = [of.sum().cast(pl.Int64) for of in endless]
+        return [e.alias(c) for e, c in zip([digest, *counts], self.columns, strict=True)]
+
+    def merge(self) -> list[pl.Expr]:
+        digest, *counts = (pl.col(column) for column in self.columns)
+        return [_of_group(digest, _joined), *(count.sum() for count in counts)]
+
+    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
+        several = pa.types.is_list(self.call.type)
+        found = [
+            [at(ds.tdigest_double.deserialize(digest), counts, p) for p in self.call.params]
+            for digest, *counts in accumulators.select(self.columns).iter_rows()
+        ]
+        values: Iterable[Any] = (
+            None if row[0] is None else row if several else row[0] for row in found
+        )
+        dtype = pl.List(pl.Float64) if several else pl.Float64()
+        return pl.Series(self.call.name, list(values), dtype=dtype)
+
+
+def at(digest: ds.tdigest_double, endless: list[int], p: float) -> float | None:
+    """The value at a fraction: -inf before the finite ones, inf and NaN behind; NULL of nothing."""
+    low, high, nan = endless
+    finite = 0 if digest.is_empty() else int(digest.get_total_weight())
+    rank = p * (low + finite + high + nan)
+    if low and rank <= low:
+        return -np.inf
+    if finite and rank <= low + finite:
+        within = float(digest.get_quantile((rank - low) / finite))
+        return min(max(within, float(digest.get_min_value())), float(digest.get_max_value()))
+    if high and rank <= low + finite + high:
+        return np.inf
+    # p * total may be rounded up past the last of what there is
+    return np.nan if nan else np.inf if high else None
+
+
+def _digested(values: pl.Series) -> bytes:
+    digest = ds.tdigest_double(CENTROIDS)
+    digest.update(values.to_numpy(writable=True))  # which it does not write to, but asks for
+    return bytes(digest.serialize())
+
+
+def _joined(digests: pl.Series) -> bytes:
+    whole = ds.tdigest_double(CENTROIDS)
+    for digest in digests:
+        whole.merge(ds.tdigest_double.deserialize(digest))
+    return bytes(whole.serialize())
+
+
+def _of_group(values: pl.Expr, of: Callable[[pl.Series], bytes]) -> pl.Expr:
+    def one(series: list[pl.Series] | Any) -> pl.Series:
+        return pl.Series([of(series[0])], dtype=pl.Binary)
+
+    return pl.map_groups([values], one, return_dtype=pl.Binary, returns_scalar=True)

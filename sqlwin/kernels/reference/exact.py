@@ -1,0 +1,131 @@
+"""Arithmetic of the reference: fractions, rounded once, at the end.
+
+What is not finite adds up as in IEEE 754. NaN is greater than every number and equal
+to itself; 0.0 equals -0.0.
+
+>>> total([0.1] * 10, pa.float64()), total([1, 2], pa.int64())
+(1.0, 3)
+>>> interpolated([1, 2, 4], 0.75), nearest([1, 2, 4], 0.75)
+(3.0, 4)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from sqlwin.kernels.reference.rows import Values
+
+
+class OutOfRange(Exception):
+    """An exact value that its type cannot hold."""
+
+
+def ascending(value: Any) -> tuple[Any, ...]:
+    """A key to order values by and to tell equal ones: NULL, then numbers, then NaN."""
+    if value is None:
+        return (0,)
+    nan = isinstance(value, float) and math.isnan(value)
+    return (2,) if nan else (1, value)
+
+
+def total(values: Values, type_: pa.DataType) -> Any:
+    return plain_sum(values) if pa.types.is_floating(type_) else fitted(exact_sum(values), type_)
+
+
+def average(values: Values, type_: pa.DataType) -> Any:
+    if pa.types.is_decimal(type_):
+        return fitted(exact_sum(values) / len(values), type_)
+    if isinstance(values[0], float):
+        return plain_sum(values) / len(values)
+    return float(exact_sum(values) / len(values))
+
+
+def moment(values: Values, lost: int, root: bool) -> float | None:
+    """Variance over count less `lost`, or its square root; NULL of too few values."""
+    floats = [float(value) for value in values]
+    variance = covariance(lost)(floats, floats)
+    return math.sqrt(variance) if root and variance is not None else variance
+
+
+def covariance(lost: int) -> Callable[[Values, Values], float | None]:
+    def value(xs: Values, ys: Values) -> float | None:
+        if len(xs) <= lost:
+            return None
+        if not _finite(xs, ys):
+            return math.nan
+        return float(_products(xs, ys) / (len(xs) - lost))
+
+    return value
+
+
+def correlation(xs: Values, ys: Values) -> float | None:
+    """Pearson's; NULL where either does not vary, as in Spark."""
+    if not _finite(xs, ys):
+        return math.nan
+    both, alone = _products(xs, ys), _products(xs, xs) * _products(ys, ys)
+    return float(both) / math.sqrt(alone) if alone else None
+
+
+def _finite(xs: Values, ys: Values) -> bool:
+    return all(map(math.isfinite, [*xs, *ys]))
+
+
+def _products(xs: Values, ys: Values) -> Fraction:
+    """Sum of the products of what each pair is off its means."""
+    mean_x, mean_y = exact_sum(xs) / len(xs), exact_sum(ys) / len(ys)
+    pairs = zip(map(Fraction, xs), map(Fraction, ys), strict=True)
+    return sum(((x - mean_x) * (y - mean_y) for x, y in pairs), Fraction(0))
+
+
+def interpolated(values: Values, fraction: Any) -> float:
+    """PERCENTILE_CONT: between the two values around rank `fraction` of n - 1."""
+    ranked = sorted(map(float, values), key=ascending)
+    at = _exactly(fraction) * (len(ranked) - 1)
+    low, high = ranked[math.floor(at)], ranked[math.ceil(at)]
+    return low if low == high else low + (high - low) * float(at - math.floor(at))
+
+
+def nearest(values: Values, fraction: Any) -> Any:
+    """PERCENTILE_DISC: the least value that has `fraction` of all at or below it."""
+    ranked = sorted(values, key=ascending)
+    return ranked[max(math.ceil(_exactly(fraction) * len(ranked)), 1) - 1]
+
+
+def _exactly(fraction: Any) -> Fraction:
+    """0.1 is a tenth, as it was written, not the float next to it."""
+    return Fraction(str(fraction))
+
+
+def plain_sum(values: Values) -> float:
+    """Floats added with one rounding at the end; what is not finite adds as in IEEE 754."""
+    if all(math.isfinite(value) for value in values):
+        return math.fsum(values)
+    return sum(value for value in values if not math.isfinite(value))  # type: ignore[no-any-return]
+
+
+def exact_sum(values: Values) -> Fraction:
+    return sum((Fraction(value) for value in values), Fraction(0))
+
+
+def fitted(value: Fraction, type_: pa.DataType) -> int | Decimal:
+    """`value` in an integer or decimal type, ties away from zero; OutOfRange beyond it."""
+    scale = type_.scale if pa.types.is_decimal(type_) else 0
+    units = _half_up(value * 10**scale)
+    if pa.types.is_decimal(type_):
+        if abs(units) >= 10**type_.precision:
+            raise OutOfRange
+        return Decimal((int(units < 0), tuple(int(d) for d in str(abs(units))), -scale))
+    if not -(2 ** (type_.bit_width - 1)) <= units < 2 ** (type_.bit_width - 1):
+        raise OutOfRange
+    return units
+
+
+def _half_up(value: Fraction) -> int:
+    away = math.floor(abs(value) + Fraction(1, 2))
+    return away if value >= 0 else -away

@@ -1,0 +1,91 @@
+"""Standings: which place a row takes among those of its partition.
+
+Rows are put in an order, ties by further columns, and counted off. Rows that the
+order itself cannot tell apart are peers: `row_number` counts on through them,
+`rank` gives all of them the place of their first, `dense_rank` leaves no gaps.
+
+As everywhere, NaN is equal to itself and greater than every number, and NULLs
+stand at the end that the order says.
+
+>>> rows = pl.DataFrame({"team": ["a", "b", "a", "a"], "points": [3, 1, 5, 3], "seq": [1, 2, 3, 4]})
+>>> best = Standing("rank", ("team",), (By("points", descending=True, nulls_last=True),))
+>>> best.of(rows, "place", ties=("seq",)).rows()
+[('a', 5, 3, 1), ('a', 3, 1, 2), ('a', 3, 4, 2), ('b', 1, 2, 1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class By:
+    """A column that rows are ordered by."""
+
+    column: str
+    descending: bool = False
+    nulls_last: bool = False
+
+
+@dataclass(frozen=True)
+class Standing:
+    """function: row_number, rank or dense_rank, within `partition` (NULL equals NULL)."""
+
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[By, ...]
+
+    def __post_init__(self) -> None:
+        if self.function not in FUNCTIONS or not self.order:
+            raise ValueError(f"need one of {', '.join(FUNCTIONS)} and an order, got {self}")
+
+    def of(self, rows: pl.DataFrame, name: str, ties: tuple[str, ...]) -> pl.DataFrame:
+        """`rows` partition by partition, in order, with the Int64 column `name`, from 1.
+
+        ties: columns that tell peers apart, ascending; they make no difference of rank.
+        """
+        tail = (By(column) for column in ties)
+        by = (*(By(column) for column in self.partition), *self.order, *tail)
+        ordered = rows.sort(
+            [b.column for b in by],
+            descending=[b.descending for b in by],
+            nulls_last=[b.nulls_last for b in by],
+            maintain_order=True,
+        )
+        begins = _differs(self.partition)
+        peers = begins | _differs([by.column for by in self.order])
+        number = number_within(self.partition)
+        return ordered.with_columns(FUNCTIONS[self.function](number, peers, begins).alias(name))
+
+
+def number_within(partition: Sequence[str]) -> pl.Expr:
+    """1, 2, 3, … in each partition, of rows that stand partition by partition. Int64."""
+    at = pl.int_range(pl.len(), dtype=pl.Int64)
+    return at - _since(_differs(partition), at) + 1
+
+
+def _differs(columns: Sequence[str]) -> pl.Expr:
+    """Whether a row is the first, or differs from the one above it."""
+    differs = [pl.col(c).ne_missing(pl.col(c).shift()) for c in columns]
+    return pl.any_horizontal(pl.int_range(pl.len()) == 0, *differs)
+
+
+def _since(begins: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """The value of the last row that begins something."""
+    return pl.when(begins).then(value).forward_fill()
+
+
+def _dense(number: pl.Expr, peers: pl.Expr, begins: pl.Expr) -> pl.Expr:
+    so_far = peers.cast(pl.Int64).cum_sum()
+    return so_far - _since(begins, so_far) + 1
+
+
+FUNCTIONS: dict[str, Callable[[pl.Expr, pl.Expr, pl.Expr], pl.Expr]] = {
+    "row_number": lambda number, peers, begins: number,
+    "rank": lambda number, peers, begins: _since(peers, number),
+    "dense_rank": _dense,
+}
+"""From: the row's number, whether it is the first of its peers, of its partition."""

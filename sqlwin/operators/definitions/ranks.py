@@ -1,0 +1,73 @@
+"""Places in an order, and WindowRank by definition: groups of one window placed among each other.
+
+Worked example, ORDER BY total DESC: totals 7, 7, 5 have row_number 1, 2, 3, rank 1, 1, 3,
+dense_rank 1, 1, 2. Of equal ones that row_number must tell apart, the keys decide,
+NULL first.
+
+>>> from types import SimpleNamespace
+>>> greatest_first = SimpleNamespace(column="n", descending=True, nulls_last=True)
+>>> rows = [{"n": 5}, {"n": 7}, {"n": 7}]
+>>> [places(rows, (greatest_first,), f) for f in ("row_number", "rank", "dense_rank")]
+[[3, 1, 2], [3, 1, 1], [2, 1, 1]]
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from sqlwin.kernels.reference.aggregates import Ordering, ordered
+from sqlwin.kernels.reference.exact import ascending
+from sqlwin.kernels.reference.rows import Row
+from sqlwin.operators.definitions.groups import GROUPING, Groups
+from sqlwin.operators.definitions.window import Window, key_text
+
+
+def places(rows: Sequence[Row], order: Sequence[Ordering], function: str) -> list[int]:
+    """Of each row its row_number, rank or dense_rank from 1; ties by the order of `rows`."""
+    marked = [{**row, "__at": at} for at, row in enumerate(rows)]
+    sorted_rows = ordered(marked, order)
+    keys = [tuple(ascending(row[by.column]) for by in order) for row in sorted_rows]
+    found = {
+        "row_number": [n + 1 for n in range(len(keys))],
+        "rank": [keys.index(key) + 1 for key in keys],
+        "dense_rank": [list(dict.fromkeys(keys)).index(key) + 1 for key in keys],
+    }[function]
+    at = {row["__at"]: place for row, place in zip(sorted_rows, found, strict=True)}
+    return [at[n] for n in range(len(rows))]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """WindowRank: a name for the place, its function and order, and within which keys."""
+
+    groups: Groups
+    name: str
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[Ordering, ...]
+
+    def __call__(self, taken: list[Row]) -> list[Window]:
+        families: dict[str, list[Window]] = defaultdict(list)
+        for window in self.groups(taken):
+            families[self._family(window)].append(window)
+        return [
+            replace(window, family=name, values=partial(self._values, window, family))
+            for name, family in families.items()
+            for window in family
+        ]
+
+    def _family(self, window: Window) -> str:
+        bounds = tuple(name for name in ("window_start", "window_end") if name in window.keys)
+        return key_text(window.keys, (*self.partition, *bounds))
+
+    def _values(self, window: Window, family: list[Window]) -> dict[str, Any]:
+        """Of one window, its place among the whole family included."""
+        names = [*self.groups.keys, *((GROUPING,) if self.groups.sets else ())]
+        by_keys = sorted(family, key=lambda each: [ascending(each.keys[key]) for key in names])
+        rows = [each.values() for each in by_keys]
+        at = by_keys.index(window)
+        return {**rows[at], self.name: places(rows, self.order, self.function)[at]}

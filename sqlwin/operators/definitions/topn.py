@@ -1,0 +1,141 @@
+"""TopN by definition: at each emission all rows so far are placed, and what changed goes out.
+
+A row with a place up to `limit` is in. Between two emissions of a partition a row that
+came in is inserted, one whose place changed updated, one that is out withdrawn with
+its old values. Rows come and none leaves the input, so no partition is ever full: every
+emission is `early`, as the policy says (the binder's default is ON UPDATE); at an end
+of input what waits goes out.
+
+Worked example, the greatest value: 5 comes, `+I` 0. 7 comes: of 5 `-D` 1, of 7 `+I` 0.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from sqlwin.kernels.reference.aggregates import Ordering
+from sqlwin.kernels.reference.rows import Row
+from sqlwin.operators.changes import CHANGE_SCHEMA
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.definitions.ranks import places
+from sqlwin.operators.definitions.values import json_array
+from sqlwin.operators.definitions.waiting import Waiting, wait_early
+from sqlwin.operators.definitions.window import Position, by_position, key_text, position
+from sqlwin.policies import Early, Policy
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ
+
+Shown = dict[Position, tuple[int, Row]]
+"""Position to place and row."""
+
+
+@dataclass(frozen=True)
+class Top:
+    """Fields as of plan.nodes.TopN; carried: the input's columns."""
+
+    stream: str
+    name: str
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[Ordering, ...]
+    limit: int
+    policy: Policy
+    carried: dict[str, pl.DataType]
+    withdraw: bool = False
+
+
+@dataclass
+class ReferenceTopN:
+    """Every row taken, what was shown of each partition, the last revision of each row."""
+
+    top: Top
+    taken: list[Row] = field(default_factory=list)
+    shown: dict[str, Shown] = field(default_factory=lambda: defaultdict(dict))
+    revisions: dict[Position, int] = field(default_factory=dict)
+    waiting: dict[str, Waiting] = field(default_factory=dict)
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        return {**self.top.carried, self.top.name: pl.Int64()}
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return rows.select(*self.top.carried, *POSITION)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        known = {(row[PART], row[SEQ]) for row in self.taken}
+        new = {(r[PART], r[SEQ]): r for r in batch.to_dicts() if (r[PART], r[SEQ]) not in known}
+        self.taken += new.values()
+        came: dict[str, int] = defaultdict(int)
+        for row in new.values():
+            came[key_text(row, self.top.partition)] += 1
+        for key, rows in came.items():
+            self._wait(key, rows, now)
+        return self.nothing()
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.closed = max(watermark, stores.closed)
+        return self.nothing()
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        return self._emit(k for k, w in self.waiting.items() if w.due is not None and w.due <= now)
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        return self._emit(self.waiting)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return pl.DataFrame()
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return min((w.due for w in self.waiting.values() if w.due is not None), default=None)
+
+    def nothing(self) -> pl.DataFrame:
+        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+
+    # The definitions.
+
+    def _wait(self, key: str, rows: int, now: int) -> None:
+        """Every row counts for ROWS n; a period runs from the first change of what is in."""
+        policy, known = self.top.policy, self.waiting.get(key, Waiting())
+        changed = self._inside(key).keys() != self.shown[key].keys()
+        if policy.early is Early.ROWS or (policy.early is not None and changed):
+            self.waiting[key] = wait_early(policy, known, rows, now) or known
+        elif policy.early is None:
+            self.waiting[key] = known
+
+    def _inside(self, key: str) -> Shown:
+        """The rows of a partition that are in, with their places."""
+        rows = by_position(row for row in self.taken if key_text(row, self.top.partition) == key)
+        found = places(rows, self.top.order, self.top.function)
+        placed = zip(rows, found, strict=True)
+        return {position(row): (place, row) for row, place in placed if place <= self.top.limit}
+
+    def _emit(self, keys: Iterable[str]) -> pl.DataFrame:
+        records = [record for key in list(keys) for record in self._moves(key)]
+        return pl.DataFrame(records, schema=self.nothing().schema, orient="row")
+
+    def _moves(self, key: str) -> Iterable[dict[str, Any]]:
+        was, now = self.shown[key], self._inside(key)
+        self.shown[key] = now
+        del self.waiting[key]
+        for at, (place, row) in was.items():
+            if at not in now:
+                yield self._record(row, place, "-D")
+        for at, (place, row) in now.items():
+            if at not in was:
+                yield self._record(row, place, "+I")
+            elif was[at][0] != place:
+                if self.top.withdraw:
+                    yield self._record(row, was[at][0], "-U")
+                yield self._record(row, place, "+U")
+
+    def _record(self, row: Row, place: int, op: str) -> dict[str, Any]:
+        at = position(row)
+        revision = self.revisions.get(at, -1) + (op != "-U")
+        self.revisions[at] = revision
+        values = {**{name: row[name] for name in self.top.carried}, self.top.name: place}
+        row_key = json_array([self.top.stream, row[PART], row[SEQ]])
+        return {**values, OP: op, EMIT: "early", REVISION: revision, ROW_KEY: row_key}

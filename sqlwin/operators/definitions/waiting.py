@@ -1,0 +1,45 @@
+"""When a window that was touched goes out, by its policy.
+
+>>> policy = Policy(retain=None, early=Early.ROWS, early_rows=3)
+>>> wait_early(policy, Waiting(1), 1, now=7), wait_early(policy, Waiting(2), 1, now=7)
+(Waiting(rows=2, due=None), Waiting(rows=3, due=7))
+>>> wait_late(policy, False, Waiting(1, due=9), 1, now=7)  # 10 s from the first change
+Waiting(rows=2, due=9)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlwin.policies import Early, Late, Policy
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Rows not emitted yet, and when they are to be; None: not before something else happens."""
+
+    rows: int = 0
+    due: int | None = None
+
+
+def wait_early(policy: Policy, known: Waiting, rows: int, now: int) -> Waiting | None:
+    """Of an open window that `rows` more came to; None: nothing is kept of it."""
+    if policy.early is None:
+        return None
+    rows += known.rows
+    if policy.early is Early.ROWS:
+        return _since(known, rows, now if rows >= policy.early_rows else None)
+    return _since(known, rows, now + policy.early_period if policy.early is Early.EVERY else now)
+
+
+def wait_late(policy: Policy, closed: bool, known: Waiting, rows: int, now: int) -> Waiting | None:
+    """Of a late window; closed: it is really full, not only shown so."""
+    rows += known.rows
+    if policy.late is Late.NEVER:
+        return None if closed else Waiting(rows)
+    return _since(known, rows, now + policy.late_period if policy.late is Late.EVERY else now)
+
+
+def _since(known: Waiting, rows: int, due: int | None) -> Waiting:
+    """A period runs from the first change that waits."""
+    return Waiting(rows, min((d for d in (known.due, due) if d is not None), default=None))

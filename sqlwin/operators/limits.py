@@ -1,0 +1,81 @@
+"""When a full row is kept no longer: the *limit* of its bucket keys.
+
+It is the watermark less RETAIN, or, with RETAIN n ROWS, the instant of the n-th newest
+row of the keys (their floor), if that is later; never beyond the watermark. A row
+whose frames were full at its limit is retired: none that may still come enters them.
+
+Worked example, RETAIN 2 MINUTES OR 3 ROWS, watermark 9:05: the limit is 9:03. Tea has
+rows at 9:02, 9:04, 9:04, 9:06: its floor and limit is 9:04. Were its rows at 9:06,
+9:06, 9:07, the limit would be 9:05.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.kernels.frames import Ints
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.reading import ROWS
+from sqlwin.policies import Policy
+from sqlwin.schema import TS
+from sqlwin.state.contract import FLOOR
+
+LIMIT = "__limit"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """buckets: the keys within which RETAIN n ROWS counts."""
+
+    policy: Policy
+    buckets: tuple[str, ...]
+
+    @property
+    def any(self) -> bool:
+        return self.policy.retain is not None or self.by_rows
+
+    @property
+    def by_rows(self) -> bool:
+        return self.policy.retain_rows is not None
+
+    @property
+    def keyed(self) -> bool:
+        """Whether keys have limits of their own."""
+        return self.by_rows and bool(self.buckets)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Bucket keys and `__floor`; keys with fewer rows have no line."""
+        n = self.policy.retain_rows or 1
+        rows = stores[ROWS].scan(-(2**63), 2**63 - 1).select(*self.buckets, TS)
+        nth = pl.when(pl.len() >= n).then(pl.col(TS).tail(n).first()).alias(FLOOR)
+        grouped = rows.group_by(self.buckets).agg(nth) if self.buckets else rows.select(nth.first())
+        return grouped.drop_nulls(FLOOR)
+
+    def of_all(self, stores: Stores) -> int:
+        """The limit of keys that have no floor; of all rows, where floors have no keys."""
+        retain = self.policy.retain
+        horizon = START if retain is None else stores.closed - retain
+        if self.by_rows and not self.buckets:
+            floor = self.floors(stores)[FLOOR].max()
+            horizon = max(horizon, START if floor is None else floor)  # type: ignore[assignment]
+        return max(min(horizon, stores.closed), START)
+
+    def of_keys(self, stores: Stores) -> pl.DataFrame:
+        """Bucket keys that have a floor, and their `__limit`."""
+        at_least = pl.max_horizontal(FLOOR, pl.lit(self.of_all(stores), pl.Int64))
+        limit = pl.min_horizontal(at_least, pl.lit(stores.closed, pl.Int64)).alias(LIMIT)
+        return self.floors(stores).select(*self.buckets, limit)
+
+    def of(self, rows: pl.DataFrame, stores: Stores) -> int | Ints:
+        """The limit of each row, which has its bucket keys."""
+        if not self.keyed:
+            return self.of_all(stores)
+        on = list(self.buckets)
+        told = rows.select(on).join(
+            self.of_keys(stores), on=on, how="left", nulls_equal=True, maintain_order="left"
+        )
+        limits: Ints = told[LIMIT].fill_null(self.of_all(stores)).to_numpy()
+        return limits

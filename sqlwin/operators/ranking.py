@@ -1,0 +1,156 @@
+"""Ranks among the rows of one group window: top-n of each window, and the like.
+
+The windows are an aggregator's: it says which go out, when, and as what. Whenever one
+does, the groups that share its window and partition are taken as they are now, those
+with it that the aggregator did not emit too, ranked anew, and what differs from what
+was last sent goes out: a ranking is told whole or not at all, so it always agrees
+with itself. What waited in these groups waits no more.
+
+- A row that the aggregator emits `full` goes out in any case. Early and late, one that
+  is as it was does not.
+- A group that was never sent, and does not wait, stays unsent: its time has not come.
+  It has its place all the same.
+- Ties go by the group keys.
+
+| store    | record                                                              |
+|----------|---------------------------------------------------------------------|
+| `ranked` | partition, window's end, row key: columns and rank last emitted, `__was` |
+
+Invariant: within retention, `ranked` holds each row that was sent, as it was last
+sent. With RETAIN n ROWS alone no window is ever out of reach of a key not seen yet:
+then nothing leaves `ranked`.
+
+Worked example, rank of products by total, largest first, in the minute from 9:00: at
+9:01 tea (3) and milk (2) go out `full` as 1 and 2, revision 0. A late row adds 4 to
+milk: it goes out `late` as 6 and 1, revision 1, and so does tea, as 3 and 2, revision 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.kernels.panes import ENDLESS
+from sqlwin.kernels.standings import Standing
+from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.correcting import WAITED
+from sqlwin.operators.revisions import bounds
+from sqlwin.schema import EMIT, ROW_KEY
+
+RANKED = "ranked"
+AT = "__at"
+SENT, WORD = "__sent", "__word"
+
+
+@dataclass(frozen=True)
+class WindowRanker:
+    """name: of the column of ranks. standing: within `partition`, and the window.
+
+    inner: withdraws nothing by itself.
+    """
+
+    inner: WindowAggregator
+    name: str
+    standing: Standing
+    withdraw: bool = False
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        return {**self.inner.output, self.name: pl.Int64()}
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Of a record."""
+        return {**self.output, AT: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        return self.standing.partition
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return self.inner.prepare(rows)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        return self._ranked(self.inner.on_batch(batch, stores, now), stores)
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        emitted = self._ranked(self.inner.on_watermark(watermark, stores, now), stores)
+        retain = self.inner.policy.retain
+        if retain is not None and self._ends:
+            stores[RANKED].expire(watermark - retain + 1)
+        return emitted
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        return self._ranked(self.inner.on_tick(now, stores), stores)
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        late = self._ranked(self.inner.all_late(stores), stores)
+        return pl.concat([late, self._ranked(self.inner.all_open(stores), stores)])
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.floors(stores)
+
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
+        self.inner.restore(batch, stores, now, since)
+
+    def told_before(self, closed: int) -> int:
+        return self.inner.told_before(closed)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return self.inner.next_deadline(stores)
+
+    def nothing(self) -> pl.DataFrame:
+        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+
+    def _ranked(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """What the emission changes in its windows."""
+        if emitted.is_empty():
+            return self.nothing()
+        placed = self._placed(emitted, stores)
+        moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
+        differs = pl.any_horizontal(pl.col(WAS) < 0, *moved)
+        ours = pl.any_horizontal(SENT, WAITED, pl.col(WAS) >= 0)
+        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(WORD) == "full")))
+        was = (pl.col(WAS) + 1).cast(pl.Int32)
+        stores[RANKED].put(out.with_columns(was).select(list(self.columns)))
+        known = out.select(*self.output, WORD, WAS, ROW_KEY, *(OLD + c for c in self.output))
+        emissions = changes(known, pl.col(WORD), self.withdraw)
+        return emissions.select(*self.output, *CHANGE_SCHEMA)
+
+    def _placed(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """All rows of these windows as they are now, ranked, what was sent of them beside."""
+        others = self.inner.others(emitted, self.partition, stores)
+        sent = self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
+        around = self._marked(self.inner.as_they_are(others, stores), sent=False)
+        known = self._known(sent, stores)
+        now = pl.concat([sent, around])
+        # what the aggregator has dropped can change no more
+        gone = known.join(now, on=ROW_KEY, how="anti").with_columns(
+            pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED)
+        )
+        rows = pl.concat([now, self._marked(gone, sent=False)])
+        old = known.select(ROW_KEY, WAS, *(pl.col(c).alias(OLD + c) for c in self.output))
+        beside = rows.join(old, on=ROW_KEY, how="left")
+        by = Standing(self.standing.function, (AT, *self.partition), self.standing.order)
+        placed = by.of(beside, self.name, ties=(*self.inner.keys, ROW_KEY))
+        return placed.with_columns(pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)))
+
+    def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
+        end = pl.col("window_end").cast(pl.Int64) if self._ends else pl.lit(ENDLESS, pl.Int64)
+        marks = (end.alias(AT), pl.lit(sent).alias(SENT), pl.col(EMIT).alias(WORD), WAITED)
+        return rows.select(*self.inner.output, ROW_KEY, *marks)
+
+    def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """What was last sent of the same windows and partitions."""
+        windows = sent.select(AT, *self.partition).unique()
+        keys = windows.select(self.partition) if self.partition else None
+        known = stores[RANKED].scan(*bounds(windows[AT]), keys)
+        return known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+
+    @property
+    def _ends(self) -> bool:
+        """Whether its windows end before the input does."""
+        return "window_end" in self.inner.output

@@ -1,0 +1,111 @@
+"""Which group windows are gone for good, and what of the stores goes with them.
+
+A full window is kept to be corrected until retention is over: by time, when the
+watermark is `retain` past its end; by messages, when `retain_rows` rows of its bucket
+are newer than all a window could take in; under both, by whichever comes first.
+A bucket is what its keys have in common: all group keys, or those that all grouping
+sets have. Its *floor* says how far its messages go: the start of the pane that holds
+the n-th newest row, so no row below it is among the newest n.
+
+Invariant: the stores hold every pane, message and record of a window that is not
+retired, and no scan of theirs returns one that only retired windows would need.
+
+Worked example, tumbling minutes, RETAIN 3 ROWS, watermark 9:05, rows of tea at 9:00,
+9:01, 9:01, 9:03: the third newest is in the pane of 9:01, which is tea's floor. The
+window of 9:00 is retired; a row at 9:00:30 would be expired, one at 9:01:10 corrects
+the window of 9:01.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.kernels.panes import WINDOW_END, earliest
+from sqlwin.operators.contents import MESSAGES, PANE, PANES, ROWS
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.grouping import Grouping
+from sqlwin.operators.revisions import STORE, everything
+from sqlwin.policies import Policy
+from sqlwin.state.contract import FLOOR
+from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
+
+
+@dataclass(frozen=True)
+class Retention:
+    """A window that is never full never retires."""
+
+    policy: Policy
+    window: GroupWindow
+    by: Grouping
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of a bucket."""
+        return self.by.common
+
+    @property
+    def by_rows(self) -> bool:
+        return self.policy.retain_rows is not None and not isinstance(self.window, Whole)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
+        panes = everything(stores, PANES).select(*self.by.names, PANE, ROWS)
+        if not self.by_rows:
+            return panes.clear().select(*self.keys, pl.col(PANE).alias(FLOOR))
+        newest = self.by.one(panes).sort(PANE, descending=True)
+        until = pl.col(ROWS).cum_sum().over(self.keys) if self.keys else pl.col(ROWS).cum_sum()
+        enough = newest.filter(until >= self.policy.retain_rows)
+        greatest = pl.col(PANE).max().alias(FLOOR)
+        if self.keys:
+            return enough.group_by(self.keys).agg(greatest)
+        return enough.select(greatest).drop_nulls()
+
+    def reach(self, stores: Stores) -> int:
+        """Windows that end here or later are not out of retention, whatever their keys."""
+        return (stores.closed if self.by_rows else self._horizon(stores)) + 1
+
+    def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `windows` that are, or with this watermark become, out of retention."""
+        if windows.is_empty() or isinstance(self.window, Whole):
+            return windows.clear()
+        gone = pl.col(WINDOW_END) <= self._horizon(stores)
+        if not self.by_rows:
+            return windows.filter(gone)
+        floored = self._floored(windows, self.floors(stores))
+        below = pl.col(WINDOW_END) <= pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64))
+        return floored.filter(gone | (below & pl.col(FLOOR).is_not_null())).drop(FLOOR)
+
+    def retire(self, stores: Stores) -> None:
+        """Drop what only retired windows need; what waited there was emitted."""
+        if isinstance(self.window, Whole):
+            return
+        if self.policy.retain is not None:
+            after = self._horizon(stores) + 1
+            stores[STORE].expire(after)
+            for name in self._contents(stores):
+                stores[name].expire(earliest(after, self.window))
+        if self.by_rows:
+            self._cut(self.floors(stores), self.window, stores)
+
+    def _cut(self, floors: pl.DataFrame, window: Hop | Cumulate, stores: Stores) -> None:
+        after = pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64)) + 1
+        stores[STORE].cut(floors.with_columns(after.alias(FLOOR)))
+        for name in self._contents(stores):
+            stores[name].cut(floors.with_columns(earliest(after, window).alias(FLOOR)))
+
+    def _contents(self, stores: Stores) -> list[str]:
+        return [name for name in (PANES, MESSAGES) if name in stores.named]
+
+    def _horizon(self, stores: Stores) -> int:
+        """Windows that end by here are out of retention by time."""
+        return START if self.policy.retain is None else stores.closed - self.policy.retain
+
+    def _floored(self, windows: pl.DataFrame, floors: pl.DataFrame) -> pl.DataFrame:
+        """`windows` with the `__floor` of their bucket, NULL where it has none."""
+        if self.keys:
+            return windows.join(floors, on=list(self.keys), how="left", nulls_equal=True)
+        floor = floors[FLOOR][0] if len(floors) else None
+        return windows.with_columns(pl.lit(floor, pl.Int64).alias(FLOOR))

@@ -1,0 +1,213 @@
+"""The first n rows of each partition, in an order that is not event time.
+
+A ranking is never full: any row may still come before those that are in it. So
+every emission is `early`, when the policy says: on each update, every so often,
+every n rows of the partition, or not before the end of input, where all that waits
+goes out. An emission tells what became of the partition since the one before: a
+row that is new is inserted (`+I`), one that has moved is updated (`+U`), one that
+was pushed out is withdrawn (`-D`, as it was last emitted, one revision on).
+
+Rows come and stay: none is ever withdrawn by the input, and a row that has come
+beyond retention is not accepted, while those already ranked stay. So a place
+only ever falls, and what falls beyond `limit` need not be kept:
+
+Invariant: `top` holds every row whose place is within `limit`, and besides them
+only rows that were emitted and have not been withdrawn yet; the places counted
+off among the held rows are right up to `limit`, and beyond it wherever they are
+beyond it among all rows. For let r be beyond among all rows. Then at least
+`limit` rows (row_number), strictly better rows (rank) or strictly better values
+(dense_rank) come before r, and the best `limit` of these are held, each having a
+place within `limit`; so r is beyond among the held rows too. And if r is within,
+all that come before r are within, therefore held, therefore counted.
+
+| store      | record                                                     |
+|------------|------------------------------------------------------------|
+| `top`      | partition, slot: row, position, `__sent`, `__was`          |
+| `rankings` | partition: `__held`, `__due`, `__waiting`                  |
+
+A record of `top` lives iff its slot is below the `__held` of its partition; the
+rows take the slots 0, 1, … in their order, newest write last. `__sent` is the
+place last emitted, NULL where there was none, `__was` the revision.
+
+Worked example, the best row by points: b (5 points) comes, is emitted `+I` with
+place 1, revision 0. c (7 points) comes: b is withdrawn, `-D` revision 1, and c
+inserted, `+I` revision 0. Of a (1 point) nothing is heard or kept. By `ts DESC`
+this keeps the last row of each key: deduplication.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.kernels.standings import Standing, number_within
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.counting import Counting
+from sqlwin.operators.revisions import DUE, WAITING, everything
+from sqlwin.policies import Early, Policy
+from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ
+
+TOP, RANKINGS = "top", "rankings"
+SLOT, SENT = "__slot", "__sent"
+AT, HELD = "__at", "__held"
+CAME, NEW = "__came", "__new"
+INT: pl.DataType = pl.Int64()
+
+
+@dataclass(frozen=True)
+class TopRows(Counting):
+    """carried: the input columns and their dtypes. name: of the column of places.
+
+    Where the policy has no EARLY, nothing goes out before the end of input.
+    """
+
+    stream: str
+    carried: dict[str, pl.DataType]
+    name: str
+    standing: Standing
+    limit: int
+    policy: Policy
+    withdraw: bool = False
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        return self.standing.partition
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        return {**self.carried, self.name: INT}
+
+    @property
+    def top_columns(self) -> dict[str, pl.DataType]:
+        return {**self.carried, **PLACE, SLOT: INT, SENT: INT, WAS: pl.Int32()}
+
+    @property
+    def ranking_columns(self) -> dict[str, pl.DataType]:
+        keys = {key: self.carried[key] for key in self.partition}
+        return {**keys, AT: INT, HELD: INT, DUE: INT, WAITING: INT}
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows beyond `limit` among these alone are beyond it among all."""
+        taken = rows.select(*self.carried, *POSITION)
+        if self.policy.early is Early.ROWS:  # which counts every row
+            return taken
+        return self._placed(taken).filter(self._within).drop(self.name)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.nothing()
+        rankings = self._touched(batch, stores)
+        held = self._held(rankings, stores).with_columns(pl.lit(False).alias(NEW))
+        never = [pl.lit(0, INT), pl.lit(None, INT), pl.lit(-1, pl.Int32), pl.lit(True)]
+        came = batch.with_columns(
+            e.alias(c) for e, c in zip(never, (SLOT, SENT, WAS, NEW), strict=True)
+        )
+        placed = self._placed(pl.concat([held, came.select(held.columns)]))
+        kept = placed.filter(self._within | (pl.col(WAS) >= 0))
+        self._keep(kept, self._waiting(rankings, kept, now), stores)
+        return self.nothing()
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        if stores.pending is None or now < stores.pending:
+            return self.nothing()
+        return self._emit(pl.col(DUE) <= now, stores)
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        return self._emit(pl.col(DUE).is_not_null() | (pl.col(WAITING) > 0), stores)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return stores.pending
+
+    # What goes out.
+
+    def _emit(self, which: pl.Expr, stores: Stores) -> pl.DataFrame:
+        rankings = everything(stores, RANKINGS).filter(which)
+        if rankings.is_empty():
+            return self.nothing()
+        placed = self._placed(self._held(rankings, stores))
+        moved = ~pl.col(self.name).eq_missing(pl.col(SENT))
+        gone = self._withdrawn(placed.filter(~self._within))
+        out = self._shown(placed.filter(self._within & moved))
+        revision = pl.when(moved).then(pl.col(WAS) + 1).otherwise(pl.col(WAS)).cast(pl.Int32)
+        kept = placed.filter(self._within).with_columns(revision, pl.col(self.name).alias(SENT))
+        done = rankings.with_columns(pl.lit(None, INT).alias(DUE), pl.lit(0, INT).alias(WAITING))
+        self._keep(kept, done, stores)
+        stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
+        return pl.concat([gone, out])
+
+    def _shown(self, moved: pl.DataFrame) -> pl.DataFrame:
+        old = pl.col(SENT).alias(OLD + self.name)
+        known = moved.select(*self.output, WAS, self._row_key(), old)
+        return changes(known, "early", self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+
+    def _withdrawn(self, gone: pl.DataFrame) -> pl.DataFrame:
+        return gone.with_columns(
+            pl.col(SENT).alias(self.name),
+            pl.lit("-D").alias(OP),
+            pl.lit("early").alias(EMIT),
+            (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
+            self._row_key(),
+        ).select(*self.output, *CHANGE_SCHEMA)
+
+    def _row_key(self) -> pl.Expr:
+        source = json.dumps([self.stream], ensure_ascii=False)[:-1]
+        parts = [pl.lit(source), pl.col(PART).cast(pl.String), pl.col(SEQ).cast(pl.String)]
+        return pl.concat_str([pl.concat_str(parts, separator=","), pl.lit("]")]).alias(ROW_KEY)
+
+    # What is held.
+
+    def _touched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The rankings of the batch's partitions, and how many rows `__came` for each."""
+        known = self._joined(self._counted(batch, CAME), everything(stores, RANKINGS))
+        return known.with_columns(pl.col(HELD, WAITING).fill_null(0))
+
+    def _held(self, rankings: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        keys = rankings.select(self.partition) if self.partition else None
+        top = stores[TOP].scan(-(2**63), 2**63 - 1, keys).with_columns(pl.lit(0, INT).alias(AT))
+        counted = self._joined(top, rankings.select(*self.partition, AT, HELD))
+        return counted.filter(pl.col(SLOT) < pl.col(HELD)).select(*self.top_columns)
+
+    def _waiting(self, rankings: pl.DataFrame, kept: pl.DataFrame, now: int) -> pl.DataFrame:
+        """The rankings as this batch leaves them; those it leaves alone are left out."""
+        entered = self._counted(kept.filter(NEW), NEW)
+        waiting = pl.col(WAITING) + pl.col(CAME)
+        noted = self._joined(rankings, entered).with_columns(waiting.alias(WAITING))
+        if self.policy.early is Early.ROWS:
+            due = pl.when(pl.col(WAITING) >= self.policy.early_rows).then(pl.lit(now, INT))
+            return noted.with_columns(pl.coalesce(DUE, due).alias(DUE))
+        if self.policy.early is None:
+            return noted.filter(pl.col(NEW).is_not_null())
+        period = self.policy.early_period if self.policy.early is Early.EVERY else 0
+        return noted.filter(pl.col(NEW).is_not_null()).with_columns(
+            pl.col(DUE).fill_null(now + period)
+        )
+
+    def _keep(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
+        """Write the rows of these rankings into their first slots, and the rankings."""
+        slot = number_within(self.partition) - 1
+        written = kept.with_columns(slot.alias(SLOT), pl.lit(0, INT).alias(AT))
+        keys = [*self.partition, AT]
+        ours = written.join(rankings.select(keys), on=keys, how="semi", nulls_equal=True)
+        stores[TOP].put(ours.select(*self.top_columns))
+        held = self._joined(rankings.drop(HELD), self._counted(ours, HELD))
+        full = held.with_columns(pl.col(HELD).fill_null(0)).select(*self.ranking_columns)
+        stores[RANKINGS].put(full)
+        stores.pending = pl.Series([stores.pending, full[DUE].min()], dtype=INT).min()  # type: ignore[assignment]
+
+    def _counted(self, rows: pl.DataFrame, name: str) -> pl.DataFrame:
+        grouped = rows.with_columns(pl.lit(0, INT).alias(AT)).group_by(AT, *self.partition)
+        return grouped.agg(pl.len().cast(INT).alias(name))
+
+    def _joined(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+        keys = [*self.partition, AT]
+        return left.join(right, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+    def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return self.standing.of(rows, self.name, POSITION)
+
+    @property
+    def _within(self) -> pl.Expr:
+        return pl.col(self.name) <= self.limit

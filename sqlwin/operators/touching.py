@@ -1,0 +1,96 @@
+"""Which windows a batch touches: those whose frames hold other rows than before.
+
+Under RANGE these lie within the frames' length of a new row. Under ROWS they lie
+within so many rows of its partition, so all rows there are looked at. A row whose
+followers a late row completes has become full, and is touched even where its frame
+leaves those out.
+
+Worked example, ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING, rows at 1, 2, 4, 5 and then
+one at 3: touched are the new one, and those at 2 and 4, which hold it now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sqlwin.operators.changes import WAS
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.framing import Call, changed
+from sqlwin.operators.fullness import Fullness
+from sqlwin.operators.history import OLD_ROW
+from sqlwin.operators.reading import ROWS, Reading
+from sqlwin.operators.revisions import ADDED, FULL, bounds
+from sqlwin.schema import POSITION, TS
+from sqlwin.windows import Unit
+
+NEW = "__new"
+
+
+@dataclass(frozen=True)
+class Touching:
+    """identity: of a window; per_instant: which peers share. enough: new rows that tell."""
+
+    identity: tuple[str, ...]
+    reading: Reading
+    fullness: Fullness
+    per_instant: bool
+    enough: int
+
+    def touched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Identity, `__added`, `__full` and `__was` of windows; `batch` is not stored yet."""
+        if batch.is_empty():
+            return self._told(stores[ROWS].scan(0, 0), *(np.zeros(0, dtype=t) for t in "?l??"))
+        old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
+        came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
+        flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
+        rows = pl.concat([old, came.with_columns(flags).select(old.columns)]).sort(POSITION)
+        new = rows[NEW].to_numpy()
+        hit, added = changed(rows, new, self._calls, TS, self.enough)
+        full, was = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
+        was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.closed)
+        return self._told(rows, hit | (full & ~was), added, full, was)
+
+    def _told(
+        self,
+        rows: pl.DataFrame,
+        hit: np.ndarray,
+        added: np.ndarray,
+        full: np.ndarray,
+        was: np.ndarray,
+    ) -> pl.DataFrame:
+        told = rows.select(
+            *self.identity,
+            pl.Series(ADDED, added, dtype=pl.Int64),
+            pl.Series(FULL, full),
+            pl.Series(WAS, was).cast(pl.Int32) - 1,
+        ).filter(pl.Series(hit))
+        if not self.per_instant:
+            return told
+        # of peers the old ones tell whether their window was emitted
+        return told.group_by(self.identity).agg(pl.col(ADDED, FULL, WAS).max())
+
+    def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Rows that may be touched, in order."""
+        if any(call.frame.unit is Unit.ROWS for call in self._calls):
+            return self._of_partition(self.reading.all_rows(stores), batch)
+        lo, hi = bounds(batch[TS])
+        frames = [call.frame for call in self._calls]
+        after = [frame.preceding for frame in frames]
+        until = 2**63 - 1 if None in after else hi + max(a for a in after if a is not None)
+        since = -(2**63) if self.fullness.never else lo - self.fullness.after
+        return stores[ROWS].scan(since, max(until, hi))
+
+    def _of_partition(self, rows: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:
+        """Those of the batch's partitions, where all calls have the same."""
+        if len(self.reading.shares) > 1 or not self.reading.shares[0].partition:
+            return rows
+        on = list(self.reading.shares[0].partition)
+        keys = batch.select(on).unique()
+        return rows.join(keys, on=on, how="semi", nulls_equal=True, maintain_order="left")
+
+    @property
+    def _calls(self) -> tuple[Call, ...]:
+        return tuple(call for share in self.reading.shares for call in share.calls)

@@ -1,0 +1,72 @@
+"""What EXPLAIN warns of: where all rows meet, and state that nothing bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.plan.facts import Unranked, Window, bucket_keys, counts, full_state, unranked
+from sqlwin.plan.nodes import OverAggregate, TopN, WindowAggregate
+from sqlwin.windows import Unit, Whole
+
+
+def cautions(node: Window) -> Iterator[str]:
+    if not bucket_keys(node):
+        yield _one_bucket(node)
+    window = unranked(node)
+    yield from _state(window)
+    if isinstance(window, OverAggregate) and not window.by_arrival:
+        yield from _waiting(window)
+    if isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
+        yield from _silence(window)
+
+
+def _one_bucket(node: Window) -> str:
+    if isinstance(node, OverAggregate) and any(call.partition for call in node.calls):
+        return "the calls have no PARTITION BY in common, so all rows go to one bucket"
+    if isinstance(node, WindowAggregate) and node.keys:
+        return "no key is in every grouping set, so all rows go to one bucket"
+    return "there is no key to part the rows by, so all rows go to one bucket"
+
+
+def _state(window: Unranked) -> Iterator[str]:
+    if isinstance(window, TopN):
+        if window.partition:
+            yield "the first rows of every partition are kept, so state grows with keys"
+    elif isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
+        if any(full_state(aggregate) for aggregate in window.aggregates):
+            yield "all messages of the stream are kept, so state grows for ever"
+        elif window.keys:
+            yield "the aggregates of every key are kept, so state grows with keys"
+    elif _unbounded(window):
+        yield "frames without bound keep all rows, so state grows until a RETAIN is given"
+    elif _keeps_keys(window):
+        yield "the last rows or the count of every key are kept, so state grows with keys"
+
+
+def _unbounded(window: Unranked) -> bool:
+    kept_for_ever = window.policy.retain is None and window.policy.retain_rows is None
+    return kept_for_ever and not counts(window)
+
+
+def _keeps_keys(window: Unranked) -> bool:
+    """Whether what is kept of a key does not go with time."""
+    if counts(window):
+        return bool(bucket_keys(window))
+    calls = window.calls if isinstance(window, OverAggregate) else ()
+    return any(call.partition and call.frame.unit is Unit.ROWS for call in calls)
+
+
+def _waiting(window: OverAggregate) -> Iterator[str]:
+    frames = [call.frame for call in window.calls]
+    if any(frame.following is None for frame in frames):
+        yield "a frame that ends with the stream is full only at the end of input"
+        return
+    rows = max((f.following or 0 for f in frames if f.unit is Unit.ROWS), default=0)
+    if rows > 0:
+        follow = f"the {rows} rows that follow" if rows > 1 else "the row that follows"
+        yield f"a row waits for {follow} it in its partition, which may be long in coming"
+
+
+def _silence(window: WindowAggregate) -> Iterator[str]:
+    if window.policy.early is None and window.policy.timeout is None:
+        yield "nothing is sent before the end of input, for EMIT names no EARLY"

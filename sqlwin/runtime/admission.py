@@ -1,0 +1,162 @@
+"""Which rows a task takes in: not those beyond its count, not those it has already.
+
+The front judges by event time and needs no state. Two judgements need what the
+task knows, and come before the operator sees a row, in SAMZA-552's order:
+
+1. With `RETAIN n ROWS` a late row is expired iff n rows of its key are newer than
+   all it could correct; it goes to the error stream whole.
+2. With a declared OFFSET that is not TRUSTED, a message that was taken in before
+   is a no-op. Positions of the rows within retention, and of all messages still
+   stored, are kept; an older one has expired before it is asked for. A tuple window
+   needs no more than the greatest offset of each source partition, since its
+   offsets rise with arrival.
+
+Invariant: no position is in the `seen` store twice, and every row the operator
+was given that has not left retention is there.
+
+Worked example, OFFSET id, RETAIN 1 HOUR: ids 1, 2 come, then 2, 3, 3. The second
+batch is admitted as 3 alone; two replays are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.revisions import bounds
+from sqlwin.runtime.rejects import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
+from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
+from sqlwin.state.combine import keep_all
+from sqlwin.state.contract import FLOOR, Combine, Layout, Store
+
+SEEN = "seen"
+MESSAGES = ("messages", "rows")
+"""The stores that hold messages; all others are window metadata."""
+
+
+@dataclass(frozen=True)
+class Admission:
+    """stream: for messages. replays: positions tell repeated messages. rising: by offset alone.
+
+    by_rows: the keys within which RETAIN n ROWS counts and their dtypes, None without
+    it. retain: of event time, microseconds; None: for ever. slice_width: of the `seen` store.
+    """
+
+    stream: str
+    replays: bool
+    rising: bool
+    by_rows: tuple[tuple[str, pl.DataType], ...] | None
+    retain: int | None
+    slice_width: int
+
+    @property
+    def shapes(self) -> list[tuple[Layout, Combine]]:
+        if not self.replays or self.rising:
+            return []
+        columns = (*(self.by_rows or ()), *PLACE.items())
+        layout = Layout(SEEN, columns, (), POSITION, self.slice_width)
+        return [(layout, keep_all(layout))]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.by_rows or ())
+
+    def retire(self, watermark: int, stores: Stores, floors: pl.DataFrame | None) -> None:
+        """Forget what has expired, but no message that is still kept: it may have to come again."""
+        if SEEN not in stores.named:
+            return
+        kept = [stores[name] for name in MESSAGES if name in stores.named]
+        if floors is not None:
+            stores[SEEN].cut(self._lowered(floors, kept[0]) if kept else floors)
+        if self.retain is not None:
+            stores[SEEN].expire(min([watermark - self.retain, *(store.floor for store in kept)]))
+
+    def _lowered(self, floors: pl.DataFrame, kept: Store) -> pl.DataFrame:
+        """Floors that are below all messages that are kept of their keys."""
+        messages = kept.scan(START, END).select(*self.keys, TS)
+        least = messages.group_by(self.keys).agg(pl.col(TS).min()) if self.keys else messages.min()
+        told = _with_floor(least, floors, self.keys) if len(floors) else floors.clear()
+        lowered = pl.min_horizontal(FLOOR, TS).alias(FLOOR) if len(floors) else FLOOR
+        return told.filter(pl.col(FLOOR).is_not_null()).select(*self.keys, lowered)
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """rows: without internal columns. errors: as `rejects`. replayed: how many were no-ops."""
+
+    rows: pl.DataFrame
+    errors: pl.DataFrame = field(default_factory=no_rejects)
+    replayed: int = 0
+
+
+def admit(
+    rule: Admission,
+    rows: pl.DataFrame,
+    stores: Stores,
+    offsets: dict[int, int],
+    floors: pl.DataFrame | None,
+    watermark: int,
+) -> Admitted:
+    """Judge `rows`, of the front. offsets: the greatest taken by partition, moved on here.
+
+    floors: key columns and `__floor`, of `RETAIN n ROWS`. watermark: before the batch.
+    """
+    kept, errors = _unexpired(rule, rows, floors, watermark)
+    fresh = _fresh(rule, kept, stores, offsets) if rule.replays else kept
+    return Admitted(fresh.drop(INTERNAL, strict=False), errors, len(kept) - len(fresh))
+
+
+def _unexpired(
+    rule: Admission, rows: pl.DataFrame, floors: pl.DataFrame | None, watermark: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    if rule.by_rows is None or floors is None or floors.is_empty() or rows.is_empty():
+        return rows, no_rejects()
+    floored = _with_floor(rows, floors, rule.keys)
+    old = (pl.col(TS) < watermark) & (pl.col(TS) < pl.col(FLOOR))
+    gone = floored.filter(old.fill_null(False))
+    if gone.is_empty():
+        return rows, no_rejects()
+    errors = refused(rule.stream, gone, gone[WHOLE].to_list(), [EXPIRED] * len(gone), watermark)
+    return floored.filter(~old.fill_null(False)).drop(FLOOR), errors
+
+
+def _with_floor(rows: pl.DataFrame, floors: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+    if not keys:
+        return rows.with_columns(pl.lit(floors[FLOOR][0], pl.Int64).alias(FLOOR))
+    return rows.join(
+        floors.select(*keys, FLOOR),
+        on=list(keys),
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+
+
+def _fresh(
+    rule: Admission, rows: pl.DataFrame, stores: Stores, offsets: dict[int, int]
+) -> pl.DataFrame:
+    once = rows.unique(POSITION, keep="first", maintain_order=True)
+    if once.is_empty():
+        return once
+    if rule.rising:
+        return _risen(once, offsets)
+    seen = stores[SEEN].scan(*bounds(once[TS])).select(POSITION)
+    fresh = once.join(seen, on=list(POSITION), how="anti", maintain_order="left")
+    stores[SEEN].put(fresh.select(*rule.keys, *POSITION))
+    for part, seq in fresh.group_by(PART).agg(pl.col(SEQ).max()).iter_rows():
+        offsets[part] = max(seq, offsets.get(part, seq))
+    return fresh
+
+
+def _risen(rows: pl.DataFrame, offsets: dict[int, int]) -> pl.DataFrame:
+    known = pl.DataFrame(
+        {PART: list(offsets), "__known": list(offsets.values())},
+        schema={PART: pl.Int32, "__known": pl.Int64},
+    )
+    told = rows.join(known, on=PART, how="left", maintain_order="left")
+    fresh = told.filter(pl.col("__known").is_null() | (pl.col(SEQ) > pl.col("__known")))
+    offsets.update(fresh.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
+    return fresh.drop("__known")

@@ -1,0 +1,133 @@
+"""From a window of the plan to the operator that runs it, its folds bound to columns.
+
+A window that is not listed is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from sqlwin.functions import PythonAggregate
+from sqlwin.kernels.folds import Fold, fold
+from sqlwin.kernels.standings import By, Standing
+from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.contract import Operator
+from sqlwin.operators.framing import Call
+from sqlwin.operators.over import OverAggregator
+from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.slider import TupleSlider
+from sqlwin.operators.topn import TopRows
+from sqlwin.operators.tuples import TupleAggregator
+from sqlwin.plan.facts import Window, counts
+from sqlwin.plan.nodes import (
+    Aggregate,
+    Node,
+    OverAggregate,
+    OverCall,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.policies import Policy
+from sqlwin.runtime.slices import ENDLESS, slice_width
+from sqlwin.schema import polars_schema, polars_type
+from sqlwin.windows import Frame, Hop, Unit
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """stream: for messages. filtered: a filter above wants both sides of a change.
+
+    functions: those registered from Python, by name.
+    """
+
+    stream: str
+    filtered: bool
+    functions: Mapping[str, PythonAggregate] = field(default_factory=dict)
+
+    def operator(self, window: Window) -> Operator:
+        if isinstance(window, TopN):
+            return self._topped(window)
+        if isinstance(window, WindowRank):
+            return self._ranked(window)
+        if isinstance(window, WindowAggregate):
+            return self._counted(window) if counts(window) else self._grouped(window)
+        return self._slid(window)
+
+    def _topped(self, window: TopN) -> TopRows:
+        carried = polars_schema(window.input.schema)
+        kept = (window.name, standing(window), window.limit, window.policy)
+        return TopRows(self.stream, carried, *kept, self.filtered)
+
+    def _ranked(self, window: WindowRank) -> WindowRanker:
+        """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""
+        if counts(window):
+            raise TypeError("not in normal form: WindowRank over windows measured in messages")
+        inner = replace(self, filtered=False)._grouped(window.input)
+        return WindowRanker(inner, window.name, standing(window), self.filtered)
+
+    def _grouped(self, window: WindowAggregate) -> WindowAggregator:
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
+        return WindowAggregator(self.stream, window.window, below, keys, *rest)
+
+    def _counted(self, window: WindowAggregate) -> TupleAggregator:
+        assert isinstance(window.window, Hop)
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
+        return TupleAggregator(self.stream, window.window, below, window.partition, keys, *rest)
+
+    def _slid(self, window: OverAggregate) -> TupleSlider | OverAggregator:
+        carried = polars_schema(window.input.schema)
+        calls = tuple(self._call(call, window) for call in window.calls)
+        if window.by_arrival:
+            frame, partition = window.calls[0].frame, window.calls[0].partition
+            assert frame.preceding is not None
+            size = frame.preceding + 1
+            return TupleSlider(self.stream, size, partition, carried, calls, window.where)
+        width = slice_width(_spanned(calls) + _retained(window.policy))
+        rest = (window.policy, width, window.per_instant, self.filtered)
+        return OverAggregator(self.stream, carried, calls, *rest)
+
+    def _call(self, call: OverCall, window: OverAggregate) -> Call:
+        """A sliding tuple window is a RANGE over message numbers."""
+        frame = Frame(Unit.RANGE, call.frame.preceding) if window.by_arrival else call.frame
+        made = self._fold(call.aggregate, window.input)
+        return Call(made, call.partition, frame, polars_type(call.aggregate.type))
+
+    def _folds(self, window: WindowAggregate) -> tuple[Fold, ...]:
+        return tuple(self._fold(aggregate, window.input) for aggregate in window.aggregates)
+
+    def _fold(self, call: Aggregate, below: Node) -> Fold:
+        types = {column.name: column.type for column in below.schema}
+        args = tuple(types[arg] for arg in call.args)
+        function = self.functions.get(call.function, call.function)
+        rest = (call.params, call.distinct, call.order)
+        return fold(call.name, function, call.args, args, call.type, call.where, *rest)
+
+
+def standing(window: TopN | WindowRank) -> Standing:
+    order = tuple(By(by.column, by.descending, by.nulls_last) for by in window.order)
+    return Standing(window.function, window.partition, order)
+
+
+def _values(window: WindowAggregate) -> tuple[pl.DataType, ...]:
+    return tuple(polars_type(aggregate.type) for aggregate in window.aggregates)
+
+
+def _spanned(calls: tuple[Call, ...]) -> int:
+    """How long the longest RANGE frames reach, back and ahead, as far as they have an end."""
+    frames = [call.frame for call in calls if call.frame.unit is Unit.RANGE]
+    back = (abs(f.preceding) for f in frames if f.preceding is not None)
+    ahead = (abs(f.following) for f in frames if f.following is not None)
+    return max(back, default=0) + max(ahead, default=0)
+
+
+def _retained(policy: Policy) -> int:
+    """Microseconds; RETAIN n ROWS alone keeps rows however old."""
+    return ENDLESS if policy.retain is None else policy.retain

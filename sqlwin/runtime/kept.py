@@ -1,0 +1,62 @@
+"""What a task finds when it begins: its header, and the stores the header tells of.
+
+The header is JSON: clock, positions, and the index of every store. Where there are no
+blobs, stores live in memory and there is no header.
+
+>>> Kept(None).header()
+{}
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sqlwin.operators.contract import Stores
+from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.stores import shapes
+from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
+from sqlwin.state.memory import MemoryStore
+from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
+
+HEADER = "header"
+Header = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """token, segment_rows: as in `Task`."""
+
+    blobs: Blobs | None
+    token: str = ""
+    segment_rows: int = SEGMENT_ROWS
+    cache: SegmentCache | None = None
+
+    def header(self) -> Header:
+        """As of the last commit; nothing before the first."""
+        if self.blobs is None:
+            return {}
+        try:
+            header: Header = json.loads(self.blobs.get(HEADER))
+        except KeyError:
+            return {}
+        return header
+
+    def stores(self, query: Lowered, header: Header) -> Stores:
+        admitting = [] if query.admission is None else query.admission.shapes
+        own = [] if query.operator is None else shapes(query.operator)
+        stores = Stores({layout.name: self._store(layout, c, header) for layout, c in own})
+        stores.named |= {layout.name: self._store(layout, c, header) for layout, c in admitting}
+        if header:
+            stores.closed = header["closed"]
+            stores.pending = header["pending"]
+            stores.heard = header["heard"]
+        return stores
+
+    def _store(self, layout: Layout, combine: Combine, header: Header) -> Store:
+        if self.blobs is None:
+            return MemoryStore(layout, combine)
+        index = header["stores"][layout.name] if header else None
+        rest = {"segment_rows": self.segment_rows, "cache": self.cache}
+        return SegmentStore(layout, combine, self.blobs, self.token, index=index, **rest)  # type: ignore[arg-type]

@@ -1,0 +1,157 @@
+"""Ranks of the rows of one group window: `ROW_NUMBER() OVER (PARTITION BY window_start, …)`.
+
+Over a windowed query in FROM, or in the windowed query itself, by QUALIFY. The
+window is full before its rows are ranked, so any order and any bound will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.nodes import Order, WindowAggregate, WindowRank
+from sqlwin.sql import ast
+from sqlwin.sql.above import Above, done, needs_over
+from sqlwin.sql.below import ordered
+from sqlwin.sql.calls import Call
+from sqlwin.sql.items import Item
+from sqlwin.sql.opened import Named, named_windows, opened
+from sqlwin.sql.policies import refuse_all
+from sqlwin.sql.relation import Base, Relation
+from sqlwin.sql.scalars import Expr, parsed, place
+from sqlwin.sql.scope import Scope
+from sqlwin.sql.signatures import RANKS
+from sqlwin.windows import Cumulate, Hop, Unit
+
+EDGES = ("window_start", "window_end")
+EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY total DESC)"
+Output = Callable[[Expr, ast.Run], Expr]
+"""What an expression is over the windows: their columns."""
+
+
+def _nothing(tree: Expr, run: ast.Run) -> Expr:
+    return tree
+
+
+@dataclass
+class Ranks:
+    """The one rank of a windowed query, once it is met. spec: as written."""
+
+    named: Named = field(default_factory=dict)
+    output: Output = _nothing
+    name: str = ""
+    function: str = ""
+    partition: tuple[str, ...] = ()
+    order: tuple[Order, ...] = ()
+    spec: ast.Spec | None = None
+
+    def call(self, call: Call, node: Expr, run: ast.Run, free: Callable[[], str]) -> str:
+        """The name of the rank's column. free: a name that nothing has."""
+        assert call.over is not None
+        if call.function.name not in RANKS:
+            message = "windows over windows are not supported yet"
+            raise QueryError(message, place(node, run), legal=f"ranks of one window: {EXAMPLE}")
+        spec = opened(call.over, self.named)
+        if spec.frame is not None:
+            message = f"{call.function.name.upper()} takes no frame"
+            raise QueryError(message, spec.frame.span, legal=EXAMPLE)
+        made = (
+            call.function.name,
+            tuple(dict.fromkeys(_name(self.output(parsed(r), r), r) for r in spec.partition)),
+            tuple(_order(r, self.output) for r in spec.order),
+        )
+        if self.spec is not None and made != (self.function, self.partition, self.order):
+            message = "a second rank of windows is not supported yet"
+            raise QueryError(message, place(node, run), legal="one, and queries around the query")
+        if self.spec is None:
+            self.spec, self.name = spec, free()
+            self.function, self.partition, self.order = made
+        return self.name
+
+    def over(self, base: Base) -> WindowRank:
+        assert self.spec is not None
+        if not isinstance(base, WindowAggregate) or base.window.unit is Unit.ROWS:
+            message = "a rank over windows that slide, or are in ROWS, is not supported yet"
+            raise QueryError(message, self.spec.span, legal="TUMBLE, HOP, CUMULATE")
+        _refuse_across(base, self.partition, self.spec)
+        if not self.order:
+            raise QueryError("a rank needs ORDER BY", self.spec.span, legal=EXAMPLE)
+        within = tuple(name for name in self.partition if name not in EDGES)
+        return WindowRank(base, self.name, self.function, within, self.order)
+
+
+def _name(tree: Expr, run: ast.Run) -> str:
+    if isinstance(tree, exp.Column):
+        return tree.name
+    message = f"a rank of windows goes by keys and aggregates as they are, not by {run.original}"
+    raise QueryError(message, run.span, legal=EXAMPLE)
+
+
+def _order(run: ast.Run, output: Output) -> Order:
+    key = parsed(run, exp.Ordered)
+    assert isinstance(key, exp.Ordered)
+    return ordered(_name(output(key.this, run), run), key)
+
+
+def _refuse_across(base: WindowAggregate, partition: tuple[str, ...], spec: ast.Spec) -> None:
+    """Ranks across windows would never be done; and an aggregate is no key."""
+    window = base.window
+    needed: tuple[set[str], ...] = ({"window_end"},)
+    if isinstance(window, Hop):
+        needed = ({"window_start"}, {"window_end"})
+    elif not isinstance(window, Cumulate):
+        needed = (set(),)
+    if not any(edges <= {*partition} for edges in needed):
+        message = "a rank over windows is of the rows of one window: PARTITION BY names it"
+        raise QueryError(message, spec.span, legal=EXAMPLE)
+    for name, run in zip(partition, spec.partition, strict=False):
+        if name not in (*base.keys, *EDGES):
+            message = f"{run.original} is no key of the window"
+            raise QueryError(message, run.span, legal=", ".join((*EDGES, *base.keys)))
+
+
+# --- around a windowed query ---------------------------------------------------------------
+
+
+def over_windows(select: ast.Select, relation: Relation, items: Sequence[Item]) -> Relation:
+    """`relation`: a windowed query."""
+    base = relation.base
+    assert isinstance(base, WindowAggregate)
+    refuse_filtered(relation.predicate, relation.predicate_run)
+    refuse_all(select.policies, "this query has no window of its own to emit or retain")
+    binding = OfWindows(Scope(relation), named_windows(select))
+    binding.ranks = Ranks(binding.named, binding.over)
+    columns, predicate = binding.bound(items, select.qualify)
+    run = select.qualify or select.items[0]
+    return Relation(binding.ranks.over(base), columns, (), predicate, run)
+
+
+def refuse_filtered(predicate: Expr | None, run: ast.Run) -> None:
+    """Ranks count what a filter below them leaves, and windows are filtered only above."""
+    if predicate is not None:
+        message = "a rank of filtered windows is not supported yet"
+        raise QueryError(message, run.span, legal="the filter above the rank, or WHERE on rows")
+
+
+@dataclass
+class OfWindows(Above):
+    ranks: Ranks = field(default_factory=Ranks)
+
+    def column(self, node: exp.Column, run: ast.Run) -> Expr:
+        relation = self.scope.relation
+        below = relation.below(self.scope.resolved(node, run))
+        return below.transform(lambda n: done(n.name) if isinstance(n, exp.Column) else n)
+
+    def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
+        if call.over is None:
+            raise needs_over(node, run, EXAMPLE)
+        taken = {column.name.lower() for column in self.scope.relation.base.schema}
+
+        def free() -> str:
+            names = [wanted or "", *(f"_rank{n}" for n in range(1, 100))]
+            return next(name for name in names if name and name.lower() not in taken)
+
+        return done(self.ranks.call(call, node, run, free))

@@ -1,0 +1,132 @@
+"""The first rows of each partition in an order that is not event time.
+
+`ROW_NUMBER() OVER (PARTITION BY k ORDER BY price DESC)` bounded by QUALIFY, or by
+the WHERE of a query around it, is a TopN. So is one over `ORDER BY ts DESC`, which
+keeps the last rows of each key. Only such a rank stands in its query: what it
+ranks changes with each row, so no frame could be over the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.nodes import Order, Stream, TopN
+from sqlwin.policies import Late, Policy
+from sqlwin.sql import ast
+from sqlwin.sql.above import Above, done, needs_over
+from sqlwin.sql.below import Below
+from sqlwin.sql.bounds import OpenTop
+from sqlwin.sql.calls import Call, call_at, refuse_calls
+from sqlwin.sql.items import Item
+from sqlwin.sql.opened import Named, keys, opened, time_of
+from sqlwin.sql.policies import unending
+from sqlwin.sql.relation import Relation
+from sqlwin.sql.scalars import Expr, parsed, place
+from sqlwin.sql.scope import Scope
+from sqlwin.sql.signatures import RANKS
+
+EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY product ORDER BY price DESC)"
+
+
+def wanted(relation: Relation, runs: Sequence[ast.Run], named: Named) -> bool:
+    """Whether any rank goes by another order than event time, ascending."""
+    return any(
+        call.over is not None and _other_order(relation, call, named)
+        for run in runs
+        if run.overs
+        for node in parsed(run).walk()
+        if (call := call_at(node, run)) is not None and call.function.name in RANKS
+    )
+
+
+def _other_order(relation: Relation, call: Call, named: Named) -> bool:
+    assert call.over is not None
+    order = keys(opened(call.over, named))
+    time = time_of(relation, order) if order else None
+    return bool(order) and (time is None or time.descending)
+
+
+def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Named) -> Relation:
+    binding = Top(Scope(relation), named, Below(relation))
+    columns, predicate = binding.bound(items, select.qualify)
+    stream, rank = relation.stream, binding.rank
+    assert stream is not None and rank is not None
+    node = TopN(
+        binding.below.project(),
+        binding.name,
+        rank.function,
+        rank.partition,
+        rank.order,
+        limit=1,
+        policy=_policy(select.policies, stream),
+    )
+    run = select.qualify or select.items[0]
+    return Relation(OpenTop(node, rank.run.span), columns, (), predicate, run)
+
+
+def _policy(given: ast.Policies, stream: Stream) -> Policy:
+    """Nothing here is ever full before the end: each change is sent at once, unless told."""
+    rules = unending(given, stream)
+    told = given.late or given.final or given.changes
+    return rules if told else replace(rules, late=Late.ON_UPDATE)
+
+
+@dataclass(frozen=True)
+class Rank:
+    """run: where it stands; equal ranks may stand in several places."""
+
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[Order, ...]
+    run: ast.Run
+
+    def same(self, other: Rank) -> bool:
+        return replace(self, run=other.run) == other
+
+
+@dataclass
+class Top(Above):
+    below: Below
+    rank: Rank | None = None
+    name: str = ""
+
+    def column(self, node: exp.Column, run: ast.Run) -> Expr:
+        return done(self.below.add(self.scope.resolved(node, run), run, "column"))
+
+    def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
+        if call.over is None:
+            raise needs_over(node, run, EXAMPLE)
+        spec = opened(call.over, self.named)
+        if call.function.name not in RANKS:
+            raise _alone(node, run)
+        refuse_frame(spec, call)
+        order = tuple(self.below.order(key.ordered, key.run) for key in keys(spec))
+        rank = Rank(call.function.name, self._partition(spec), order, run)
+        if self.rank is not None and not rank.same(self.rank):
+            raise _alone(node, run)
+        if self.rank is None:
+            self.rank, self.name = rank, self.below.aggregate_name(wanted)
+        return done(self.name)
+
+    def _partition(self, spec: ast.Spec) -> tuple[str, ...]:
+        names = []
+        for run in spec.partition:
+            tree = parsed(run)
+            refuse_calls(tree, run, "PARTITION BY")
+            names.append(self.below.add(self.scope.resolved(tree, run), run, "key"))
+        return tuple(dict.fromkeys(names))
+
+
+def refuse_frame(spec: ast.Spec, call: Call) -> None:
+    if spec.frame is not None:
+        message = f"{call.function.name.upper()} takes no frame"
+        raise QueryError(message, spec.frame.span, legal=call.function.example)
+
+
+def _alone(node: Expr, run: ast.Run) -> QueryError:
+    message = "a rank in an order that is not event time is the only OVER call of its query"
+    return QueryError(message, place(node, run), legal=f"{EXAMPLE}, and no other OVER")

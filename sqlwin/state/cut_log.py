@@ -1,0 +1,64 @@
+"""Cuts on disk: the floors that rose, a blob a flush, merged as runs of segments are.
+
+A blob is a segment whose records are floors and whose time is `__floor`. Of a key
+that several blobs name, the highest floor counts, so their order means nothing.
+A blob all of whose floors the store's own has passed is dropped unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from sqlwin.state.contract import FLOOR
+from sqlwin.state.cuts import Columns, Cuts, accept_floors, highest
+from sqlwin.state.index import Segment
+from sqlwin.state.shelf import Shelf
+from sqlwin.state.tiers import merge_from
+
+MAX_BLOBS = 4
+"""Of one set of columns."""
+
+
+class CutLog:
+    """Which blobs hold the floors of `cuts`."""
+
+    def __init__(self, cuts: Cuts, shelf: Shelf) -> None:
+        self.cuts, self.shelf = cuts, shelf
+        self._blobs: dict[Columns, list[Segment]] = {}
+
+    def restore(self, blobs: Iterable[Segment]) -> None:
+        for blob in blobs:
+            floors = accept_floors(self.cuts.layout, self.shelf.read(blob.name))
+            self._blobs.setdefault(tuple(floors.columns[:-1]), []).append(blob)
+            self.cuts.take(floors, told=True)
+
+    def write(self, floor: int, token: str) -> None:
+        """Take down what rose since the last call. floor: of the store."""
+        self._forget(floor)
+        for risen in self.cuts.risen():
+            floors = risen.filter(pl.col(FLOOR) > floor)
+            if floors.height:
+                self._append(floors, token)
+
+    def _forget(self, floor: int) -> None:
+        for by, blobs in self._blobs.items():
+            self.shelf.drop(blob.name for blob in blobs if blob.hi - 1 <= floor)
+            self._blobs[by] = [blob for blob in blobs if blob.hi - 1 > floor]
+
+    def _append(self, floors: pl.DataFrame, token: str) -> None:
+        blobs = self._blobs.setdefault(tuple(floors.columns[:-1]), [])
+        first = merge_from([*(blob.rows for blob in blobs), floors.height], MAX_BLOBS)
+        merged = [self.shelf.read(blob.name) for blob in blobs[first:]]
+        whole = highest([*merged, floors]) if merged else floors
+        self.shelf.drop(blob.name for blob in blobs[first:])
+        blobs[first:] = [self.shelf.write(whole, FLOOR, token)]
+
+    def blobs(self) -> list[Segment]:
+        return [blob for blobs in self._blobs.values() for blob in blobs]
+
+    def _check(self) -> None:
+        for by, blobs in self._blobs.items():
+            assert len(blobs) <= MAX_BLOBS
+            assert all(tuple(self.shelf.read(b.name).columns) == (*by, FLOOR) for b in blobs)

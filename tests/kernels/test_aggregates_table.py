@@ -1,0 +1,84 @@
+"""docs/aggregates.md has every aggregate, with the facts that the code goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from sqlwin.aggregates import ALIASES, MEAN_DISTINCT, SIGNATURES, SKIP_NULLS, Signature, signature
+
+DOCS = Path(__file__).parents[2] / "docs" / "aggregates.md"
+TABLE = [
+    [cell.strip() for cell in line.strip().strip("|").split("|")]
+    for line in DOCS.read_text().splitlines()
+    if line.startswith("| `")
+]
+INT, TEXT, PRICE = pa.int32(), pa.string(), pa.decimal128(10, 2)
+TYPES = (INT, pa.float32(), PRICE, TEXT, pa.bool_(), pa.date32())
+
+RESULTS: dict[str, Callable[[pa.DataType], pa.DataType]] = {
+    "BIGINT": lambda type_: pa.int64(),
+    "DOUBLE": lambda type_: pa.float64(),
+    "BOOLEAN": lambda type_: pa.bool_(),
+    "STRING": lambda type_: pa.string(),
+    "the argument's": lambda type_: type_,
+    "ARRAY of the argument's": pa.list_,
+}
+
+
+def facts(known: Signature) -> list[str]:
+    """A row of the table, but for the result."""
+    spellings = ", ".join(f"`{name.upper()}`" for name, to in ALIASES.items() if to == known.name)
+    arguments = "; ".join([known.accepts, *(param.value for param in known.params)])
+    arguments += ", or an array of them" * known.listed
+    arguments += f" (left out: `{known.defaults[0]}`)" if known.defaults else ""
+    state = "full" if known.full_state else "incremental"
+    if known.keeps_values(distinct=True) and not known.full_state:
+        state += ", full with DISTINCT"
+    return [
+        f"`{known.name.upper()}`", spellings, arguments, known.distinct.value,
+        "yes" if known.sorts else "no", state, "yes" if known.invertible else "no",
+        "exact" if known.exact else known.bound, known.nothing.value,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("known", SIGNATURES, ids=lambda known: known.name)
+def test_every_aggregate_is_in_the_table(known: Signature) -> None:
+    (row,) = (row for row in TABLE if row[0] == f"`{known.name.upper()}`")
+    result = row[3]
+    assert [*row[:3], *row[4:]] == facts(known)
+    if known.name in ("sum", "avg"):
+        return
+    one, *array = result.split(", or an ")
+    assert bool(array) == known.listed
+    accepted = [t for t in TYPES if known.result((t, t)) is not None]
+    assert accepted
+    for type_ in accepted:
+        assert known.result((type_, type_)) == RESULTS[one](type_)
+        if known.listed:
+            assert known.returns((type_,), listed=True) == pa.list_(RESULTS[one](type_))
+
+
+def test_results_of_sum_and_avg() -> None:
+    cells = {row[0]: row[3] for row in TABLE}
+    assert cells["`SUM`"] == "BIGINT, DOUBLE; DECIMAL(p + 10, s)"
+    assert cells["`AVG`"] == "DOUBLE; DECIMAL(p + 4, s + 4)"
+    for name, price in (("sum", pa.decimal128(20, 2)), ("avg", pa.decimal128(14, 6))):
+        known = signature(name)
+        assert known is not None
+        assert known.result((PRICE,)) == price
+        assert known.result((TEXT,)) is None
+
+
+def test_the_table_has_nothing_else() -> None:
+    assert [row[0] for row in TABLE] == [f"`{known.name.upper()}`" for known in SIGNATURES]
+
+
+def test_spellings_lead_to_functions() -> None:
+    names = {known.name for known in SIGNATURES}
+    assert set(ALIASES.values()) <= names
+    assert not names & set(ALIASES)
+    assert set(ALIASES) >= MEAN_DISTINCT | SKIP_NULLS

@@ -1,0 +1,164 @@
+"""OVER operators to test: columns k, j, v; slices and instants of a few microseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from sqlwin.kernels.folds import fold, polars_type
+from sqlwin.operators.definitions.overs import Overs
+from sqlwin.operators.definitions.values import Value
+from sqlwin.operators.definitions.window import Definition
+from sqlwin.operators.framing import Call
+from sqlwin.operators.over import OverAggregator
+from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.policies import Early, Late, Policy
+from sqlwin.schema import TS
+from sqlwin.state.contract import FLOOR, Store
+from sqlwin.windows import Exclude, Frame, Unit
+from tests.operators.driving import Driven
+
+BIGINT = pa.int64()
+COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "j": pl.Int64(), "v": pl.Int64()}
+TYPES = {"k": pa.string(), "j": BIGINT, "v": BIGINT}
+FUNCTIONS: dict[str, tuple[str, tuple[str, ...], pa.DataType, dict[str, Any]]] = {
+    "count": ("count", (), BIGINT, {}),
+    "sum": ("sum", ("v",), BIGINT, {}),
+    "first": ("first", ("v",), BIGINT, {}),
+    "last": ("last", ("v",), BIGINT, {}),
+    "distinct": ("count", ("v",), BIGINT, {"distinct": True}),
+    "list": ("collect_list", ("v",), pa.list_(BIGINT), {}),
+    "second": ("nth_value", ("v",), BIGINT, {"params": (2,)}),
+}
+Called = tuple[str, tuple[str, ...], Frame]
+
+
+class Defined(Driven):
+    """The reference keeps its own state."""
+
+    def _named(self) -> dict[str, Store]:
+        return {}
+
+
+def over(
+    *called: Called,
+    slice_width: int = 4,
+    per_instant: bool = False,
+    withdraw: bool = False,
+    **policy: Any,
+) -> OverAggregator:
+    """called: (a name of FUNCTIONS, partition, frame) of each call."""
+    calls = []
+    for number, (name, partition, frame) in enumerate(called):
+        function, args, type_, more = FUNCTIONS[name]
+        types = tuple(TYPES[arg] for arg in args)
+        bound = fold(f"a{number}", function, args, types, type_, None, **more)
+        calls.append(Call(bound, partition, frame, polars_type(type_)))
+    kept = Policy(**{"retain": 5, **policy})
+    return OverAggregator("s", COLUMNS, tuple(calls), kept, slice_width, per_instant, withdraw)
+
+
+def specified(fast: OverAggregator) -> ReferenceOperator:
+    calls = tuple((_value(call), call.partition, call.frame) for call in fast.calls)
+    buckets = fast.limits.buckets
+    overs = Overs("s", tuple(COLUMNS), calls, False, fast.per_instant, None, buckets)
+    rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw, buckets)
+    return ReferenceOperator(Definition(overs, *rest))
+
+
+def _value(call: Call) -> Value:
+    bound = call.fold.call
+    more = (bound.where, bound.params, bound.distinct)
+    return Value(bound.name, bound.function, bound.args, bound.type, *more)
+
+
+def admitted(rows: pl.DataFrame, driven: Driven, policy: Policy) -> pl.DataFrame:
+    """What a host lets through, by RETAIN and the floors the operator tells."""
+    late = pl.col(TS) < driven.watermark
+    horizon = -(2**62) if policy.retain is None else driven.watermark - policy.retain
+    kept = rows.filter(~(late & (pl.col(TS) < horizon)))
+    if policy.retain_rows is None:
+        return kept
+    floors = driven.operator.floors(driven.stores)
+    keys = [name for name in floors.columns if name != FLOOR]
+    floor = pl.lit(floors[FLOOR].max(), pl.Int64).alias(FLOOR)
+    if keys:
+        kept = kept.join(floors, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    else:
+        kept = kept.with_columns(floor)
+    return kept.filter(~(late & (pl.col(TS) < pl.col(FLOOR)).fill_null(False))).drop(FLOOR)
+
+
+BOUNDS = st.sampled_from([None, -3, -1, 0, 0, 1, 2, 3])
+
+
+@st.composite
+def frames(draw: st.DrawFn, exclude: bool = True) -> Frame:
+    preceding, following = draw(BOUNDS), draw(BOUNDS)
+    if following is None and draw(st.sampled_from([True, True, True, False])):
+        following = 0  # a frame without an end makes all others wait
+    if preceding is not None and following is not None and preceding + following < 0:
+        preceding, following = -following, -preceding
+    left_out = draw(st.sampled_from([Exclude.NO_OTHERS, Exclude.NO_OTHERS, *Exclude]))
+    unit = draw(st.sampled_from(list(Unit)))
+    return Frame(unit, preceding, following, left_out if exclude else Exclude.NO_OTHERS)
+
+
+PARTITIONS = st.sampled_from([(), ("k",), ("k",), ("k", "j"), ("j",)])
+
+
+def policies() -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(
+        {
+            "early": st.sampled_from([None, None, *Early]),
+            "early_period": st.just(4),
+            "early_rows": st.just(2),
+            "late": st.sampled_from([Late.EVERY, Late.ON_UPDATE, Late.NEVER]),
+            "late_period": st.just(3),
+            "timeout": st.sampled_from([None, None, 6]),
+            "retain": st.sampled_from([None, 0, 2, 2, 5, 20]),
+            "retain_rows": st.sampled_from([None, None, None, 1, 3]),
+            "slice_width": st.sampled_from([1, 2, 4, 16]),
+            "withdraw": st.booleans(),
+        }
+    )
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> OverAggregator:
+    names = st.sampled_from(list(FUNCTIONS))
+    if draw(st.sampled_from([True, False, False, False])):
+        frame = Frame(Unit.RANGE, draw(st.sampled_from([None, 0, 2, 5])), 0)
+        partition, chosen = draw(PARTITIONS), draw(st.lists(names, min_size=1, max_size=2))
+        called = [(name, partition, frame) for name in chosen]
+        return over(*called, per_instant=True, **draw(policies()))
+    calls = st.lists(st.tuples(names, PARTITIONS, frames()), min_size=1, max_size=3)
+    return over(*draw(calls), **draw(policies()))
+
+
+@dataclass(frozen=True)
+class Step:
+    """rows: (k, j, v, instant). watermark, clock: more than before."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    watermark: int
+    clock: int
+    end: bool
+
+
+def steps(lateness: int = 8) -> st.SearchStrategy[list[Step]]:
+    """Instants lie around the watermark."""
+    row = st.tuples(
+        st.sampled_from(["a", "a", "b", None]),
+        st.sampled_from([1, None]),
+        st.sampled_from([None, 1, 2, 3]),
+        st.integers(-lateness, lateness),
+    )
+    ends = st.sampled_from([False] * 9 + [True])
+    moves = st.sampled_from([0, 0, 1, 2, 3, 5, 9])
+    one = st.builds(Step, st.lists(row, max_size=5).map(tuple), moves, st.integers(0, 4), ends)
+    return st.lists(one, min_size=1, max_size=10)

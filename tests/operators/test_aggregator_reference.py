@@ -1,0 +1,157 @@
+"""Any windows, sets and policies: each call emits what the definitions emit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwin.instants import MINUTE, SECOND
+from sqlwin.kernels.reference.windows import pane_of
+from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.definitions.groups import Groups
+from sqlwin.operators.definitions.values import Value
+from sqlwin.operators.definitions.window import Definition
+from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.policies import Early, Late
+from sqlwin.schema import TS
+from sqlwin.state.contract import FLOOR, Store
+from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
+from tests.operators.aggregators import COLUMNS, aggregator
+from tests.operators.driving import Driven, records, rows_of
+
+BIGINT = pa.int64()
+VALUES = {
+    "n": Value("n", "count", (), BIGINT),
+    "total": Value("total", "sum", ("v",), BIGINT),
+    "values": Value("values", "collect_list", ("v",), pa.list_(BIGINT)),
+}
+
+
+class Defined(Driven):
+    """The reference keeps its own state."""
+
+    def _named(self) -> dict[str, Store]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Step:
+    """rows: (k, b, v, seconds of event time). watermark, clock: seconds more than before."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    watermark: int
+    clock: int
+    end: bool
+
+
+def specified(fast: WindowAggregator) -> ReferenceOperator:
+    values = tuple(VALUES[fold.call.name] for fold in fast.folds)
+    keys, window = tuple(fast.keys), fast.window
+    buckets = fast.retention.keys
+    return ReferenceOperator(
+        Definition(
+            windows=Groups("s", window, keys, values, (), None, fast.sets, buckets),
+            output=fast.output,
+            carried=COLUMNS,
+            policy=fast.policy,
+            withdraw=fast.withdraw,
+            buckets=buckets,
+            floor_of=lambda ts: pane_of(ts, window),
+        )
+    )
+
+
+def hops() -> st.SearchStrategy[Hop]:
+    lengths = st.sampled_from([(60, 60), (60, 30), (90, 60), (50, 40)])
+    offset = st.sampled_from([0, 7, -20])
+    return st.builds(lambda by, o: Hop(by[0] * SECOND, by[1] * SECOND, o * SECOND), lengths, offset)
+
+
+def windows() -> st.SearchStrategy[GroupWindow]:
+    run = st.builds(
+        lambda o: Cumulate(90 * SECOND, 30 * SECOND, o * SECOND), st.sampled_from([0, 20])
+    )
+    return st.one_of(hops(), hops(), run, st.just(Whole()))
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> WindowAggregator:
+    keys = draw(st.sampled_from([(), ("k",), ("k", "b")]))
+    subsets = [keys, keys[:1], ()]
+    sets = draw(st.lists(st.sampled_from(subsets), unique=True) if keys else st.just([]))
+    return aggregator(
+        draw(windows()),
+        keys,
+        draw(st.sampled_from([("n", "total"), ("total", "values"), ("values",)])),
+        tuple(sets),
+        draw(st.booleans()),
+        early=draw(st.sampled_from([None, *Early])),
+        early_period=20 * SECOND,
+        early_rows=2,
+        late=draw(st.sampled_from(Late)),
+        timeout=draw(st.sampled_from([None, 25 * SECOND])),
+        retain=draw(st.sampled_from([None, 0, MINUTE, 5 * MINUTE])),
+        retain_rows=draw(st.sampled_from([None, None, 1, 4])),
+    )
+
+
+def steps() -> st.SearchStrategy[list[Step]]:
+    row = st.tuples(
+        st.sampled_from(["a", "b", None]),
+        st.sampled_from([1, None]),
+        st.integers(0, 9),
+        st.integers(0, 400),
+    )
+    rows = st.lists(row, max_size=5).map(tuple)
+    ends = st.sampled_from([False] * 7 + [True])
+    return st.lists(
+        st.builds(Step, rows, st.integers(0, 90), st.integers(0, 30), ends), min_size=1, max_size=9
+    )
+
+
+def admitted(rows: pl.DataFrame, driven: Driven, retain: int | None) -> pl.DataFrame:
+    """What a host lets through, by the floors the operator tells."""
+    late = pl.col(TS) < driven.watermark
+    gone = late & (pl.col(TS) < (driven.watermark - retain if retain is not None else -(2**62)))
+    floors = driven.operator.floors(driven.stores)
+    keys = [name for name in floors.columns if name != FLOOR]
+    floored = (
+        rows.join(floors, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        if keys
+        else rows.with_columns(pl.lit(floors[FLOOR].max(), pl.Int64).alias(FLOOR))
+    )
+    return floored.filter(~gone, ~(late & (pl.col(TS) < pl.col(FLOOR).fill_null(-(2**62))))).drop(
+        FLOOR
+    )
+
+
+@given(operators(), steps(), st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)
+def test_each_call_emits_what_the_definitions_emit(
+    operator: WindowAggregator, taken: list[Step], restarts: bool
+) -> None:
+    fast, slow = Driven(operator, restarts), Defined(specified(operator))
+    seq, watermark, now = 0, 0, 0
+    for step in taken:
+        rows = [(k, b, v, at * SECOND, 0, seq + n) for n, (k, b, v, at) in enumerate(step.rows)]
+        seq, watermark, now = (
+            seq + len(rows),
+            watermark + step.watermark * SECOND,
+            now + step.clock * SECOND,
+        )
+        batch = rows_of(COLUMNS, *rows)
+        batches = [admitted(batch, driven, operator.policy.retain) for driven in (fast, slow)]
+        assert batches[0].equals(batches[1])
+        found, expected = (
+            records(
+                driven.step(kept if rows else None, now, watermark, step.end), list(operator.output)
+            )
+            for driven, kept in zip((fast, slow), batches, strict=True)
+        )
+        assert found == expected
+        assert fast.deadline == slow.deadline

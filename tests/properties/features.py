@@ -1,0 +1,57 @@
+"""What the random queries may hold. A feature that is not in FEATURES is not drawn.
+
+`SQLWIN_FEATURES=early,sets` draws these only, `SQLWIN_FEATURES=all` every one there is.
+
+| feature | is |
+|---|---|
+| `early`, `timeout` | EMIT EARLY …, ON CLOSE TIMEOUT |
+| `rows` | RETAIN n ROWS |
+| `endless` | a plan whose policy retains for ever |
+| `cumulate`, `whole`, `sets` | CUMULATE, GROUP BY without a window, GROUPING SETS |
+| `frames` | frames with any bounds |
+| `exclude` | EXCLUDE |
+| `values` | aggregates that keep all values, DISTINCT, lists |
+| `pairs` | COVAR, CORR, NTH_VALUE |
+| `sketches` | approximate aggregates |
+| `analytic` | LAG, LEAD, RANK … |
+| `qualify`, `top`, `ranks` | QUALIFY, the first n of each key, the first n groups of each window |
+| `replays` | messages that come twice, told by OFFSET |
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+WORDS = """early timeout rows endless cumulate whole sets frames exclude values pairs sketches
+analytic qualify top ranks replays"""
+ALL = frozenset(WORDS.split())
+LANDED: frozenset[str] = ALL
+
+
+def _asked() -> frozenset[str]:
+    text = os.environ.get("SQLWIN_FEATURES", "")
+    return LANDED if not text else ALL if text == "all" else frozenset(text.split(","))
+
+
+FEATURES = _asked()
+
+
+def has(feature: str) -> bool:
+    assert feature in ALL, feature
+    return feature in FEATURES
+
+
+def cases(share: int) -> int:
+    """How many examples of a property that has `share` in a run of CI; SQLWIN_CASES scales."""
+    return max(1, round(share * float(os.environ.get("SQLWIN_CASES", "1"))))
+
+
+def one_of(always: list[T], **by_feature: list[T]) -> st.SearchStrategy[T]:
+    """One of what there always is, and of what the features add."""
+    return st.sampled_from(
+        [*always, *(x for f, more in by_feature.items() if has(f) for x in more)]
+    )

@@ -1,0 +1,146 @@
+"""Random window operators over a stream: every node that a plan has one of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from sqlwin.plan.nodes import (
+    Aggregate,
+    Order,
+    OverAggregate,
+    OverCall,
+    Scan,
+    Stream,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Unit, Whole
+from tests.properties.features import has
+from tests.properties.plan_calls import aggregates
+from tests.properties.plan_policies import counted, policies, rankings
+
+Window = WindowAggregate | OverAggregate | TopN | WindowRank
+FUNCTIONS = st.sampled_from(["row_number", "rank", "dense_rank"])
+COUNTED = Aggregate("n", "count", ("i",), pa.int64())
+SETS = [(("k",), ("b",)), (("k", "b"), ("k",), ()), (("k",), ())]
+
+
+def windows(stream: Stream) -> SearchStrategy[Window]:
+    kinds = [groups(stream), messages(stream), overs(stream), sliding(stream)]
+    kinds += [tops(stream)] if has("top") else []
+    kinds += [ranked(stream)] if has("ranks") else []
+    return st.one_of(kinds)
+
+
+def partitions() -> SearchStrategy[tuple[str, ...]]:
+    return st.sampled_from([(), ("k",), ("k", "b")])
+
+
+@st.composite
+def groups(draw: DrawFn, stream: Stream) -> WindowAggregate:
+    keys = draw(partitions())
+    sets = draw(st.sampled_from(SETS)) if has("sets") and len(keys) > 1 else ()
+    return WindowAggregate(
+        input=Scan(stream),
+        window=draw(_group_windows()),
+        keys=keys,
+        aggregates=tuple(draw(aggregates(stream.schema))),
+        policy=draw(policies()),
+        sets=sets,
+    )
+
+
+def _group_windows() -> SearchStrategy[Hop | Cumulate | Whole]:
+    offsets = st.integers(0, 2)
+    hops = st.integers(1, 6).flatmap(
+        lambda size: st.builds(Hop, st.just(size), st.integers(1, size), offsets)
+    )
+    steps = st.builds(
+        lambda step, times, offset: Cumulate(step * times, step, offset),
+        st.integers(1, 3),
+        st.integers(1, 3),
+        offsets,
+    )
+    kinds = [hops, hops]
+    kinds += [steps] if has("cumulate") else []
+    kinds += [st.just(Whole())] if has("whole") else []
+    return st.one_of(kinds)
+
+
+@st.composite
+def messages(draw: DrawFn, stream: Stream) -> WindowAggregate:
+    size, keys = draw(st.integers(1, 6)), draw(partitions())
+    return WindowAggregate(
+        input=Scan(stream),
+        window=Hop(size, draw(st.integers(1, size)), 0, Unit.ROWS),
+        keys=keys,
+        aggregates=tuple(draw(aggregates(stream.schema))),
+        policy=draw(counted()),
+        partition=keys[: draw(st.integers(0, len(keys)))],
+        where=draw(st.sampled_from([None, "b"])),
+    )
+
+
+@st.composite
+def overs(draw: DrawFn, stream: Stream) -> OverAggregate:
+    calls = tuple(
+        OverCall(a, draw(partitions()), draw(frames())) for a in draw(aggregates(stream.schema))
+    )
+    return OverAggregate(Scan(stream), calls, draw(policies()))
+
+
+@st.composite
+def frames(draw: DrawFn) -> Frame:
+    """Any bounds, also a frame beside its row; half of them as people write them."""
+    unit = draw(st.sampled_from(Unit))
+    if not has("frames") or draw(st.booleans()):
+        return Frame(unit, draw(st.integers(0, 5)))
+    preceding = draw(st.none() | st.integers(-3, 5))
+    least = -3 if preceding is None else -preceding
+    following = draw(st.none() | st.integers(least, max(least, 4)))
+    excluded = draw(st.sampled_from(Exclude)) if has("exclude") else Exclude.NO_OTHERS
+    return Frame(unit, preceding, following, excluded)
+
+
+@st.composite
+def sliding(draw: DrawFn, stream: Stream) -> OverAggregate:
+    """Sliding windows of a stream: all calls share partition and frame."""
+    # Messages are numbered as they come, and an OFFSET is taken to rise with them; shuffled
+    # ones would leave open which of two is FIRST.
+    by_arrival = stream.offset is None and draw(st.booleans())
+    frame = Frame(Unit.ROWS if by_arrival else Unit.RANGE, draw(st.integers(0, 5)))
+    partition = draw(partitions())
+    return OverAggregate(
+        input=Scan(stream),
+        calls=tuple(OverCall(a, partition, frame) for a in draw(aggregates(stream.schema))),
+        policy=draw(counted() if by_arrival else policies()),
+        by_arrival=by_arrival,
+        per_instant=not by_arrival,
+        window_columns=True,
+        where=draw(st.sampled_from([None, "b"])) if by_arrival else None,
+    )
+
+
+@st.composite
+def tops(draw: DrawFn, stream: Stream) -> TopN:
+    how = draw(FUNCTIONS), draw(partitions()), draw(_orders(["i", "f", "k"]))
+    return TopN(Scan(stream), "a0", *how, draw(st.integers(1, 3)), draw(rankings()))
+
+
+@st.composite
+def ranked(draw: DrawFn, stream: Stream) -> WindowRank:
+    window = draw(groups(stream))
+    window = replace(window, aggregates=(*window.aggregates, COUNTED))
+    partition = window.keys[: draw(st.integers(0, len(window.keys)))]
+    order = draw(_orders([COUNTED.name, *window.keys]))
+    return WindowRank(window, "place", draw(FUNCTIONS), partition, order)
+
+
+def _orders(names: list[str]) -> SearchStrategy[tuple[Order, ...]]:
+    one = st.builds(Order, st.sampled_from(names), st.booleans(), st.booleans())
+    return st.lists(one, min_size=1, max_size=2).map(tuple)

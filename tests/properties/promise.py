@@ -1,0 +1,36 @@
+"""A delivery through a query: what holds in the end, and the same as the steps of a golden."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from sqlwin.embedded.board import fold
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.instants import SECOND
+from sqlwin.sql import script
+from tests.properties.deliveries import Delivery
+from tests.properties.hosts import Host
+from tests.properties.question import Question
+
+
+def streamed(question: Question, delivery: Delivery, host: Host) -> list[tuple[Any, ...]]:
+    """The last revisions; hosts that restart do so after each batch."""
+    lives = host(script(question.text))
+    told: list[pl.DataFrame] = []
+    for number, batch in enumerate(delivery):
+        query = next(lives)
+        query.push("s", batch)
+        query.advance(now=2 * number * SECOND)  # some corrections go out between the batches
+        told.append(_told(query))
+    query = next(lives)
+    query.drain()
+    last = fold(pl.concat([*told, _told(query)])).filter(pl.col("op") != "-D")
+    return last.drop("op", "emit", "revision", "row_key").rows()
+
+
+def _told(query: EmbeddedQuery) -> pl.DataFrame:
+    query._check()
+    assert query.expired().num_rows == 0
+    return pl.DataFrame(pl.from_arrow(query.results()))

@@ -1,0 +1,198 @@
+"""Random OVER clauses: frames with any bounds, analytic functions, QUALIFY, the first n."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from tests.properties.features import has, one_of
+from tests.properties.query_calls import Call, calls, listed, ours, theirs
+from tests.properties.question import SECOND, Question, partitioned, partitions, predicates
+
+EXCLUDED = ["", "", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES", " EXCLUDE NO OTHERS"]
+
+
+@dataclass(frozen=True)
+class Framed:
+    """unit, low, high: offsets from the row, negative before it, None unbounded."""
+
+    unit: str
+    low: int | None
+    high: int | None
+    exclude: str = ""
+
+    def text(self, unit: str) -> str:
+        """unit: what a number stands in, as `INTERVAL '{}' SECOND`."""
+        low = _bound(self.low, unit, "UNBOUNDED PRECEDING")
+        high = _bound(self.high, unit, "UNBOUNDED FOLLOWING")
+        return f"{self.unit} BETWEEN {low} AND {high}{self.exclude}"
+
+    @property
+    def ours(self) -> str:
+        return f"ORDER BY ts {self.text('{}' if self.unit == 'ROWS' else _SECONDS)}"
+
+    @property
+    def theirs(self) -> str:
+        if self.unit == "ROWS":
+            return f"ORDER BY us, seq {self.text('{}')}"
+        return f"ORDER BY us {self.text('{}000000')}"
+
+
+_SECONDS = "INTERVAL '{}' SECOND"
+
+
+def _bound(offset: int | None, unit: str, unbounded: str) -> str:
+    if offset is None:
+        return unbounded
+    side = "PRECEDING" if offset < 0 else "FOLLOWING"
+    return f"{unit.format(abs(offset))} {side}" if offset else "CURRENT ROW"
+
+
+@st.composite
+def frames(draw: DrawFn) -> Framed:
+    unit = draw(st.sampled_from(["ROWS", "RANGE"]))
+    if not has("frames") or draw(st.booleans()):
+        return Framed(unit, -draw(st.integers(0, 8)), 0)
+    low = draw(st.none() | st.integers(-6, 3))
+    least = -6 if low is None else low
+    high = draw(st.none() | st.integers(least, max(least, 5)))
+    exclude = draw(st.sampled_from(EXCLUDED)) if has("exclude") else ""
+    return Framed(unit, low, high, exclude)
+
+
+Columns = tuple[str, str]
+"""A value of the select list: ours, theirs."""
+
+
+@st.composite
+def framed(draw: DrawFn) -> Columns:
+    keys, (call,), frame = draw(partitions()), draw(calls().map(lambda c: c[:1])), draw(frames())
+    by = partitioned(keys)
+    if frame.unit == "ROWS" and frame.exclude in (" EXCLUDE GROUP", " EXCLUDE TIES"):
+        return call.ours.format(over=f" OVER ({by}{frame.ours})"), _looked_up(keys, call, frame)
+    overs = (f" OVER ({by}{frame.ours})", f" OVER ({by}{frame.theirs})")
+    return call.ours.format(over=overs[0]), call.theirs.format(over=overs[1])
+
+
+def _looked_up(keys: tuple[str, ...], call: Call, frame: Framed) -> str:
+    """Peers are rows of one instant: DuckDB, told (us, seq) for ROWS, sees none; so by hand."""
+    own = " AND ".join(f"r.{key} IS NOT DISTINCT FROM o.{key}" for key in keys) or "true"
+    n = f"rn{len(keys)}"
+    low = "" if frame.low is None else f" AND r.{n} >= o.{n} + {frame.low}"
+    high = "" if frame.high is None else f" AND r.{n} <= o.{n} + {frame.high}"
+    kept = " OR r.seq = o.seq" if frame.exclude == " EXCLUDE TIES" else ""
+    where = f"{own}{low}{high} AND (r.us <> o.us{kept})"
+    return f"(SELECT {call.theirs.format(over='')} FROM numbered r WHERE {where})"
+
+
+_BY_TIME, _BY_PLACE = "ORDER BY us", "ORDER BY us, seq"
+
+
+def _analytic(function: str, order: str = _BY_PLACE, theirs_: str = "") -> Columns:
+    return (
+        f"{function} OVER ({{by}}ORDER BY ts)",
+        f"{theirs_ or function} OVER ({{by}}{order})",
+    )
+
+
+ANALYTIC: list[Columns] = [
+    *(_analytic(f"{name}(i, {n})") for name in ("LAG", "LEAD") for n in (1, 2)),
+    _analytic("LAG(i, 1, 0)"),
+    _analytic("LEAD(k, 2, 'none')"),
+    _analytic("LAG(i, 1) IGNORE NULLS", theirs_="lag(i, 1 IGNORE NULLS)"),
+    _analytic("LEAD(i, 2) IGNORE NULLS", theirs_="lead(i, 2 IGNORE NULLS)"),
+    _analytic("ROW_NUMBER()"),
+    _analytic("NTILE(3)"),
+    *(_analytic(f"{name}()", _BY_TIME) for name in ("RANK", "DENSE_RANK", "PERCENT_RANK")),
+    _analytic("CUME_DIST()", _BY_TIME),
+    _analytic("SUM(i)", _BY_TIME),
+    _analytic("FIRST_VALUE(i)", _BY_TIME, "arg_min_null(i, (us, seq))"),
+    _analytic("LAST_VALUE(k)", _BY_TIME, "arg_max_null(k, (us, seq))"),
+    (
+        "FIRST_VALUE(i) IGNORE NULLS OVER ({by}ORDER BY ts)",
+        "arg_min_null(i, (us, seq)) FILTER (WHERE i IS NOT NULL) OVER ({by}ORDER BY us)",
+    ),
+    (
+        "NTH_VALUE(i, 2) OVER ({by}ORDER BY ts)",
+        "(list(i ORDER BY us, seq) OVER ({by}ORDER BY us))[2]",
+    ),
+    ("COUNT(i) OVER ({by})", "COUNT(i) OVER ({by})"),
+]
+
+
+@st.composite
+def analytic(draw: DrawFn) -> Columns:
+    by = partitioned(draw(partitions()))
+    mine, theirs_ = draw(st.sampled_from(ANALYTIC))
+    return mine.format(by=by), theirs_.format(by=by)
+
+
+QUALIFIED: list[Columns] = [
+    (
+        "ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) <= 2",
+        "row_number() OVER (PARTITION BY k ORDER BY us, seq) <= 2",
+    ),
+    ("RANK() OVER (ORDER BY ts) <= 3", "rank() OVER (ORDER BY us) <= 3"),
+    (
+        "COUNT(*) OVER (ORDER BY ts RANGE BETWEEN INTERVAL '3' SECOND PRECEDING "
+        "AND INTERVAL '2' SECOND FOLLOWING) > 2",
+        "COUNT(*) OVER (ORDER BY us RANGE BETWEEN 3000000 PRECEDING AND 2000000 FOLLOWING) > 2",
+    ),
+]
+
+
+@st.composite
+def overs(draw: DrawFn) -> Question:
+    where, kinds = draw(predicates()), [framed(), *([analytic()] if has("analytic") else [])]
+    values = draw(st.lists(st.one_of(kinds), min_size=1, max_size=4))
+    qualify = draw(one_of([("", "")] * 3, qualify=QUALIFIED))
+    clauses = [f"\nQUALIFY {clause}" if clause else "" for clause in qualify]
+    texts = [listed(["id", "ts"], list(side)) for side in zip(*values, strict=True)]
+    numbers = ", ".join(
+        f"row_number() OVER ({partitioned(keys)}{_BY_PLACE}) AS rn{len(keys)}"
+        for keys in ((), ("k",), ("k", "b"))
+    )
+    select = f"SELECT {texts[0]}\nFROM s{where}{clauses[0]}"
+    batch = (
+        f"WITH numbered AS (SELECT *, {numbers} FROM s{where}) "
+        f"SELECT {texts[1]} FROM numbered o{clauses[1]}"
+    )
+    return Question(select, batch, 2)
+
+
+@st.composite
+def sliding(draw: DrawFn) -> Question:
+    keys = draw(partitions())
+    length, chosen, where = draw(st.integers(1, 8)), draw(calls()), draw(predicates())
+    by, names = partitioned(keys), [*keys, "window_start", "window_end"]
+    select = (
+        f"SELECT {listed(names, ours(chosen))}\n"
+        f"FROM s OVER ({by}ORDER BY ts RANGE INTERVAL '{length}' SECOND PRECEDING){where}"
+    )
+    over = f" OVER ({by}ORDER BY us RANGE {length * SECOND} PRECEDING)"
+    bounds = [*keys, f"make_timestamptz(us - {length * SECOND})", "make_timestamptz(us)"]
+    batch = f"SELECT DISTINCT {listed(bounds, theirs(chosen, over))} FROM s{where}"
+    return Question(select, batch, len(names))
+
+
+ORDERS: list[Columns] = [
+    ("i DESC", "i DESC NULLS LAST"),
+    ("f", "f NULLS FIRST"),
+    ("d DESC NULLS FIRST, k", "d DESC NULLS FIRST, k NULLS FIRST"),
+    ("ts DESC", "us DESC"),
+]
+
+
+@st.composite
+def tops(draw: DrawFn) -> Question:
+    """The first rows of each key in an order that is not event time; ties by position."""
+    by, where = partitioned(draw(partitions())), draw(predicates())
+    (mine, theirs_), limit = draw(st.sampled_from(ORDERS)), draw(st.integers(1, 3))
+    function = draw(st.sampled_from(["ROW_NUMBER()", "RANK()", "DENSE_RANK()"]))
+    ties = ", us, seq" if function == "ROW_NUMBER()" else ""
+    made = "SELECT id, k, i, {} OVER ({}ORDER BY {}) AS rn FROM s{}"
+    texts = [made.format(function, by, order, where) for order in (mine, theirs_ + ties)]
+    asked = [f"SELECT id, k, i, rn FROM ({text}) WHERE rn <= {limit}" for text in texts]
+    return Question(asked[0], asked[1], 1)

@@ -1,0 +1,194 @@
+"""The state that EXPLAIN expects against the state that a run has, within a factor of two."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.plan.nodes import Script
+from sqlwin.runtime.bounds import Held, expected
+from sqlwin.runtime.load import Load
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.record_counts import RECORDS
+from sqlwin.runtime.task import HEADER
+from sqlwin.sql import script
+from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.codec import decode_segment, encode_segment
+
+KEYS, BATCHES = 200, 60
+HOURS, RATE = 2.5, 5.0  # of event time; rows a second
+LONG = {"over newest rows": (16.0, 1.0)}
+"""Where slices are of six hours, since no retention says how long they may be."""
+START_S = 1_704_067_200
+
+STREAM = """
+CREATE STREAM events (
+  key BIGINT, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND);
+CREATE STREAM numbered (
+  id BIGINT, key BIGINT, value BIGINT, ts TIMESTAMP,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, OFFSET id);
+"""
+KEPT = "EMIT LATE ON UPDATE RETAIN INTERVAL '20' MINUTE"
+GROUPED = "GROUP BY key, window_start, window_end"
+QUERIES = {
+    "tumbling": f"""
+    SELECT key, window_start, COUNT(*) AS n, SUM(value) AS total
+    FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE) {GROUPED} {KEPT}""",
+    "hopping": f"""
+    SELECT key, window_start, COUNT(*) AS n, MAX(value) AS top
+    FROM HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTE, INTERVAL '1' HOUR)
+    {GROUPED} {KEPT}""",
+    "without keys": f"""
+    SELECT window_start, COUNT(*) AS n
+    FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+    GROUP BY window_start, window_end {KEPT}""",
+    "messages": f"""
+    SELECT key, window_start, MEDIAN(value) AS mid
+    FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTE) {GROUPED} {KEPT}""",
+    "newest rows": f"""
+    SELECT key, window_start, COUNT(*) AS n
+    FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE) {GROUPED}
+    EMIT LATE ON UPDATE RETAIN 30 ROWS""",
+    "early": f"""
+    SELECT key, window_start, COUNT(*) AS n
+    FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTE) {GROUPED}
+    EMIT EARLY ON UPDATE LATE ON UPDATE RETAIN INTERVAL '20' MINUTE""",
+    "over range": f"""
+    SELECT key, ts, value, SUM(value) OVER (PARTITION BY key ORDER BY ts
+      RANGE BETWEEN INTERVAL '10' MINUTE PRECEDING AND CURRENT ROW) AS total
+    FROM events {KEPT}""",
+    "over rows": f"""
+    SELECT key, ts, value, SUM(value) OVER (PARTITION BY key ORDER BY ts
+      ROWS BETWEEN 4 PRECEDING AND CURRENT ROW) AS total
+    FROM events {KEPT}""",
+    "over unbounded": f"""
+    SELECT key, ts, SUM(value) OVER (PARTITION BY key ORDER BY ts
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS total
+    FROM events {KEPT}""",
+    "lead": f"""
+    SELECT key, ts, LEAD(value) OVER (PARTITION BY key ORDER BY ts) AS next
+    FROM events {KEPT}""",
+    "over newest rows": """
+    SELECT key, ts, SUM(value) OVER (PARTITION BY key ORDER BY ts
+      ROWS BETWEEN 4 PRECEDING AND CURRENT ROW) AS total
+    FROM events EMIT LATE ON UPDATE RETAIN 60 ROWS""",
+    "tuples": """
+    SELECT key, SUM(value) AS total
+    FROM events OVER (PARTITION BY key ROWS 20 PRECEDING ADVANCE BY 5 ROWS)
+    GROUP BY key, window_start, window_end""",
+    "sliding tuples": """
+    SELECT key, SUM(value) AS total FROM events OVER (PARTITION BY key ROWS 20 PRECEDING)
+    GROUP BY key""",
+    "top": """
+    SELECT key, value, ROW_NUMBER() OVER (PARTITION BY key ORDER BY value DESC) AS place
+    FROM events QUALIFY place <= 3""",
+    "ranked": f"""
+    SELECT key, window_start, n,
+      RANK() OVER (PARTITION BY window_start, window_end ORDER BY n DESC) AS place
+    FROM (SELECT key, window_start, window_end, COUNT(*) AS n
+      FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTE) {GROUPED} {KEPT})
+    QUALIFY place <= 3""",
+    "replayed": f"""
+    SELECT key, window_start, COUNT(*) AS n
+    FROM TUMBLE(TABLE numbered, DESCRIPTOR(ts), INTERVAL '5' MINUTE) {GROUPED} {KEPT}""",
+}
+UNBOUNDED = {
+    "to the end": (
+        f"""
+    SELECT key, ts, COUNT(*) OVER (PARTITION BY key ORDER BY ts
+      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS n
+    FROM events {KEPT}""",
+        {"rows": "a frame to the end of the input keeps every row of it"},
+    ),
+    "all in one": (
+        "SELECT key, MEDIAN(value) AS mid FROM events GROUP BY key",
+        {"messages": "an aggregate of the whole stream needs every message of it"},
+    ),
+    "positions without a time": (
+        f"""
+    SELECT key, window_start, COUNT(*) AS n
+    FROM TUMBLE(TABLE numbered, DESCRIPTOR(ts), INTERVAL '5' MINUTE) {GROUPED}
+    RETAIN 5 ROWS""",
+        {"seen": "RETAIN names no time, and these go by time alone"},
+    ),
+}
+FEW = 300
+"""Stores of fewer records are compared by how far they are apart."""
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_what_is_expected_is_measured(name: str) -> None:
+    hours, rate = LONG.get(name, (HOURS, RATE))
+    query = script(STREAM + QUERIES[name])
+    held = {one.store: one for one in expected(query.queries[0], Load(rate, KEYS))}
+    measured = steady(query, hours * 3_600 / BATCHES, rate)
+    assert set(measured) == set(held)
+    for store, (records, size) in measured.items():
+        _near(name, held[store], records, size)
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_what_has_no_bound_says_why(name: str) -> None:
+    sql, reasons = UNBOUNDED[name]
+    held = expected(script(STREAM + sql).queries[0], Load(RATE, KEYS))
+    assert {one.store: one.why for one in held if one.records is None} == reasons
+
+
+def test_every_store_has_a_line() -> None:
+    """Of each operator at least one query is above, so a store without a line fails there."""
+    shown = {
+        re.sub(r"[0-9]+$", "", one.store)
+        for sql in QUERIES.values()
+        for one in expected(script(STREAM + sql).queries[0], Load(RATE, KEYS))
+    }
+    assert shown == set(RECORDS)
+
+
+def _near(name: str, held: Held, records: int, size: int) -> None:
+    assert held.records is not None, held
+    told = f"{name}: {held}, measured {records} records of {size} bytes"
+    if max(records, held.records) < FEW:
+        return
+    assert held.records / 2 <= records <= 2 * held.records, told
+    assert held.bytes / 2 <= size <= 2 * held.bytes, told
+
+
+def steady(query: Script, seconds: float, rate: float) -> dict[str, tuple[int, int]]:
+    """Of each store, records and bytes of its segments, uncompressed, after some hours.
+
+    seconds: of event time of a batch.
+    """
+    blobs = DictBlobs()
+    running = EmbeddedQuery(query, blobs=blobs, token="t")
+    draw = np.random.default_rng(7)
+    stream = lower(query.queries[0]).stream.name
+    for number in range(BATCHES):
+        rows = _rows(draw, number, seconds, round(rate * seconds))
+        if stream == "numbered":
+            rows = rows.with_row_index("id", number * len(rows))
+        running.push(stream, rows)
+        running.flush()
+    stores = json.loads(blobs.get(HEADER))["stores"]
+    return {name: _measured(index, blobs) for name, index in stores.items()}
+
+
+def _rows(draw: np.random.Generator, number: int, seconds: float, count: int) -> pl.DataFrame:
+    at = START_S + (number + (np.arange(count) + draw.random(count)) / count) * seconds
+    ts = pl.Series(np.floor(at * 1e6).astype(np.int64)).cast(pl.Datetime("us", "UTC"))
+    keys, values = draw.integers(1, KEYS + 1, count), draw.integers(1, 1_001, count)
+    return pl.DataFrame({"key": keys, "value": values, "ts": ts})
+
+
+def _measured(index: dict[str, list[dict[str, str]]], blobs: DictBlobs) -> tuple[int, int]:
+    frames = [decode_segment(blobs.get(segment["name"])) for segment in index["segments"]]
+    records = sum(len(frame) for frame in frames)
+    if not records:
+        return 0, 0
+    whole = pl.concat(frames)
+    time = next(name for name, dtype in whole.schema.items() if dtype == pl.Int64)
+    return records, len(encode_segment(whole, time, compress=False))

@@ -1,0 +1,274 @@
+"""Ranks in an order of their own: up to a bound for rows, any for the rows of one window."""
+
+import pytest
+
+from sqlwin.plan.nodes import Order, OverAggregate, TopN, WindowAggregate, WindowRank
+from sqlwin.policies import Early, Late, Policy
+from sqlwin.sql import script
+from tests.sql.cases import ORDERS, bound, columns, filtered, mistake, operator, plan, underlined
+
+DEAREST = "OVER (PARTITION BY product ORDER BY price DESC)"
+LAST = "OVER (PARTITION BY product ORDER BY ts DESC)"
+
+
+def top(text: str) -> TopN:
+    node = operator(plan(text))
+    assert isinstance(node, TopN)
+    return node
+
+
+def rank(text: str) -> WindowRank:
+    node = operator(plan(text))
+    assert isinstance(node, WindowRank)
+    return node
+
+
+# --- of rows -----------------------------------------------------------------------------
+
+
+def test_the_dearest_of_each_product() -> None:
+    made = top(f"SELECT *, ROW_NUMBER() {DEAREST} AS rn FROM orders WHERE n > 1 QUALIFY rn <= 3")
+    assert (made.function, made.name, made.limit) == ("row_number", "rn", 3)
+    assert made.partition == ("product",)
+    assert made.order == (Order("price", descending=True, nulls_last=True),)
+    assert filtered(made.input) == "n > 1"
+
+
+@pytest.mark.parametrize(
+    ("condition", "limit", "rest"),
+    [
+        ("rn <= 3", 3, None),
+        ("rn < 3", 2, None),
+        ("3 >= rn", 3, None),
+        ("3 > (rn)", 2, None),
+        ("rn = 1", 1, None),
+        ("rn = 3", 3, "rn = 3"),
+        ("rn BETWEEN 1 AND 5", 5, None),
+        ("rn BETWEEN 2 AND 5", 5, "rn BETWEEN 2 AND 5"),
+        ("rn <= 5 AND n > 2", 5, "n > 2"),
+        ("(rn <= 5 AND rn >= 1) AND (n > 2 AND rn <= 9)", 5, "n > 2"),
+        ("rn <= 5 AND rn > 2", 5, "rn > 2"),
+        ("rn <= 5 AND (n = 1 OR rn = 2)", 5, "n = 1 OR rn = 2"),
+    ],
+)
+@pytest.mark.parametrize("around", [True, False])
+def test_bounds(condition: str, limit: int, rest: str | None, around: bool) -> None:
+    query = f"SELECT n, ROW_NUMBER() {DEAREST} AS rn FROM orders"
+    text = (
+        f"SELECT * FROM ({query}) WHERE {condition}" if around else f"{query} QUALIFY {condition}"
+    )
+    assert top(text).limit == limit
+    assert filtered(plan(text)) == rest
+
+
+@pytest.mark.parametrize("function", ["ROW_NUMBER", "RANK", "DENSE_RANK"])
+def test_functions(function: str) -> None:
+    made = top(f"SELECT id FROM orders QUALIFY {function}() {DEAREST} <= 3")
+    assert made.function == function.lower()
+    assert columns(plan(f"SELECT id FROM orders QUALIFY {function}() {DEAREST} <= 3")) == {
+        "id": "id"
+    }
+
+
+def test_orders_of_several_expressions() -> None:
+    made = top(
+        "SELECT id FROM orders QUALIFY ROW_NUMBER() OVER "
+        "(ORDER BY ROUND(value) DESC NULLS FIRST, ts, id NULLS LAST) <= 10"
+    )
+    assert made.partition == ()
+    assert made.order == (Order("_order1", True), Order("ts"), Order("id", nulls_last=True))
+
+
+def test_keeping_the_last_is_a_top_and_keeping_the_first_an_over() -> None:
+    made = top(f"SELECT id FROM orders QUALIFY ROW_NUMBER() {LAST} = 1")
+    assert (made.limit, made.order[0].column) == (1, "ts")
+    first = plan(
+        "SELECT id FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY product ORDER BY ts, id) = 1"
+    )
+    assert isinstance(operator(first), OverAggregate)
+
+
+def test_one_rank_may_stand_in_several_places() -> None:
+    text = f"SELECT RANK() {DEAREST} AS r, RANK() {DEAREST} * 10 AS x FROM orders QUALIFY r <= 3"
+    assert columns(plan(text)) == {"r": "r", "x": "r * 10"}
+    assert top(text).limit == 3
+
+
+def test_a_view_waits_for_its_bound() -> None:
+    view = f"CREATE VIEW dear AS SELECT id, ROW_NUMBER() {DEAREST} AS rn FROM orders; "
+    (query,) = bound(view + "SELECT id FROM dear WHERE rn <= 7").queries
+    made = operator(query.plan)
+    assert isinstance(made, TopN)
+    assert made.limit == 7
+    (told,) = script(ORDERS + view + "DESCRIBE dear").statements
+    assert [column.name for column in told.columns] == ["id", "rn"]  # type: ignore[union-attr]
+
+
+def test_policies() -> None:
+    def policy(clauses: str) -> Policy:
+        query = f"SELECT id FROM orders QUALIFY ROW_NUMBER() {DEAREST} <= 3 {clauses}"
+        return top(query).policy
+
+    soon = policy("")
+    assert (soon.early, soon.late, soon.retain) == (Early.ON_UPDATE, Late.ON_UPDATE, None)
+    assert policy("RETAIN 1 HOUR").retain == 3_600_000_000
+    assert policy("EMIT EARLY EVERY 10 SECONDS LATE NEVER").late is Late.NEVER
+    assert policy("EMIT EARLY EVERY 10 SECONDS").early is Early.EVERY
+
+
+# --- of windows ----------------------------------------------------------------------------
+
+TOTALS = """SELECT window_start, window_end, product, SUM(value) AS total
+            FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY window_start, window_end, product"""
+OF_WINDOW = "OVER (PARTITION BY window_start, window_end ORDER BY total DESC, product)"
+ORDER = (Order("total", descending=True, nulls_last=True), Order("product"))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM (SELECT *, ROW_NUMBER() {OF_WINDOW} AS rn FROM ({TOTALS})) WHERE rn <= 3",
+        f"SELECT *, ROW_NUMBER() {OF_WINDOW} AS rn FROM ({TOTALS}) QUALIFY rn <= 3",
+        TOTALS.replace("total\n", f"total, ROW_NUMBER() {OF_WINDOW} AS rn\n") + " QUALIFY rn <= 3",
+    ],
+)
+def test_the_greatest_of_a_window(query: str) -> None:
+    made = rank(query)
+    assert (made.function, made.name, made.partition, made.order) == ("row_number", "rn", (), ORDER)
+    assert isinstance(made.input, WindowAggregate)
+    assert filtered(plan(query)) == "rn <= 3"
+    assert list(columns(plan(query))) == ["window_start", "window_end", "product", "total", "rn"]
+
+
+def test_within_a_key_by_calls_that_are_not_selected() -> None:
+    made = rank(
+        """SELECT n FROM CUMULATE(orders, ts, 1 MINUTE, 1 HOUR) GROUP BY window_end, product, n
+           QUALIFY RANK() OVER (PARTITION BY window_end, product ORDER BY COUNT(*), MAX(id)) = 2"""
+    )
+    assert made.partition == ("product",)
+    assert [order.column for order in made.order] == ["_agg1", "_agg2"]
+    assert made.function == "rank"
+
+
+def test_any_filter_or_none() -> None:
+    text = f"SELECT product, DENSE_RANK() {OF_WINDOW} AS r FROM ({TOTALS})"
+    assert filtered(plan(text)) is None
+    assert filtered(plan(f"SELECT * FROM ({text}) WHERE r > 3 OR product = 'a'")) == (
+        "r > 3 OR product = 'a'"
+    )
+
+
+def test_of_the_whole_stream() -> None:
+    made = rank("SELECT n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM orders GROUP BY n")
+    assert (made.partition, made.input.keys) == ((), ("n",))
+
+
+REFUSED = [
+    (
+        f"SELECT *, ROW_NUMBER() {DEAREST} AS rn FROM orders",
+        "ROW_NUMBER in an order other than event time needs a bound",
+        f"ROW_NUMBER() {DEAREST} AS rn",
+    ),
+    (
+        f"SELECT *, ROW_NUMBER() {LAST} AS rn FROM orders QUALIFY rn > 3",
+        "ROW_NUMBER in an order other than event time needs a bound",
+        f"ROW_NUMBER() {LAST} AS rn",
+    ),
+    (
+        f"SELECT id FROM orders QUALIFY RANK() {DEAREST} <= 3 OR n = 1",
+        "RANK in an order other than event time needs a bound",
+        f"RANK() {DEAREST} <= 3 OR n = 1",
+    ),
+    (
+        f"SELECT RANK() {DEAREST} AS r FROM orders QUALIFY r < 1",
+        "no row has a rank of 0 or less",
+        f"RANK() {DEAREST} AS r",
+    ),
+    (
+        f"SELECT RANK() {DEAREST} AS r, SUM(n) OVER (ORDER BY ts) FROM orders QUALIFY r < 3",
+        "a rank in an order that is not event time is the only OVER call of its query",
+        "SUM(n) OVER (",
+    ),
+    (
+        f"SELECT RANK() {DEAREST} AS r, RANK() {LAST} AS l FROM orders QUALIFY r < 3",
+        "a rank in an order that is not event time is the only OVER call of its query",
+        "RANK() OVER (",
+    ),
+    (
+        "SELECT RANK() OVER (ORDER BY price ROWS 3 PRECEDING) AS r FROM orders QUALIFY r < 3",
+        "RANK takes no frame",
+        "ROWS 3 PRECEDING",
+    ),
+    (
+        f"SELECT *, ROW_NUMBER() OVER (PARTITION BY product ORDER BY total) AS rn FROM ({TOTALS})",
+        "a rank over windows is of the rows of one window: PARTITION BY names it",
+        "(PARTITION BY product ORDER BY total)",
+    ),
+    (
+        "SELECT RANK() OVER (PARTITION BY window_start ORDER BY COUNT(*)) "
+        "FROM CUMULATE(orders, ts, 1 MINUTE, 1 HOUR) GROUP BY product",
+        "a rank over windows is of the rows of one window: PARTITION BY names it",
+        "(PARTITION BY window_start ORDER BY COUNT(*))",
+    ),
+    (
+        f"SELECT RANK() OVER (PARTITION BY window_end ORDER BY total + 1) FROM ({TOTALS})",
+        "a rank of windows goes by keys and aggregates as they are, not by total + 1",
+        "total + 1",
+    ),
+    (
+        f"SELECT RANK() OVER (PARTITION BY window_end, total ORDER BY total) FROM ({TOTALS})",
+        "total is no key of the window",
+        "total",
+    ),
+    (
+        f"SELECT RANK() OVER (PARTITION BY window_end) FROM ({TOTALS})",
+        "a rank needs ORDER BY",
+        "(PARTITION BY window_end)",
+    ),
+    (
+        f"SELECT RANK() {OF_WINDOW} FROM ({TOTALS}) WHERE total > 3",
+        "a rank of filtered windows is not supported yet",
+        "total > 3",
+    ),
+    (
+        "SELECT RANK() OVER (PARTITION BY window_end ORDER BY COUNT(*)) "
+        "FROM TUMBLE(orders, ts, 1 HOUR) HAVING COUNT(*) > 1",
+        "a rank of filtered windows is not supported yet",
+        "COUNT(*) > 1",
+    ),
+    (
+        f"SELECT RANK() {OF_WINDOW}, DENSE_RANK() {OF_WINDOW} FROM ({TOTALS})",
+        "a second rank of windows is not supported yet",
+        "DENSE_RANK",
+    ),
+    (
+        f"SELECT SUM(total) OVER (PARTITION BY product ORDER BY window_end) FROM ({TOTALS})",
+        "windows over windows are not supported yet",
+        "SUM(total) OVER (",
+    ),
+    (
+        "SELECT RANK() OVER (PARTITION BY window_end ORDER BY COUNT(*)) AS r "
+        "FROM TUMBLE(orders, ts, 1 HOUR) HAVING r > 1",
+        "an alias of an OVER call can be named in QUALIFY alone",
+        "r > 1",
+    ),
+    (
+        "SELECT COUNT(*), RANK() OVER (ORDER BY COUNT(*)) FROM orders OVER (ROWS 9 PRECEDING)",
+        "a rank over windows that slide, or are in ROWS, is not supported yet",
+        "(ORDER BY COUNT(*))",
+    ),
+    (
+        "SELECT *, RANK() OVER (PARTITION BY window_start, window_end ORDER BY price DESC) AS r "
+        "FROM TUMBLE(orders, ts, 1 HOUR) QUALIFY r <= 3",
+        "OVER and a window of the stream in one query are not supported yet",
+        "TUMBLE(orders, ts, 1 HOUR)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "message", "at"), REFUSED)
+def test_refused(query: str, message: str, at: str) -> None:
+    error = mistake(query)
+    assert error.message == message
+    assert underlined(error).startswith(at)
+    assert error.legal

@@ -1,0 +1,222 @@
+"""Windows without a bound: GROUP BY with none, RANGE UNBOUNDED, and CQL's operators."""
+
+import pytest
+
+from sqlwin.plan.nodes import Filter, Project, Scan
+from sqlwin.windows import Frame, Unit, Whole
+from tests.sql.cases import (
+    MINUTE,
+    bound,
+    columns,
+    filtered,
+    mistake,
+    operator,
+    over,
+    plan,
+    underlined,
+    window,
+)
+
+
+def test_group_by_without_a_window_is_over_the_whole_stream() -> None:
+    text = (
+        "SELECT product, SUM(value) + 1 AS s FROM orders WHERE n > 1 "
+        "GROUP BY product HAVING COUNT(*) > 2"
+    )
+    made = window(text)
+    assert (made.window, made.keys, made.sets) == (Whole(), ("product",), ())
+    assert [c.name for c in made.schema] == ["product", "_agg1", "_agg2"]
+    assert columns(plan(text)) == {"product": "product", "s": "_agg1 + 1"}
+    assert filtered(plan(text)) == "_agg2 > 2"
+    assert filtered(made.input) == "n > 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM orders",
+        "SELECT 1 + MAX(n) FILTER (WHERE n > 2) FROM (SELECT * FROM orders)",
+        "SELECT product FROM orders GROUP BY product",
+        "SELECT 1 AS one FROM orders HAVING COUNT(*) > 1",
+    ],
+)
+def test_an_aggregate_or_a_group_without_a_window(text: str) -> None:
+    assert window(text).window == Whole()
+
+
+def test_a_column_called_like_a_windows_is_one_where_there_is_no_window() -> None:
+    made = window(
+        "SELECT window_start, COUNT(*) FROM (SELECT n AS window_start, ts FROM orders) "
+        "GROUP BY window_start"
+    )
+    assert len(made.keys) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "orders OVER (PARTITION BY product RANGE UNBOUNDED PRECEDING)",
+        "orders OVER (PARTITION BY product ORDER BY ts RANGE UNBOUNDED PRECEDING)",
+        "orders OVER (PARTITION BY product RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
+        "orders [PARTITION BY product RANGE UNBOUNDED]",
+    ],
+)
+def test_a_window_from_the_beginning(source: str) -> None:
+    made = over(f"SELECT product, MAX(n) AS m, window_end, window_time FROM {source}")
+    assert made.calls[0].frame == Frame(Unit.RANGE, None)
+    assert made.calls[0].partition == ("product",)
+    assert (made.per_instant, made.by_arrival, made.window_columns) == (True, False, True)
+
+
+def test_the_window_of_the_instant() -> None:
+    now = over("SELECT COUNT(*) FROM orders [NOW]")
+    assert now == over("SELECT COUNT(*) FROM orders [RANGE 0 SECONDS]")
+    assert now.calls[0].frame == Frame(Unit.RANGE, 0)
+
+
+# --- CQL's operators ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT product, COUNT(*) FROM orders [PARTITION BY product RANGE 1 MINUTE]",
+        "ISTREAM(SELECT product, COUNT(*) FROM orders [PARTITION BY product RANGE 1 MINUTE])",
+        "SELECT ISTREAM(product, COUNT(*)) FROM orders [PARTITION BY product RANGE 1 MINUTE]",
+        "ISTREAM (WITH o AS (SELECT * FROM orders) "
+        "SELECT product, COUNT(*) FROM o [PARTITION BY product RANGE 1 MINUTE])",
+    ],
+)
+def test_istream_is_the_query_itself(text: str) -> None:
+    assert over(text).calls[0].frame == Frame(Unit.RANGE, MINUTE)
+    assert columns(plan(text)) == {"product": "product", "COUNT(*)": "_agg1"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ISTREAM(SELECT * FROM orders [RANGE UNBOUNDED] WHERE n > 1)",
+        "SELECT ISTREAM(*) FROM orders [NOW] WHERE n > 1",
+        "SELECT * FROM orders OVER (RANGE UNBOUNDED PRECEDING) WHERE n > 1",
+    ],
+)
+def test_what_comes_into_such_a_window_is_each_row(text: str) -> None:
+    made = plan(text)
+    assert isinstance(made, Project)
+    assert isinstance(made.input, Filter)
+    assert isinstance(operator(made), Scan)
+    assert list(columns(made))[:2] == ["id", "product"]
+
+
+def test_istream_behind_explain_insert_and_view() -> None:
+    made = bound(
+        "CREATE SINK s WITH (c = 'd'); CREATE VIEW v AS ISTREAM(SELECT id FROM orders); "
+        "INSERT INTO s ISTREAM(SELECT id FROM v); EXPLAIN ISTREAM(SELECT n FROM orders)"
+    )
+    assert len(made.statements) == 2
+
+
+# --- refused ------------------------------------------------------------------------
+
+_ROWS = "a window in ROWS keeps the messages it holds, so it needs their number"
+REFUSED = [
+    ("SELECT window_start, COUNT(*) FROM orders",
+     "window_start is known only above a window, in SELECT and HAVING",
+     "window_start"),
+    ("SELECT COUNT(*) FROM orders GROUP BY window_end",
+     "window_end is known only above a window, in SELECT and HAVING",
+     "window_end"),
+    ("SELECT product, COUNT(*) FROM orders",
+     "product is neither grouped nor aggregated; the keys are: none",
+     "product"),
+    ("SELECT * FROM orders HAVING value > 2",
+     "HAVING needs a window, a GROUP BY or an aggregate",
+     "value > 2"),
+    ("SELECT COUNT(*), window_start FROM orders [RANGE UNBOUNDED]",
+     "a window without bound has no beginning",
+     "window_start"),
+    ("SELECT window_time, COUNT(*) FROM orders [ROWS 5]",
+     "a window in ROWS is made of numbers and has no last instant",
+     "window_time"),
+    ("SELECT COUNT(*) FROM orders [ROWS UNBOUNDED]", _ROWS, "ROWS UNBOUNDED"),
+    ("SELECT COUNT(*) FROM orders OVER (ROWS UNBOUNDED PRECEDING)", _ROWS,
+     "ROWS UNBOUNDED PRECEDING"),
+    ("SELECT COUNT(*) FROM orders [RANGE UNBOUNDED SLIDE 1 MINUTE]",
+     "a window without bound does not advance",
+     "1 MINUTE"),
+    ("SELECT COUNT(*) FROM orders [NOW SLIDE 1 MINUTE]",
+     "a window's size and advance must be greater than 0",
+     "[NOW SLIDE 1 MINUTE]"),
+    ("SELECT COUNT(*) FROM orders [ROWS 0]",
+     "a window's length must be greater than 0",
+     "ROWS 0"),
+    ("SELECT COUNT(*) FROM orders OVER (RANGE BETWEEN 1 HOUR PRECEDING AND 1 HOUR FOLLOWING)",
+     "a window of the stream ends at its row",
+     "1 HOUR FOLLOWING"),
+    ("SELECT COUNT(*) FROM orders OVER (RANGE 1 HOUR FOLLOWING)",
+     "a window of the stream ends at its row",
+     "1 HOUR FOLLOWING"),
+    ("SELECT COUNT(*) FROM orders OVER (RANGE 1 HOUR PRECEDING EXCLUDE CURRENT ROW)",
+     "a window of the stream leaves no row out",
+     "EXCLUDE CURRENT ROW"),
+    ("SELECT COUNT(*) FROM orders OVER (GROUPS 3 PRECEDING)",
+     "a window in GROUPS is not supported yet",
+     "GROUPS 3 PRECEDING"),
+    ("DSTREAM(SELECT id FROM orders)",
+     "DSTREAM sends what leaves a relation, and a row that leaves a window is no change of a "
+     "result here",
+     "DSTREAM"),
+    ("SELECT rstream(*) FROM orders [NOW]",
+     "RSTREAM sends a whole relation again at every instant, and here only what changed is sent",
+     "rstream"),
+    ("CREATE STREAM bare (a INT); SELECT COUNT(*) FROM bare",
+     "bare has no event-time column",
+     "COUNT"),
+    ("SELECT MAX(c) FROM (SELECT COUNT(*) AS c FROM TUMBLE(orders, ts, 1 HOUR))",
+     "an aggregate over the result of a window is not supported yet",
+     "MAX"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "message", "at"), REFUSED)
+def test_refused(query: str, message: str, at: str) -> None:
+    error = mistake(query)
+    assert error.message == message
+    assert underlined(error) == at
+    assert error.legal
+
+
+# --- source partitions --------------------------------------------------------------
+
+SEVERAL = (
+    "CREATE STREAM several (k INT, v INT, ts TIMESTAMP, WATERMARK FOR ts AS ts) "
+    "WITH (connector = 'kafka', partitions = 3);"
+)
+
+
+@pytest.mark.parametrize("window_", ["ROWS 5 PRECEDING", "ROWS 5 PRECEDING ADVANCE BY 5 ROWS"])
+def test_messages_of_several_partitions_have_no_numbers(window_: str) -> None:
+    error = mistake(f"{SEVERAL} SELECT MAX(v) FROM several OVER ({window_})")
+    assert error.message == (
+        "several has 3 partitions, and their messages have no order between them in which to be "
+        "counted"
+    )
+    assert underlined(error) == f"OVER ({window_})"
+    assert error.legal == "PARTITION BY a key, or a window in RANGE"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT MAX(v) FROM several OVER (PARTITION BY k ROWS 5 PRECEDING)",
+        "SELECT MAX(v) FROM several OVER (RANGE 5 MINUTES PRECEDING)",
+        "SELECT MAX(v) OVER (ORDER BY ts ROWS 5 PRECEDING) FROM several",
+    ],
+)
+def test_keys_and_time_give_an_order_to_several_partitions(text: str) -> None:
+    assert over(f"{SEVERAL} {text}")
+
+
+def test_how_many_partitions_is_a_count() -> None:
+    text = "CREATE STREAM x (a INT) WITH (partitions = 'some')"
+    assert mistake(text).message == "the option partitions is a count, not some"
