@@ -93,12 +93,11 @@ class EmbeddedQuery:
     def take(self, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         """Take one batch that is decoded and has its positions."""
         self._ready("take")
-        lost = self._task.missing()
-        known = () if lost is None else (lost,)
-        taken = self._front.take(rows, self._task.clock.of(self._query.stream.name), *known)
+        lost, watermark = self._task.missing(), self._task.clock.of(self._query.stream.name)
         heard = len(rows) + len(malformed) > 0
 
         def step() -> Output:
+            taken = self._front.take(rows, watermark, *(() if lost is None else (lost,)))
             out = self._task.take([taken.rows], [taken.marks], self._at.now, heard=heard)
             self._task.read(taken.read)
             self._refused.add(malformed, taken.errors)

@@ -40,7 +40,7 @@ from sqlwin.operators.limits import Limits
 from sqlwin.operators.reading import ROWS, Reading
 from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions, bounds, everything
 from sqlwin.operators.sharing import Share, shares_of
-from sqlwin.operators.touching import Touching
+from sqlwin.operators.touching import FILLED, Touching
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import PART, POSITION, ROW_KEY, SEQ, TS
 
@@ -115,16 +115,33 @@ class OverAggregator(Correcting):
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.limits.floors(stores)
 
+    def told_before(self, closed: int) -> int:
+        return closed - self.fullness.after
+
+    def restore(
+        self, batch: pl.DataFrame, stores: Stores, now: int = 0, since: int | None = None
+    ) -> None:
+        """Put lost rows back, which all other stores have counted; see `Restoring`."""
+        there = stores[ROWS].scan(*bounds(batch[TS])) if len(batch) else batch
+        lacking = batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
+        told = self.touching.touched(lacking if since is not None else lacking.clear(), stores)
+        stores[ROWS].put(lacking)
+        anew = told.filter(pl.col(TS) >= self.told_before(since or 0))
+        self.revisions.touch(anew, stores, now, self.policy)
+
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
         touched = self.touching.touched(self._watched(batch, stores), stores)
-        told = self._remember(touched, stores)
+        filled = self.revisions.was(touched.filter(FILLED).select(self.identity), stores)
+        full = filled.filter(~pl.col(SHOWN)).select(self.identity)
+        others = touched.join(full, on=list(self.identity), how="anti", nulls_equal=True)
+        told = self._remember(others, stores)
         stores[ROWS].put(batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
         self.revisions.touch(told, stores, now, self.policy)
-        return self.nothing()
+        return self._close(full, stores)  # late rows were what these waited for
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         moved = watermark > stores.closed
@@ -144,7 +161,7 @@ class OverAggregator(Correcting):
         """Those of a batch that may change what was emitted, or will be before it is full."""
         if self.policy.early is not None or everything(stores, STORE)[SHOWN].any():
             return batch
-        if self.policy.late is Late.NEVER:
+        if self.policy.late is Late.NEVER and not self.fullness.counting:
             return batch.clear()
         return batch.filter(pl.col(TS) < stores.closed)
 

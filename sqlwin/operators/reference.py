@@ -87,9 +87,12 @@ class ReferenceOperator:
             before, new = self.windows, {position(row) for row in rows}
             self.taken += rows
             self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
+            filled = [w for w in self.windows.values() if self._filled(before.get(w.row_key), w)]
+            told = self._emit(filled, "full")
             for window in self.windows.values():
-                if self._touched(before.get(window.row_key), window):
+                if self._touched(before.get(window.row_key), window) and window not in filled:
                     self._touch(window, max(1, len(window.held & new)), now)
+            return told
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -146,6 +149,8 @@ class ReferenceOperator:
 
     def _fresh(self, rows: Sequence[Row]) -> list[Row]:
         """Rows of messages not taken yet; offsets of tuple windows must rise."""
+        if not self.definition.once:
+            return list(rows)
         known = {(row[PART], row[SEQ]) for row in self.taken}
         greatest = {part: max(seq for p, seq in known if p == part) for part, _ in known}
         once = {(row[PART], row[SEQ]): row for row in reversed(rows)}
@@ -175,6 +180,11 @@ class ReferenceOperator:
         if before is None or before.frames != window.frames:
             return True
         return self._full(window) and not self._full(before)
+
+    def _filled(self, before: Window | None, window: Window) -> bool:
+        """Whether it waited for rows to follow, which came late: it is full with them."""
+        was_open = before is not None and not self._late(before)
+        return was_open and self._full(window) and not self.definition.by_count
 
     def _touch(self, window: Window, rows: int, now: int) -> None:
         known = self.waiting.pop(window.row_key, Waiting())

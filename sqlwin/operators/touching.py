@@ -27,6 +27,7 @@ from sqlwin.schema import POSITION, TS
 from sqlwin.windows import Unit
 
 NEW = "__new"
+FILLED = "__filled"
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,11 @@ class Touching:
     enough: int
 
     def touched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Identity, `__added`, `__full` and `__was` of windows; `batch` is not stored yet."""
+        """Identity, `__added`, `__full`, `__was` and `__filled` of windows; `batch` is not
+        stored yet. `__filled`: it waited for rows to follow, and late ones came.
+        """
         if batch.is_empty():
-            return self._told(stores[ROWS].scan(0, 0), *(np.zeros(0, dtype=t) for t in "?l??"))
+            return self._told(stores[ROWS].scan(0, 0), *(np.zeros(0, dtype=t) for t in "?l???"))
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
@@ -51,7 +54,8 @@ class Touching:
         hit, added = changed(rows, new, self._calls, TS, self.enough)
         full, was = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
         was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.closed)
-        return self._told(rows, hit | (full & ~was), added, full, was)
+        filled = full & ~was & ~new
+        return self._told(rows, hit | (full & ~was), added, full, was, filled)
 
     def _told(
         self,
@@ -60,17 +64,19 @@ class Touching:
         added: np.ndarray,
         full: np.ndarray,
         was: np.ndarray,
+        filled: np.ndarray,
     ) -> pl.DataFrame:
         told = rows.select(
             *self.identity,
             pl.Series(ADDED, added, dtype=pl.Int64),
             pl.Series(FULL, full),
             pl.Series(WAS, was).cast(pl.Int32) - 1,
+            pl.Series(FILLED, filled, dtype=pl.Boolean),
         ).filter(pl.Series(hit))
         if not self.per_instant:
             return told
         # of peers the old ones tell whether their window was emitted
-        return told.group_by(self.identity).agg(pl.col(ADDED, FULL, WAS).max())
+        return told.group_by(self.identity).agg(pl.col(ADDED, FULL, WAS, FILLED).max())
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.plan.facts import Unranked, Window, bucket_keys, counts, full_state, unranked
-from sqlwin.plan.nodes import OverAggregate, TopN, WindowAggregate
+from sqlwin.plan.nodes import OverAggregate, Stream, TopN, WindowAggregate
 from sqlwin.windows import Unit, Whole
 
 
-def cautions(node: Window) -> Iterator[str]:
-    if not bucket_keys(node):
-        yield _one_bucket(node)
+def cautions(node: Window, stream: Stream) -> Iterator[str]:
     window = unranked(node)
+    if not bucket_keys(node):
+        rows = "partial results" if _combined(window, stream) else "rows"
+        yield f"{_one_bucket(node)}, so all {rows} go to one bucket"
     yield from _state(window)
+    if _replayed(stream) and _unbounded(window):
+        yield "the positions of all messages are kept to tell replays, so state grows for ever"
     if isinstance(window, OverAggregate) and not window.by_arrival:
         yield from _waiting(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
@@ -22,10 +25,22 @@ def cautions(node: Window) -> Iterator[str]:
 
 def _one_bucket(node: Window) -> str:
     if isinstance(node, OverAggregate) and any(call.partition for call in node.calls):
-        return "the calls have no PARTITION BY in common, so all rows go to one bucket"
+        return "the calls have no PARTITION BY in common"
     if isinstance(node, WindowAggregate) and node.keys:
-        return "no key is in every grouping set, so all rows go to one bucket"
-    return "there is no key to part the rows by, so all rows go to one bucket"
+        return "no key is in every grouping set"
+    return "there is no key to part the rows by"
+
+
+def _replayed(stream: Stream) -> bool:
+    return stream.offset is not None and not stream.trusted
+
+
+def _combined(window: Unranked, stream: Stream) -> bool:
+    """Whether each task sums up its rows before they travel."""
+    if not isinstance(window, WindowAggregate) or counts(window) or _replayed(stream):
+        return False
+    whole = any(full_state(aggregate) for aggregate in window.aggregates)
+    return not whole and window.policy.retain_rows is None
 
 
 def _state(window: Unranked) -> Iterator[str]:

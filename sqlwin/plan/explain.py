@@ -55,7 +55,7 @@ def _query(query: Query) -> Iterator[str]:
         yield from _facts(window, stream)
     yield f"Ties: {_ties(stream)}"
     if found is not None:
-        yield from (f"Warning: {caution}" for caution in cautions(found))
+        yield from (f"Warning: {caution}" for caution in cautions(found, stream))
 
 
 def _chain(node: Node) -> Iterator[Node]:

@@ -32,7 +32,7 @@ from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import FLOOR, Combine, Layout, Store
 
-SEEN = "seen"
+SEEN, KNOWN = "seen", "__known"
 MESSAGES = ("messages", "rows")
 """The stores that hold messages; all others are window metadata."""
 
@@ -70,17 +70,20 @@ class Admission:
             return
         kept = [stores[name] for name in MESSAGES if name in stores.named]
         if floors is not None:
-            stores[SEEN].cut(self._lowered(floors, kept[0]) if kept else floors)
+            stores[SEEN].cut(self._lowered(floors, watermark, kept))
         if self.retain is not None:
             stores[SEEN].expire(min([watermark - self.retain, *(store.floor for store in kept)]))
 
-    def _lowered(self, floors: pl.DataFrame, kept: Store) -> pl.DataFrame:
-        """Floors that are below all messages that are kept of their keys."""
-        messages = kept.scan(START, END).select(*self.keys, TS)
-        least = messages.group_by(self.keys).agg(pl.col(TS).min()) if self.keys else messages.min()
-        told = _with_floor(least, floors, self.keys) if len(floors) else floors.clear()
-        lowered = pl.min_horizontal(FLOOR, TS).alias(FLOOR) if len(floors) else FLOOR
-        return told.filter(pl.col(FLOOR).is_not_null()).select(*self.keys, lowered)
+    def _lowered(self, floors: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:
+        """Floors not above what is not late, nor above any message kept of their keys."""
+        reached = pl.min_horizontal(FLOOR, pl.lit(watermark, pl.Int64))
+        lowered = floors.drop_nulls(FLOOR).select(*self.keys, reached)
+        if not kept or lowered.is_empty():
+            return lowered
+        messages = kept[0].scan(START, END).select(*self.keys, TS)
+        least = messages.group_by(self.keys).min() if self.keys else messages.min()
+        told = _with_floor(least, lowered, self.keys).drop_nulls(FLOOR)
+        return told.select(*self.keys, pl.min_horizontal(FLOOR, TS))
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,23 @@ def _unexpired(
     gone = floored.filter(old.fill_null(False))
     if gone.is_empty():
         return rows, no_rejects()
-    errors = refused(rule.stream, gone, gone[WHOLE].to_list(), [EXPIRED] * len(gone), watermark)
-    return floored.filter(~old.fill_null(False)).drop(FLOOR), errors
+    return floored.filter(~old.fill_null(False)).drop(FLOOR), _refused(rule, gone, watermark)
+
+
+def expired_before(
+    rule: Admission, rows: pl.DataFrame, offsets: dict[int, int], watermark: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Rows that are not known, less those that `RETAIN n ROWS` expired before: these come again.
+
+    For while nobody knows the floors: late, and not beyond the greatest offset.
+    """
+    told = _with_known(rows, offsets)
+    old = ((pl.col(TS) < watermark) & (pl.col(SEQ) <= pl.col(KNOWN))).fill_null(False)
+    return told.filter(~old).drop(KNOWN), _refused(rule, told.filter(old), watermark)
+
+
+def _refused(rule: Admission, gone: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    return refused(rule.stream, gone, gone[WHOLE].to_list(), [EXPIRED] * len(gone), watermark)
 
 
 def _with_floor(rows: pl.DataFrame, floors: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
@@ -152,11 +170,15 @@ def _fresh(
 
 
 def _risen(rows: pl.DataFrame, offsets: dict[int, int]) -> pl.DataFrame:
-    known = pl.DataFrame(
-        {PART: list(offsets), "__known": list(offsets.values())},
-        schema={PART: pl.Int32, "__known": pl.Int64},
-    )
-    told = rows.join(known, on=PART, how="left", maintain_order="left")
-    fresh = told.filter(pl.col("__known").is_null() | (pl.col(SEQ) > pl.col("__known")))
+    told = _with_known(rows, offsets)
+    fresh = told.filter(pl.col(KNOWN).is_null() | (pl.col(SEQ) > pl.col(KNOWN)))
     offsets.update(fresh.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
-    return fresh.drop("__known")
+    return fresh.drop(KNOWN)
+
+
+def _with_known(rows: pl.DataFrame, offsets: dict[int, int]) -> pl.DataFrame:
+    known = pl.DataFrame(
+        {PART: list(offsets), KNOWN: list(offsets.values())},
+        schema={PART: pl.Int32, KNOWN: pl.Int64},
+    )
+    return rows.join(known, on=PART, how="left", maintain_order="left")

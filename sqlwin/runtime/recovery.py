@@ -75,7 +75,7 @@ class Recovery:
 
         A row of an OVER query that lies before the loss is in the frames of lost rows.
         """
-        if not self.lazy:
+        if not self.lazy or new.is_empty():
             return len(new) > 0
         return self.store != "messages" and bool((new[TS] < self.closed).any())
 

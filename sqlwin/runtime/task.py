@@ -20,8 +20,8 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.operators.contract import Operator, Restoring
-from sqlwin.runtime.admission import Admitted, admit
+from sqlwin.operators.contract import Restoring
+from sqlwin.runtime.admission import Admitted, admit, expired_before
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.kept import HEADER, Kept
 from sqlwin.runtime.lower import Lowered
@@ -116,12 +116,11 @@ class Task:
         if heard:
             self.stores.heard = now
         if self.recovery is not None and not self.recovery.lazy:
-            return self._output([], Admitted(pl.DataFrame(), replayed=again))
+            return self._output([], again)
         admitted = [self._admitted(pl.concat(batch), before)] if batch else []
         self.admitted += sum(len(each.rows) for each in admitted)
         emitted = self._operate([each.rows for each in admitted], now, end)
-        put_back = Admitted(pl.DataFrame(), replayed=again)
-        return self._output([self.back.show(emitted)], put_back, *admitted)
+        return self._output([self.back.show(emitted)], again, *admitted)
 
     def commit(self) -> None:
         """Write the stores' changes and the header into the blobs."""
@@ -184,32 +183,41 @@ class Task:
 
     def _put_back(
         self, batch: list[pl.DataFrame], now: int, end: bool
-    ) -> tuple[list[pl.DataFrame], int]:
-        """Messages of a replay where they were lost; what is new of the batch, and how many not."""
+    ) -> tuple[list[pl.DataFrame], Admitted]:
+        """Messages of a replay where they were lost; what is new of the batch, what is not."""
         known, stores = self.recovery, self.stores
         if known is None:
-            return batch, 0
-        operator, rows = self._restoring, pl.concat(batch) if batch else None
-        again = None if rows is None else known.again(rows, stores)
-        if rows is not None and again is not None:
-            prepared = operator.prepare(again.drop(INTERNAL, strict=False))
-            operator.restore(prepared, stores, now, known.since)
+            return batch, Admitted(pl.DataFrame())
+        rows = pl.concat(batch) if batch else pl.DataFrame()
+        again = known.again(rows, stores)
+        if len(again):
+            prepared = self._restoring.prepare(again.drop(INTERNAL, strict=False))
+            self._restoring.restore(prepared, stores, now, known.since)
             rows = rows.join(again, on=list(POSITION), how="anti", maintain_order="left")
-        missing = known.missing(stores)
+        missing, errors = known.missing(stores), no_rejects()
         if missing.is_empty():
             self.recovery = None
             if known.ever:
-                release(operator.told_before(known.closed), stores, now)
-        elif end or (rows is not None and known.too_early(rows)):
-            raise incomplete(self.query, missing)
-        return [] if rows is None else [rows], 0 if again is None else len(again)
+                release(self._restoring.told_before(known.closed), stores, now)
+        else:
+            rows, errors = self._behind(rows)
+            if end or known.too_early(rows):
+                raise incomplete(self.query, missing)
+        return [rows] if batch else [], Admitted(pl.DataFrame(), errors, len(again))
+
+    def _behind(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Of rows not known: what RETAIN n ROWS had expired when it came, or since, is again."""
+        rule = self.query.admission
+        if rule is None or rule.by_rows is None or rows.is_empty():
+            return rows, no_rejects()
+        return expired_before(rule, rows, self.offsets, self.clock.of(self.query.stream.name))
 
     def _operate(self, batch: list[pl.DataFrame], now: int, end: bool) -> pl.DataFrame:
         operator, stores, known = self.query.operator, self.stores, self.recovery
         watermark = self.clock.of(self.query.stream.name)
         assert operator is not None
         if known is not None:
-            operator = self._patient
+            operator = patient(self._restoring)
         out = [operator.on_batch(rows, stores, now) for rows in batch]
         out.append(operator.on_watermark(watermark, stores, now))
         if known is not None:
@@ -220,14 +228,10 @@ class Task:
         self._forget(watermark)
         return pl.concat(out)
 
-    @property
+    @cached_property
     def _restoring(self) -> Restoring:
         assert isinstance(self.query.operator, Restoring)
         return self.query.operator
-
-    @cached_property
-    def _patient(self) -> Operator:
-        return patient(self._restoring)
 
     def _forget(self, watermark: int) -> None:
         rule, operator = self.query.admission, self.query.operator

@@ -71,6 +71,9 @@ def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Na
 def _policy(given: ast.Policies, stream: Stream) -> Policy:
     """Nothing here is ever full before the end: each change is sent at once, unless told."""
     rules = unending(given, stream)
+    if given.retain_rows is not None:
+        message = "a top-n keeps its first rows, however many come: RETAIN counts no rows here"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     told = given.late or given.final or given.changes
     return rules if told else replace(rules, late=Late.ON_UPDATE)
 

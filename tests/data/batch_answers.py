@@ -84,10 +84,25 @@ def busy_runways(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
     )
 
 
+def last_ten(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
+    return _answer(
+        con,
+        path,
+        """
+        SELECT flight_id, carrier, dep_ts,
+               median(dep_delay) OVER (PARTITION BY carrier ORDER BY dep_ts, flight_id
+                                       ROWS 9 PRECEDING) AS median_delay
+        FROM departed
+        ORDER BY flight_id
+        """,
+    )
+
+
 ANSWERS: dict[str, Callable[[duckdb.DuckDBPyConnection, str], pa.Table]] = {
     "departures_per_hour": departures_per_hour,
     "delay_trend": delay_trend,
     "busy_runways": busy_runways,
+    "last_ten": last_ten,
 }
 
 

@@ -35,6 +35,7 @@ from sqlwin.plan.nodes import (
     Query,
     Scan,
     Script,
+    Stream,
     TopN,
     WindowAggregate,
     WindowRank,
@@ -106,7 +107,7 @@ def specified(query: Query) -> Lowered:
         stream=scan.stream,
         where=next((node.predicate for node in below if isinstance(node, Filter)), None),
         columns=_columns(below, scan),
-        operator=None if isinstance(window, Scan) else _operator(query, window, scan.stream.name),
+        operator=None if isinstance(window, Scan) else _operator(query, window, scan.stream),
         having=having,
         output=_columns(above, top),
         keys=() if isinstance(window, Scan) else _buckets(window),
@@ -155,15 +156,15 @@ def _buckets(window: Window) -> tuple[str, ...]:
     return inner.partition if isinstance(inner, TopN) else bucket_keys(inner)
 
 
-def _operator(query: Query, window: Window, stream: str) -> Operator:
+def _operator(query: Query, window: Window, stream: Stream) -> Operator:
     carried = polars_schema(_input(window).schema)
     withdraw = any(isinstance(node, Filter) for node in _until(query.plan, _is_window)[0])
     if isinstance(window, TopN):
-        return ReferenceTopN(_top(window, stream, carried, withdraw))
+        return ReferenceTopN(_top(window, stream.name, carried, withdraw))
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(
-            windows=_windows(window, stream, buckets, query.functions),
+            windows=_windows(window, stream.name, buckets, query.functions),
             output=polars_schema(window.schema),
             carried=carried,
             policy=_policy(window),
@@ -171,6 +172,7 @@ def _operator(query: Query, window: Window, stream: str) -> Operator:
             withdraw=withdraw,
             buckets=buckets,
             floor_of=_floor(_inner(window)),
+            once=not stream.trusted,
         )
     )
 

@@ -76,6 +76,7 @@ def test_the_whole_stream() -> None:
         "Expired: counted",
         "Ties: by OFFSET id",
         "Warning: the aggregates of every key are kept, so state grows with keys",
+        "Warning: the positions of all messages are kept to tell replays, so state grows for ever",
     ]
     assert "  WindowAggregate the whole stream [_agg1 = count(*)]" in lines(
         "SELECT COUNT(*) FROM orders"
@@ -83,11 +84,12 @@ def test_the_whole_stream() -> None:
 
 
 def test_what_is_kept_of_the_whole_stream() -> None:
-    assert facts("SELECT COUNT(*) FROM orders EMIT FINAL")[-2:] == [
+    assert facts("SELECT COUNT(*) FROM orders EMIT FINAL")[-3:] == [
         "Warning: there is no key to part the rows by, so all rows go to one bucket",
+        "Warning: the positions of all messages are kept to tell replays, so state grows for ever",
         "Warning: nothing is sent before the end of input, for EMIT names no EARLY",
     ]
-    assert facts("SELECT product, MODE(n) FROM orders GROUP BY product")[-1] == (
+    assert facts("SELECT product, MODE(n) FROM orders GROUP BY product")[-2] == (
         "Warning: all messages of the stream are kept, so state grows for ever"
     )
 
@@ -257,6 +259,7 @@ def test_the_first_of_each_partition() -> None:
         "Retention: for ever",
         "Ties: by OFFSET id",
         "Warning: the first rows of every partition are kept, so state grows with keys",
+        "Warning: the positions of all messages are kept to tell replays, so state grows for ever",
     ]
     ranks = replace(top, function="dense_rank", partition=())
     assert told(ranks)[0] == "Operator: top-n, the first 3 ranks of each partition"

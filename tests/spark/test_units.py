@@ -10,6 +10,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from sqlwin.errors import RunError
+from sqlwin.instants import START
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
 from sqlwin.spark.cache import HostCache
@@ -18,11 +19,13 @@ from sqlwin.spark.listing import Listing, opened, pieces
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
+from sqlwin.spark.read import Packer
 from sqlwin.spark.reader import ScriptReader
 from sqlwin.spark.run import UNCONNECTED, cause, patiently
 from sqlwin.spark.source import Settings
 from sqlwin.spark.tags import ERRORS, RESULTS
 from sqlwin.spark.wire import decode, encode
+from sqlwin.sql import script as bound
 from sqlwin.state.blobs import DictBlobs
 from tests.spark.scripts import orders, script, sliding, tumble
 
@@ -230,3 +233,21 @@ def test_the_cause_is_the_line_of_our_own_error() -> None:
     text = "Query terminated\n  File x\nsqlwin.errors.OverflowInAggregate: total is too big\n at y"
     assert cause(text) == "total is too big"
     assert cause("Out of memory\nat z") == "Out of memory"
+
+
+def test_windows_without_a_key_are_combined_before_the_shuffle() -> None:
+    asked = bound(
+        """CREATE STREAM orders (value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+        SELECT window_start, SUM(value) AS total
+        FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+        GROUP BY window_start, window_end"""
+    )
+    program = Program(asked.queries, partitions=4, buckets=4)
+    at = pl.Series([60_000_000 * (n % 3) for n in range(9_000)]).cast(pl.Datetime("us", "UTC"))
+    rows = pl.DataFrame({"value": [1] * 9_000, "ts": at}).with_columns(
+        pl.lit(0, pl.Int32).alias("__part"), pl.int_range(pl.len()).alias("__seq")
+    )
+    packer = Packer(program, 0)
+    assert not list(packer.add(0, program.fronts[0].take(rows, START).rows))
+    (sent,) = packer.flush()
+    assert len(decode(sent.payload)) == 3  # a partial sum for each of the three minutes

@@ -27,6 +27,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import datasketches as ds  # type: ignore[import-untyped]
@@ -125,7 +127,7 @@ class PercentileSketch(Sketch):
         return digest, low, high, nan
 
     def exact(self) -> Fold:
-        return Quantile(self.call, between=True)
+        return Quantile(self.call, between=False)
 
     def lift(self) -> list[pl.Expr]:
         x = self.call.arg().cast(pl.Float64)
@@ -152,19 +154,23 @@ class PercentileSketch(Sketch):
 
 
 def at(digest: ds.tdigest_double, endless: list[int], p: float) -> float | None:
-    """The value at a fraction: -inf before the finite ones, inf and NaN behind; NULL of nothing."""
-    low, high, nan = endless
+    """The value at a fraction, one of the values as PERCENTILE_DISC has it; NULL of nothing.
+
+    -inf stands before the finite ones, inf and NaN behind.
+    """
+    low, high, _ = endless
     finite = 0 if digest.is_empty() else int(digest.get_total_weight())
-    rank = p * (low + finite + high + nan)
-    if low and rank <= low:
+    whole = finite + sum(endless)
+    if not whole:
+        return None
+    place = max(1, ceil(Fraction(repr(p)) * whole))
+    if place <= low:
         return -np.inf
-    if finite and rank <= low + finite:
-        within = float(digest.get_quantile((rank - low) / finite))
-        return min(max(within, float(digest.get_min_value())), float(digest.get_max_value()))
-    if high and rank <= low + finite + high:
-        return np.inf
-    # p * total may be rounded up past the last of what there is
-    return np.nan if nan else np.inf if high else None
+    if place > low + finite:
+        return np.inf if place <= low + finite + high else np.nan
+    # the middle of a value's own share of the ranks: exact while it has its own centroid
+    within = float(digest.get_quantile((place - low - 0.5) / finite))
+    return min(max(within, float(digest.get_min_value())), float(digest.get_max_value()))
 
 
 def _digested(values: pl.Series) -> bytes:

@@ -79,6 +79,8 @@ def aggregate(
     if function in _OF_PAIRS:
         return _OF_PAIRS[function](known, args)
     values = [row[args[0]] for row in ordered(known, order)]
+    if function in _PERCENTILES:
+        return _percentile(function, values, type_, params, bool(order) and order[0].descending)
     return _OF_VALUES[function](values, type_, params)
 
 
@@ -170,6 +172,8 @@ _OF_PAIRS: dict[str, Callable[[Rows, tuple[str, ...]], Any]] = {
 
 # Of the values that are not NULL; there is at least one.
 
+_PERCENTILES = ("percentile_cont", "percentile_disc", "approx_percentile")
+
 
 def _mode(values: Values, type_: pa.DataType, params: Params) -> Any:
     """The most frequent; of several the one that came first."""
@@ -180,9 +184,14 @@ def _times(value: Any, values: Values) -> int:
     return sum(1 for other in values if ascending(other) == ascending(value))
 
 
-def _approximate(values: Values, type_: pa.DataType, params: Params) -> Any:
-    """What a sketch comes near to: one of the values, or a list for several fractions."""
-    found = [float(nearest(values, fraction)) for fraction in params]
+def _percentile(
+    function: str, values: Values, type_: pa.DataType, params: Params, down: bool
+) -> Any:
+    """At one fraction, or a list for several; a sketch comes near to one of the values."""
+    of = interpolated if function == "percentile_cont" else nearest
+    found = [of(values, fraction, down) for fraction in params]
+    if function == "approx_percentile":
+        found = [float(value) for value in found]
     return found if pa.types.is_list(type_) else found[0]
 
 
@@ -210,9 +219,6 @@ _OF_VALUES: dict[str, Callable[[Values, pa.DataType, Params], Any]] = {
     "var_samp": lambda values, type_, params: moment(values, lost=1, root=False),
     "var_pop": lambda values, type_, params: moment(values, lost=0, root=False),
     "median": lambda values, type_, params: interpolated(values, 0.5),
-    "percentile_cont": lambda values, type_, params: interpolated(values, params[0]),
-    "percentile_disc": lambda values, type_, params: nearest(values, params[0]),
-    "approx_percentile": _approximate,
     "mode": _mode,
     "collect_list": lambda values, type_, params: values,
     "collect_set": _set,

@@ -83,17 +83,17 @@ def _products(xs: Values, ys: Values) -> Fraction:
     return sum(((x - mean_x) * (y - mean_y) for x, y in pairs), Fraction(0))
 
 
-def interpolated(values: Values, fraction: Any) -> float:
+def interpolated(values: Values, fraction: Any, down: bool = False) -> float:
     """PERCENTILE_CONT: between the two values around rank `fraction` of n - 1."""
-    ranked = sorted(map(float, values), key=ascending)
+    ranked = sorted(map(float, values), key=ascending, reverse=down)
     at = _exactly(fraction) * (len(ranked) - 1)
     low, high = ranked[math.floor(at)], ranked[math.ceil(at)]
     return low if low == high else low + (high - low) * float(at - math.floor(at))
 
 
-def nearest(values: Values, fraction: Any) -> Any:
-    """PERCENTILE_DISC: the least value that has `fraction` of all at or below it."""
-    ranked = sorted(values, key=ascending)
+def nearest(values: Values, fraction: Any, down: bool = False) -> Any:
+    """PERCENTILE_DISC: the first value that has `fraction` of all at or before it."""
+    ranked = sorted(values, key=ascending, reverse=down)
     return ranked[max(math.ceil(_exactly(fraction) * len(ranked)), 1) - 1]
 
 

@@ -54,7 +54,7 @@ class Definition:
 
     carried: columns of the input. by_count: windows measured in messages; else in event
     time. buckets: the keys within which RETAIN n ROWS counts; floor_of: from the event
-    time of the n-th greatest row to the floor.
+    time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -65,6 +65,7 @@ class Definition:
     withdraw: bool = False
     buckets: tuple[str, ...] = ()
     floor_of: Callable[[int], int] = lambda ts: ts
+    once: bool = True
 
 
 def comparable(values: dict[str, Any]) -> list[Any]:
