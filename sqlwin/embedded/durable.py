@@ -42,6 +42,7 @@ class DurableStore:
             self._db = sqlite3.connect(path, isolation_level=None)
             self._open()
         except sqlite3.Error as error:
+            self.close()
             raise InputError(f"cannot keep state in {fspath(path)}: {error}") from error
 
     def _open(self) -> None:
@@ -92,4 +93,8 @@ class DurableStore:
         return sorted(name for rows in found for (name,) in rows)
 
     def close(self) -> None:
-        self._db.close()
+        if hasattr(self, "_db"):  # not if there was nothing to connect to
+            self._db.close()
+
+    def __del__(self) -> None:
+        self.close()

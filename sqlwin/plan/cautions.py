@@ -15,7 +15,7 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
         rows = "partial results" if _combined(window, stream) else "rows"
         yield f"{_one_bucket(node)}, so all {rows} go to one bucket"
     yield from _state(window)
-    if _replayed(stream) and _unbounded(window):
+    if _replayed(stream) and _endless(window):
         yield "the positions of all messages are kept to tell replays, so state grows for ever"
     if isinstance(window, OverAggregate) and not window.by_arrival:
         yield from _waiting(window)
@@ -56,6 +56,12 @@ def _state(window: Unranked) -> Iterator[str]:
         yield "frames without bound keep all rows, so state grows until a RETAIN is given"
     elif _keeps_keys(window):
         yield "the last rows or the count of every key are kept, so state grows with keys"
+
+
+def _endless(window: Unranked) -> bool:
+    """Whether rows are not kept for ever, but nothing says when one has expired."""
+    whole = isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
+    return (whole or isinstance(window, TopN)) and _unbounded(window)
 
 
 def _unbounded(window: Unranked) -> bool:

@@ -272,14 +272,15 @@ def test_aggregates_in_python_go_on_in_a_new_process(file: Path) -> None:
     assert taker.taken == [8]
 
 
-def test_an_aggregate_that_raises_fails_the_query(file: Path) -> None:
+@pytest.mark.parametrize("offset", [", OFFSET id", ""])
+def test_an_aggregate_that_raises_fails_the_query(file: Path, offset: str) -> None:
     broken = sqlwin.aggregate("broken", ["BIGINT"], reducer=lambda a, b: a // 0)
-    sql = KEPT.replace("MEDIAN(", "broken(")
+    sql = KEPT.replace("MEDIAN(", "broken(").replace(", OFFSET id", offset)
     query = sqlwin.query(sql, store=file, functions=[broken])
     push(query, A_MINUTE_EACH[:1])
     query.flush()
     with pytest.raises(sqlwin.FunctionError, match="broken"):
-        push(query, [order(7, "00:10"), order(8, "00:10"), order(9, "02:00")])
+        query.push("orders", [order(7, "00:10"), order(8, "00:10"), order(9, "02:00")])
     with pytest.raises(sqlwin.RunError, match="takes nothing more"):
         query.timeout(1)
     assert sqlwin.query(sql, store=file, functions=[broken]).offsets() == {"orders": {0: 1}}
