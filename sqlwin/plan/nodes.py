@@ -20,67 +20,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from sqlwin.functions import PythonAggregate
+from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
 from sqlwin.policies import Policy
-from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema
+from sqlwin.schema import TIMESTAMP, Column, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
+
+__all__ = ["Scalar", "Stream", "column_of", "quoted"]
 
 BIGINT = pa.int64()
 GROUPING = "__grouping"
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """A scalar expression over the columns of the node below.
-
-    sql: Spark SQL, for EXPLAIN and messages. duckdb: what runs. inputs: the
-    columns it reads, in order of first use.
-    """
-
-    sql: str
-    duckdb: str
-    type: pa.DataType
-    inputs: tuple[str, ...]
-
-    @property
-    def is_column(self) -> bool:
-        return len(self.inputs) == 1 and self.duckdb == quoted(self.inputs[0])
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def column_of(column: Column) -> Scalar:
-    return Scalar(column.name, quoted(column.name), column.type, (column.name,))
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A declared stream.
-
-    columns: as the source delivers them. computed: further columns, each over
-    the ones before it. ts: the event-time column. delay: microseconds the
-    watermark stays behind the greatest event time. offset: the column that is
-    the position, if declared. options: of the WITH clause, sorted.
-    """
-
-    name: str
-    columns: Schema
-    ts: str | None
-    delay: int = 0
-    computed: tuple[tuple[str, Scalar], ...] = ()
-    offset: str | None = None
-    trusted: bool = False
-    options: tuple[tuple[str, str], ...] = ()
-
-    def __post_init__(self) -> None:
-        for column in self.schema:
-            if column.name.startswith(RESERVED):
-                raise ValueError(f"column names must not begin with {RESERVED}: {column.name}")
-
-    @property
-    def schema(self) -> Schema:
-        return self.columns + tuple(Column(name, s.type) for name, s in self.computed)
 
 
 @dataclass(frozen=True)

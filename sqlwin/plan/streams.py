@@ -1,0 +1,71 @@
+"""What a plan begins with: scalar expressions, and streams as they are declared.
+
+Scalars carry their text for people (Spark SQL) and for the engine that runs them
+(DuckDB).
+
+>>> column_of(Column("n", pa.int64())).is_column
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sqlwin.schema import RESERVED, Column, Schema
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar expression over the columns of the node below.
+
+    sql: Spark SQL, for EXPLAIN and messages. duckdb: what runs. inputs: the
+    columns it reads, in order of first use.
+    """
+
+    sql: str
+    duckdb: str
+    type: pa.DataType
+    inputs: tuple[str, ...]
+
+    @property
+    def is_column(self) -> bool:
+        return len(self.inputs) == 1 and self.duckdb == quoted(self.inputs[0])
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def column_of(column: Column) -> Scalar:
+    return Scalar(column.name, quoted(column.name), column.type, (column.name,))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A declared stream.
+
+    columns: as the source delivers them. computed: further columns, each over
+    the ones before it. ts: the event-time column. delay: microseconds the
+    watermark stays behind the greatest event time. offset: the column that is
+    the position, if declared. options: of the WITH clause, sorted.
+    """
+
+    name: str
+    columns: Schema
+    ts: str | None
+    delay: int = 0
+    computed: tuple[tuple[str, Scalar], ...] = ()
+    offset: str | None = None
+    trusted: bool = False
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for column in self.schema:
+            if column.name.startswith(RESERVED):
+                raise ValueError(f"column names must not begin with {RESERVED}: {column.name}")
+
+    @property
+    def schema(self) -> Schema:
+        return self.columns + tuple(Column(name, s.type) for name, s in self.computed)
