@@ -118,9 +118,7 @@ class OverAggregator(Correcting):
     def told_before(self, closed: int) -> int:
         return closed - self.fullness.after
 
-    def restore(
-        self, batch: pl.DataFrame, stores: Stores, now: int = 0, since: int | None = None
-    ) -> None:
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost rows back, which all other stores have counted; see `Restoring`."""
         there = stores[ROWS].scan(*bounds(batch[TS])) if len(batch) else batch
         lacking = batch.join(there, on=list(POSITION), how="anti").unique(POSITION)

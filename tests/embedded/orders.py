@@ -95,3 +95,17 @@ def watched(path: Path, sql: str = MEDIANS) -> tuple[EmbeddedQuery, Watched]:
 
 def stored(path: Path, sql: str = MEDIANS, lazy: bool = False) -> EmbeddedQuery:
     return sqlwin.query(sql, store=path, lazy=lazy)
+
+
+class Taker:
+    """A callback that takes so many outputs, and refuses those after."""
+
+    def __init__(self, room: int = 10**9) -> None:
+        self.room = room
+        self.taken: list[float] = []
+
+    def __call__(self, output: dict[str, Any]) -> bool:
+        if len(self.taken) == self.room:
+            return False
+        self.taken.append(output["middle"])
+        return True

@@ -2,7 +2,8 @@
 
 It reads HOME/rows.json from where its store tells, and its callback appends what it is
 sent to HOME/outputs.jsonl, each line on disk before it counts as taken; one in five
-it refuses. A line `flushed` follows each call that has ended, and so has written.
+it refuses. A line `began` tells of a new process, and a line `flushed` follows each
+call that has ended, and so has written what was sent since.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Taker:
 def main(home: Path) -> None:
     rows = json.loads((home / "rows.json").read_text())
     query, taker = sqlwin.query(SQL, store=home / "state"), Taker(home / "outputs.jsonl")
+    taker.write("began")
     query.on_output(taker)
     first = query.offsets()["orders"].get(0, 0)
     left = [row for row in rows if row["id"] >= first]

@@ -63,15 +63,18 @@ def folded(lines: list[Any]) -> dict[tuple[str, str], tuple[float, int]]:
     """The last revision of each row key. What was flushed is not sent again; what was not, as
     it was."""
     flushed: set[tuple[str, int]] = set()
-    fresh: dict[tuple[str, int], Row] = {}
+    unsure: set[tuple[str, int]] = set()  # sent by this process, maybe not written yet
+    sent: dict[tuple[str, int], Row] = {}
     last: dict[str, Row] = {}
     for line in lines:
-        if line == "flushed":
-            flushed |= fresh.keys()
+        if line in ("began", "flushed"):
+            flushed |= unsure if line == "flushed" else set()
+            unsure.clear()
             continue
         known = (line["row_key"], line["revision"])
         assert known not in flushed, "it was flushed, and sent again"
-        assert fresh.setdefault(known, line) == line, "it was sent again, and otherwise"
+        assert sent.setdefault(known, line) == line, "it was sent again, and otherwise"
+        unsure.add(known)
         last[line["row_key"]] = max(line, last.get(line["row_key"], line), key=revision)
     return {(r["k"], at(r["window_start"])): (r["middle"], r["n"]) for r in last.values()}
 
