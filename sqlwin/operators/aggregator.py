@@ -34,9 +34,11 @@ from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.retention import Retention
 from sqlwin.operators.revisions import ADDED, FULL, STORE, Revisions
 from sqlwin.policies import Late, Policy
+from sqlwin.schema import PART, SEQ
 from sqlwin.windows import GroupWindow, Whole
 
 INSTANT = pl.Datetime("us", "UTC")
+STREAM = "__stream"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class WindowAggregator(Correcting):
     """below: columns of the rows. keys: those grouped by. values: dtypes of the results.
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
+    per_row: the position of a row is among the keys, and says with the window what is told.
     """
 
     stream: str
@@ -55,6 +58,7 @@ class WindowAggregator(Correcting):
     policy: Policy
     withdraw: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
+    per_row: bool = False
 
     @cached_property
     def by(self) -> Grouping:
@@ -190,9 +194,16 @@ class WindowAggregator(Correcting):
         return self.contents.valued(merged, stores)
 
     def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
-        keyed = self._edged(known).with_columns(row_key({**self.by.types, **self.edges}))
+        keyed = self._keyed(self._edged(known))
         ordered = keyed.sort(WINDOW_END, *self.edges, *self.by.names)
         return changes(ordered, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+
+    def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
+        if not self.per_row:
+            return known.with_columns(row_key({**self.by.types, **self.edges}))
+        place = {STREAM: pl.String(), PART: pl.Int32(), SEQ: pl.Int64()}
+        named = known.with_columns(pl.lit(self.stream).alias(STREAM))
+        return named.with_columns(row_key({**place, **self.edges})).drop(STREAM)
 
     def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
         if isinstance(self.window, Whole):

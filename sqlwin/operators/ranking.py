@@ -10,7 +10,7 @@ with itself. What waited in these groups waits no more.
   is as it was does not.
 - A group that was never sent, and does not wait, stays unsent: its time has not come.
   It has its place all the same.
-- Ties go by the group keys.
+- Ties go by the group keys; where the rows of a window are not grouped, by position.
 
 | store    | record                                                              |
 |----------|---------------------------------------------------------------------|

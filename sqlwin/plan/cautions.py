@@ -37,10 +37,10 @@ def _replayed(stream: Stream) -> bool:
 
 def _combined(window: Unranked, stream: Stream) -> bool:
     """Whether each task sums up its rows before they travel."""
-    if not isinstance(window, WindowAggregate) or counts(window) or _replayed(stream):
+    if not isinstance(window, WindowAggregate) or counts(window) or window.per_row:
         return False
     whole = any(full_state(aggregate) for aggregate in window.aggregates)
-    return not whole and window.policy.retain_rows is None
+    return not whole and window.policy.retain_rows is None and not _replayed(stream)
 
 
 def _state(window: Unranked) -> Iterator[str]:

@@ -52,6 +52,7 @@ def _query(query: Query) -> Iterator[str]:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
         yield f"Operator: {_operator(window)}{ranked}"
+        yield f"Stores: {_stores(window)}{', ranked' if ranked else ''}"
         yield from _facts(window, stream)
     yield f"Ties: {_ties(stream)}"
     if found is not None:
@@ -66,7 +67,6 @@ def _chain(node: Node) -> Iterator[Node]:
 
 def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     policy = window.policy
-    yield f"Stores: {_stores(window)}"
     yield f"Message key: {_message_key(window)}"
     if policy.early is not None:
         yield f"Early: {_early(policy)}"
@@ -93,6 +93,8 @@ def _operator(window: Unranked) -> str:
         what = "row" if window.function == "row_number" else "rank"
         return f"top-n, the first {window.limit} {what}s of each partition"
     if isinstance(window, WindowAggregate):
+        if window.per_row:
+            return f"rows of {_kind(window)}"
         state = "full state" if _keeps_messages(window) else "incremental"
         return f"aggregator, {state}; {_kind(window)}"
     if window.by_arrival:
@@ -122,6 +124,8 @@ def _stores(window: Unranked) -> str:
             return "ring (accumulators of the open windows), counts (messages of each key)"
         if _keeps_messages(window):
             return "panes (window metadata), messages, revisions"
+        if window.per_row:
+            return "panes (the rows themselves), revisions"
         return "panes (merged accumulators), revisions"
     if window.by_arrival:
         return "ring (the last rows of each key), counts (messages of each key)"
@@ -136,6 +140,8 @@ def _message_key(window: Unranked) -> str:
         return "equal fields, timestamp, offset"
     if isinstance(window, OverAggregate):
         return "offset" if window.by_arrival else "timestamp, offset"
+    if window.per_row:
+        return "timestamp, offset"
     if not _keeps_messages(window):
         return "none: incremental"
     return "none: accumulators hold the values" if counts(window) else "timestamp, offset"

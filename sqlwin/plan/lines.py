@@ -44,7 +44,8 @@ def _window(node: WindowAggregate) -> str:
     calls = [_call(aggregate) for aggregate in node.aggregates]
     sets = [f"({', '.join(keys)})" for keys in node.sets]
     named = f"{_listed(' keys', node.keys)}{_listed(' sets', sets)}{_listed('', calls)}"
-    return f"WindowAggregate {_shape(node.window)}{named}"
+    rows = " of rows" if node.per_row else ""
+    return f"WindowAggregate{rows} {_shape(node.window)}{named}"
 
 
 def _ranked(node: TopN | WindowRank) -> str:

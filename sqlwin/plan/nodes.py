@@ -100,7 +100,9 @@ class WindowAggregate:
     all keys together. Output: keys, `__grouping` where there are sets (BIGINT, as
     GROUPING_ID: a bit for each key, the first key's the highest, set where the key
     is left out), window_start, window_end (TIMESTAMP, or BIGINT message numbers
-    for tuple windows; neither for `Whole`), then the aggregates.
+    for tuple windows; neither for `Whole`), then the aggregates. per_row: nothing is
+    grouped: each row is one by itself in every window that holds it, known by its
+    position, and `keys` are the columns it carries.
     """
 
     input: Node
@@ -111,6 +113,7 @@ class WindowAggregate:
     partition: tuple[str, ...] = ()
     where: str | None = None
     sets: tuple[tuple[str, ...], ...] = ()
+    per_row: bool = False
 
     @property
     def schema(self) -> Schema:

@@ -33,7 +33,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.policies import Policy
 from sqlwin.runtime.slices import ENDLESS, slice_width
-from sqlwin.schema import polars_schema, polars_type
+from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.windows import Frame, Hop, Unit
 
 
@@ -71,9 +71,11 @@ class Assembly:
 
     def _grouped(self, window: WindowAggregate) -> WindowAggregator:
         below = polars_schema(window.input.schema)
-        keys = {key: below[key] for key in window.keys}
+        place = PLACE if window.per_row else {}  # first, for ties go by it
+        keys = {**place, **{key: below[key] for key in window.keys}}
         rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
-        return WindowAggregator(self.stream, window.window, below, keys, *rest)
+        made = WindowAggregator(self.stream, window.window, below, keys, *rest)
+        return replace(made, per_row=window.per_row)
 
     def _counted(self, window: WindowAggregate) -> TupleAggregator:
         assert isinstance(window.window, Hop)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Aggregate, OverAggregate, OverCall, Stream, WindowAggregate
@@ -20,7 +21,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.above import aliased, no_over
 from sqlwin.sql.below import Below
 from sqlwin.sql.calls import refuse_calls
-from sqlwin.sql.grouping import Grouping
+from sqlwin.sql.grouping import Grouping, bare_calls
 from sqlwin.sql.grouping_sets import grouping_sets
 from sqlwin.sql.items import Item
 from sqlwin.sql.keys import aliases, key_sets, keys
@@ -28,8 +29,8 @@ from sqlwin.sql.opened import named_windows
 from sqlwin.sql.policies import counted, policy, unending
 from sqlwin.sql.ranks import Output, Ranks, refuse_filtered
 from sqlwin.sql.relation import Base, Columns, Relation
-from sqlwin.sql.scalars import Expr, conjoined, parsed
-from sqlwin.sql.scope import Scope
+from sqlwin.sql.scalars import Expr, column, conjoined, parsed
+from sqlwin.sql.scope import WINDOW, Scope
 from sqlwin.sql.windows import Window
 from sqlwin.windows import Whole
 
@@ -62,12 +63,16 @@ def grouped(
     sets = grouping_sets(group)
     _refuse_sets(window, group, sets is not None)
     scope = Scope(relation, windowed=bool(window.edges))
-    grouping = Grouping(Below(narrowed), scope, window.edges, sets is not None)
+    rows = ungrouped(select, window, items, group)
+    grouping = Grouping(Below(narrowed), scope, window.edges, sets is not None, rows)
     partition = keys(grouping, window.partition, items)
     named = keys(grouping, group if sets is None else [run for one in sets for run in one], items)
     _check_sliding(window, select, partition, named)
     stream = relation.stream
     assert stream is not None
+    if rows and select.policies.retain_rows is not None:
+        message = "RETAIN n ROWS counts rows of a key, and here each row is its own"
+        raise QueryError(message, select.policies.retain_rows.span, legal="RETAIN 1 HOUR")
     operator = Operator(
         window,
         _policy(select.policies, window, stream),
@@ -93,9 +98,21 @@ def _output(grouping: Grouping, items: Sequence[Item]) -> Output:
 
     def output(tree: Expr, run: ast.Run) -> Expr:
         scope = replace(grouping.scope, aliases=aliases(grouping.scope, plain, run, tree))
-        return grouping.above(scope.resolved(tree, run), run, None)
+        resolved = scope.resolved(tree, run)
+        if grouping.rows and not any(c.table == WINDOW for c in resolved.find_all(exp.Column)):
+            return column(grouping.key(resolved, run))
+        return grouping.above(resolved, run, None)
 
     return output
+
+
+def ungrouped(
+    select: ast.Select, window: Window, items: Sequence[Item], group: Sequence[ast.Run]
+) -> bool:
+    """Whether rows are asked for as they are, each in its windows: no key and no aggregate."""
+    if select.group or select.having or window.partition or group:
+        return False
+    return not any(True for item in items for _ in bare_calls(item.tree, item.run))
 
 
 def _qualify(
@@ -189,6 +206,7 @@ def _operator(grouping: Grouping, operator: Operator) -> Base:
         operator.partition if operator.window.counts else (),
         operator.where,
         operator.sets,
+        grouping.rows,
     )
 
 

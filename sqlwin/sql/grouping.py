@@ -31,13 +31,15 @@ NO_EDGE = {
 class Grouping:
     """keys: resolved expressions by their names below. aggregates: each with its call's text.
 
-    edges: the columns that the window has. sets: whether there are GROUPING SETS.
+    edges: the columns that the window has. sets: whether there are GROUPING SETS. rows:
+    nothing is grouped, and every column that is asked for is carried as a key.
     """
 
     below: Below
     scope: Scope
     edges: tuple[str, ...] = ()
     sets: bool = False
+    rows: bool = False
     keys: dict[str, Expr] = field(default_factory=dict)
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     ranks: Ranks = field(default_factory=Ranks)
@@ -67,6 +69,8 @@ class Grouping:
         call = call_at(node, run)
         if call is not None:
             return column(self.aggregate(call, node, run, wanted), DONE)
+        if isinstance(node, exp.Column) and self.rows:
+            return column(self.key(node, run), DONE)
         if isinstance(node, exp.Column):
             raise self._ungrouped(node, run)
         return node

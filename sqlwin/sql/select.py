@@ -12,7 +12,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, windows
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.cql import unwrapped
-from sqlwin.sql.grouped import grouped
+from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
 from sqlwin.sql.items import Item, items
 from sqlwin.sql.overs import has_over, over
@@ -115,13 +115,13 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
 
     What comes into a window of the instant, or of all there was, is each row itself.
     """
-    if select.group or select.having or window.partition or group:
-        return False
-    if any(True for item in made for _ in bare_calls(item.tree, item.run)):
+    if not ungrouped(select, window, made, group):
         return False
     if has_over(made, select.qualify):
+        if window.group is not None and not window.counts:
+            return False  # ranks of the rows of each window
         message = "OVER and a window of the stream in one query are not supported yet"
-        legal = "ranks of the windows, with GROUP BY or an aggregate; or OVER alone"
+        legal = "ranks of the rows of a window of TUMBLE, HOP or CUMULATE; or OVER alone"
         raise QueryError(message, window.span, legal=legal)
     if window.frame is None or window.counts or window.frame.preceding not in (0, None):
         message = "a window without an aggregate or GROUP BY is not supported yet"

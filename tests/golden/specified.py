@@ -213,6 +213,7 @@ def _groups(
         window.where,
         window.sets,
         buckets,
+        window.per_row,
     )
 
 

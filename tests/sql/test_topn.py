@@ -158,6 +158,17 @@ def test_any_filter_or_none() -> None:
     )
 
 
+def test_of_the_rows_of_a_window() -> None:
+    made = rank(
+        """SELECT id, ROW_NUMBER() OVER (PARTITION BY window_end, window_start, product
+                                          ORDER BY price * 2 DESC) AS r
+           FROM HOP(orders, ts, 1 MINUTE, 1 HOUR) WHERE n > 3 QUALIFY r <= 2"""
+    )
+    assert made.input.per_row and made.input.keys == ("id", "product", "_key1")
+    assert (made.partition, [order.column for order in made.order]) == (("product",), ["_key1"])
+    assert made.input.aggregates == ()
+
+
 def test_of_the_whole_stream() -> None:
     made = rank("SELECT n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM orders GROUP BY n")
     assert (made.partition, made.input.keys) == ((), ("n",))
@@ -259,9 +270,15 @@ REFUSED = [
     ),
     (
         "SELECT *, RANK() OVER (PARTITION BY window_start, window_end ORDER BY price DESC) AS r "
-        "FROM TUMBLE(orders, ts, 1 HOUR) QUALIFY r <= 3",
-        "OVER and a window of the stream in one query are not supported yet",
-        "TUMBLE(orders, ts, 1 HOUR)",
+        "FROM TUMBLE(orders, ts, 1 HOUR) QUALIFY r <= 3 RETAIN 5 ROWS",
+        "RETAIN n ROWS counts rows of a key, and here each row is its own",
+        "5",
+    ),
+    (
+        "SELECT RANK() OVER (PARTITION BY product ORDER BY price DESC) AS r "
+        "FROM TUMBLE(orders, ts, 1 HOUR)",
+        "a rank over windows is of the rows of one window: PARTITION BY names it",
+        "(PARTITION BY product ORDER BY price DESC)",
     ),
 ]
 

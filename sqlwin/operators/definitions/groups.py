@@ -24,7 +24,7 @@ from sqlwin.operators.definitions.values import (
     numbered,
 )
 from sqlwin.operators.definitions.window import Window, by_position, key_text, position
-from sqlwin.schema import SEQ, TS
+from sqlwin.schema import PART, POSITION, SEQ, TS
 from sqlwin.windows import GroupWindow, Unit, Whole
 
 GROUPING = "__grouping"
@@ -32,7 +32,10 @@ GROUPING = "__grouping"
 
 @dataclass(frozen=True)
 class Groups:
-    """Fields as of WindowAggregate. buckets: the keys within which RETAIN n ROWS counts."""
+    """Fields as of WindowAggregate. buckets: the keys within which RETAIN n ROWS counts.
+
+    per_row: every row is a group of its own; its position comes before its keys.
+    """
 
     stream: str
     window: GroupWindow
@@ -42,6 +45,7 @@ class Groups:
     where: str | None = None
     sets: tuple[tuple[str, ...], ...] = ()
     buckets: tuple[str, ...] = ()
+    per_row: bool = False
 
     def __call__(self, taken: list[Row]) -> list[Window]:
         rows = numbered(taken, self.partition)
@@ -70,7 +74,8 @@ class Groups:
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return (*self.keys, *((GROUPING,) if self.sets else ()))
+        place = POSITION if self.per_row else ()
+        return (*place, *self.keys, *((GROUPING,) if self.sets else ()))
 
     def _groups(self, row: Row) -> list[dict[str, Any]]:
         """The keys of a row, once for each set: NULL where the set leaves one out.
@@ -78,7 +83,7 @@ class Groups:
         Arguments are the row's own, so that MAX(k) is not NULL where k is left out.
         """
         if not self.sets:
-            return [{key: row[key] for key in self.keys}]
+            return [{key: row[key] for key in self._names}]
         return [
             {**{key: row[key] if key in kept else None for key in self.keys}, GROUPING: number}
             for number, kept in sorted({grouping_id(self.keys, s): s for s in self.sets}.items())
@@ -96,7 +101,7 @@ class Groups:
         counted = counts[key_text(held[0], self.partition)]
         place = self._place(start, end, keys, max(row[SEQ] for row in held))
         return Window(
-            row_key=json_array([*keys.values(), *bounds.values()]),
+            row_key=json_array([*self._known_by(keys), *bounds.values()]),
             # the n-th message fills a window of n: [1, 4) is full at message 3
             full_at=lambda mark: end - 1 <= counted if self.by_count else end <= mark,
             frames=(frozenset(map(position, held)),),
@@ -108,6 +113,9 @@ class Groups:
             },
             bucket=key_text(held[0], self.buckets),
         )
+
+    def _known_by(self, keys: dict[str, Any]) -> list[Any]:
+        return [self.stream, keys[PART], keys[SEQ]] if self.per_row else list(keys.values())
 
     def _bounds(self, start: int, end: int) -> dict[str, Any]:
         if isinstance(self.window, Whole):

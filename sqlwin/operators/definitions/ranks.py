@@ -24,6 +24,7 @@ from sqlwin.kernels.reference.exact import ascending
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.definitions.groups import GROUPING, Groups
 from sqlwin.operators.definitions.window import Window, key_text
+from sqlwin.schema import POSITION
 
 
 def places(rows: Sequence[Row], order: Sequence[Ordering], function: str) -> list[int]:
@@ -66,7 +67,8 @@ class Ranked:
 
     def _values(self, window: Window, family: list[Window]) -> dict[str, Any]:
         """Of one window, its place among the whole family included."""
-        names = [*self.groups.keys, *((GROUPING,) if self.groups.sets else ())]
+        place = POSITION if self.groups.per_row else ()
+        names = [*place, *self.groups.keys, *((GROUPING,) if self.groups.sets else ())]
         by_keys = sorted(family, key=lambda each: [ascending(each.keys[key]) for key in names])
         rows = [each.values() for each in by_keys]
         at = by_keys.index(window)
