@@ -92,8 +92,12 @@ class TupleSlider(Counting):
         picked = ordered["__wanted"].to_numpy()
         values = evaluate(ordered, self.calls, picked, NUMBER, self.stream)
         start = pl.max_horizontal(pl.col(NUMBER) - self.size + 1, pl.lit(1, pl.Int64))
-        keyed = ordered.filter(picked).with_columns(
-            start.alias("window_start"), (pl.col(NUMBER) + 1).alias("window_end"), **values
+        return self.told(ordered.filter(picked).with_columns(**values), start)
+
+    def told(self, rows: pl.DataFrame, start: pl.Expr) -> pl.DataFrame:
+        """Emissions of messages with their values; start: of their windows."""
+        keyed = rows.with_columns(
+            start.alias("window_start"), (pl.col(NUMBER) + 1).alias("window_end")
         )
         names = (*self.partition, "window_start", "window_end")
         key = row_key({name: keyed.schema[name] for name in names})

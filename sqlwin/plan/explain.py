@@ -128,10 +128,15 @@ def _stores(window: Unranked) -> str:
             return "panes (the rows themselves), revisions"
         return "panes (merged accumulators), revisions"
     if window.by_arrival:
-        return "ring (the last rows of each key), counts (messages of each key)"
+        kept = "ring (the last rows of each key)" if _bounded(window) else "sums (of each key)"
+        return f"{kept}, counts (messages of each key)"
     frames = [call.frame for call in window.calls]
     reach_back = any(frame.unit is Unit.ROWS for frame in frames)
     return "rows, history, revisions" if reach_back else "rows, revisions"
+
+
+def _bounded(window: OverAggregate) -> bool:
+    return window.calls[0].frame.preceding is not None
 
 
 def _message_key(window: Unranked) -> str:
@@ -139,7 +144,9 @@ def _message_key(window: Unranked) -> str:
     if isinstance(window, TopN):
         return "equal fields, timestamp, offset"
     if isinstance(window, OverAggregate):
-        return "offset" if window.by_arrival else "timestamp, offset"
+        if window.by_arrival:
+            return "offset" if _bounded(window) else "none: incremental"
+        return "timestamp, offset"
     if window.per_row:
         return "timestamp, offset"
     if not _keeps_messages(window):

@@ -18,6 +18,7 @@ from sqlwin.operators.contract import Operator
 from sqlwin.operators.framing import Call
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.runner import TupleRunner
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
@@ -88,10 +89,11 @@ class Assembly:
         carried = polars_schema(window.input.schema)
         calls = tuple(self._call(call, window) for call in window.calls)
         if window.by_arrival:
-            frame, partition = window.calls[0].frame, window.calls[0].partition
-            assert frame.preceding is not None
-            size = frame.preceding + 1
-            return TupleSlider(self.stream, size, partition, carried, calls, window.where)
+            back, partition = window.calls[0].frame.preceding, window.calls[0].partition
+            kept = (partition, carried, calls, window.where)
+            if back is None:
+                return TupleRunner(self.stream, 0, *kept)
+            return TupleSlider(self.stream, back + 1, *kept)
         width = slice_width(_spanned(calls) + _retained(window.policy))
         rest = (window.policy, width, window.per_instant, self.filtered)
         return OverAggregator(self.stream, carried, calls, *rest)

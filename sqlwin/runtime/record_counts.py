@@ -212,6 +212,7 @@ RECORDS: dict[str, Callable[[Case], Records]] = {
     "past": _each,
     "ring": _ring,
     "counts": _each,
+    "sums": _each,
     "top": _top,
     "rankings": _each,
 }

@@ -14,6 +14,8 @@
 |                  | revisions |                                | last written |
 | TupleSlider      | ring      | a row in a slot of its partition | last written |
 |                  | counts    |                                | last written |
+| TupleRunner      | sums      | accumulators of the partition  | merging      |
+|                  | counts    |                                | last written |
 | TopRows          | top       | a row in a slot of its partition | last written |
 |                  | rankings  | what waits of the partition    | last written |
 | WindowRanker     | its aggregator's, and      |               |             |
@@ -27,12 +29,23 @@ from functools import singledispatch
 import polars as pl
 
 from sqlwin.kernels.panes import WINDOW, WINDOW_END
-from sqlwin.operators import base_sums, history, numbering, over, ranking, revisions, topn, tuples
+from sqlwin.operators import (
+    base_sums,
+    history,
+    numbering,
+    over,
+    ranking,
+    revisions,
+    runner,
+    topn,
+    tuples,
+)
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.runner import TupleRunner
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
@@ -125,6 +138,13 @@ def _slider(operator: TupleSlider) -> list[Shape]:
     columns = {**operator.carried, **PLACE, numbering.NUMBER: INT, tuples.SLOT: INT}
     ring = _layout(tuples.RING, columns, operator.partition, (tuples.SLOT,), ONE_SLICE)
     return [(ring, last_written(ring)), _counts(operator.numbering)]
+
+
+@shapes.register
+def _runner(operator: TupleRunner) -> list[Shape]:
+    sums = _layout(runner.SUMS, operator.columns, operator.partition, (numbering.AT,), ONE_SLICE)
+    merge = merged(sums, [expr for call in operator.calls for expr in call.fold.merge()])
+    return [(sums, merge), _counts(operator.numbering)]
 
 
 @shapes.register

@@ -135,10 +135,9 @@ def of_spec(spec: ast.Spec) -> Window:
 
 def _unbounded(spec: ast.Spec, unit: Unit) -> Window:
     assert spec.frame is not None
-    if unit is Unit.ROWS:
-        message = "a window in ROWS keeps the messages it holds, so it needs their number"
-        legal = "RANGE UNBOUNDED PRECEDING, or ROWS 100 PRECEDING"
-        raise QueryError(message, spec.frame.span, legal=legal)
+    if unit is Unit.ROWS and spec.order:
+        message = "a stream window in ROWS counts messages as they come; it has no ORDER BY"
+        raise QueryError(message, spec.order[0].span, legal="ROWS UNBOUNDED PRECEDING alone")
     if spec.advance is not None:
         message = "a window without bound does not advance"
         legal = "RANGE UNBOUNDED PRECEDING and EMIT EARLY EVERY d, or CUMULATE(…)"

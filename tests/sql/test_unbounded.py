@@ -44,6 +44,14 @@ def test_an_aggregate_or_a_group_without_a_window(text: str) -> None:
     assert window(text).window == Whole()
 
 
+@pytest.mark.parametrize(
+    "source", ["orders [ROWS UNBOUNDED]", "orders OVER (ROWS UNBOUNDED PRECEDING)"]
+)
+def test_a_window_of_all_messages_so_far(source: str) -> None:
+    made = over(f"SELECT window_start, COUNT(*) FROM {source}")
+    assert made.by_arrival and made.calls[0].frame == Frame(Unit.ROWS, None)
+
+
 def test_a_column_called_like_a_windows_is_one_where_there_is_no_window() -> None:
     made = window(
         "SELECT window_start, COUNT(*) FROM (SELECT n AS window_start, ts FROM orders) "
@@ -118,7 +126,6 @@ def test_istream_behind_explain_insert_and_view() -> None:
 
 # --- refused ------------------------------------------------------------------------
 
-_ROWS = "a window in ROWS keeps the messages it holds, so it needs their number"
 REFUSED = [
     ("SELECT window_start, COUNT(*) FROM orders",
      "window_start is known only above a window, in SELECT and HAVING",
@@ -138,9 +145,9 @@ REFUSED = [
     ("SELECT window_time, COUNT(*) FROM orders [ROWS 5]",
      "a window in ROWS is made of numbers and has no last instant",
      "window_time"),
-    ("SELECT COUNT(*) FROM orders [ROWS UNBOUNDED]", _ROWS, "ROWS UNBOUNDED"),
-    ("SELECT COUNT(*) FROM orders OVER (ROWS UNBOUNDED PRECEDING)", _ROWS,
-     "ROWS UNBOUNDED PRECEDING"),
+    ("SELECT COUNT(*) FROM orders OVER (ORDER BY ts ROWS UNBOUNDED PRECEDING)",
+     "a stream window in ROWS counts messages as they come; it has no ORDER BY",
+     "ts"),
     ("SELECT COUNT(*) FROM orders [RANGE UNBOUNDED SLIDE 1 MINUTE]",
      "a window without bound does not advance",
      "1 MINUTE"),

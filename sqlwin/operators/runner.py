@@ -1,0 +1,54 @@
+"""Windows measured in messages that have no beginning: each message's, from the first on.
+
+What came before a batch is in one accumulator for each partition, and no message is
+kept. As of a sliding window of n messages, each window is full with its message.
+
+Invariant: `sums` holds, of each partition, all messages that passed WHERE.
+
+Worked example, SUM(value) of 4, 2, then 1: [1, 2) is 4, [1, 3) is 6, and 6 is kept; of
+the next batch [1, 4) is 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.framing import evaluate
+from sqlwin.operators.numbering import AT, NUMBER
+from sqlwin.operators.revisions import everything
+from sqlwin.operators.slider import TupleSlider
+from sqlwin.schema import PLACE, POSITION
+
+SUMS = "sums"
+
+
+@dataclass(frozen=True)
+class TupleRunner(TupleSlider):
+    """calls: over a RANGE from the first number on. size: without meaning."""
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.nothing()
+        numbered, _ = self.numbering.number(batch, stores)
+        rows = numbered.filter(pl.col(self.where)) if self.where else numbered
+        ordered = rows.sort(NUMBER, *self.partition)
+        before = everything(stores, SUMS).drop(AT)
+        every = np.ones(len(ordered), dtype=np.bool_)
+        values = evaluate(ordered, self.calls, every, NUMBER, self.stream, before)
+        stores[SUMS].put(self.sums(rows))
+        return self.told(ordered.with_columns(**values), pl.lit(1, pl.Int64))
+
+    def sums(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Records of the store: rows of a partition as one accumulator."""
+        lifts = [expr for call in self.calls for expr in call.fold.lift()]
+        at = pl.lit(0, pl.Int64).alias(AT)
+        return rows.sort(POSITION).group_by(*self.partition, at).agg(lifts)
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Of a record."""
+        return dict(self.sums(pl.DataFrame(schema={**self.carried, **PLACE})).schema)
