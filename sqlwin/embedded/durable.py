@@ -39,7 +39,8 @@ class DurableStore:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         try:
-            self._db = sqlite3.connect(path, isolation_level=None)
+            # closed by whatever thread the garbage collector runs in
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
         except sqlite3.Error as error:
             self.close()

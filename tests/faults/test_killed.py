@@ -106,6 +106,19 @@ def test_killed_at_random_points(
     assert errors(tmp_path / "cut" / "bad") == errors(tmp_path / "whole" / "bad")
 
 
+@pytest.mark.spark
+def test_killed_while_its_first_offset_was_written(tmp_path: Path) -> None:
+    """Half a file lies there then, and no batch has begun."""
+    land(tmp_path, files=3, rows=40)
+    subprocess.run(command(tmp_path, "embedded", "whole"), check=True, capture_output=True)
+    offsets = tmp_path / "kept" / "spark" / "offsets"
+    offsets.mkdir(parents=True)
+    (offsets / ".0.half.tmp").write_text("v1")
+    again = command(tmp_path, "spark", "cut", "--checkpoint", str(tmp_path / "kept"), "--drain")
+    assert killed(again, []) == 0
+    same(last(tmp_path / "whole" / "totals"), last(tmp_path / "cut" / "totals"))
+
+
 def errors(folder: Path) -> list[tuple[str, str]]:
     """Reason and position of each row of an error stream; none is there twice."""
     files = sorted(folder.glob("*.jsonl"))
