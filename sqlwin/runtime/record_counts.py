@@ -81,7 +81,7 @@ class Case:
         return self.stream.delay + reach + self.policy.retain + self.layout.slice_width
 
 
-NO_END = "RETAIN names no time, and these go by time alone"
+NO_END = "no RETAIN says when these may go"
 ALL_IN_ONE = "an aggregate of the whole stream needs every message of it"
 NEVER_FULL = "a frame to the end of the input keeps every row of it"
 
@@ -105,9 +105,8 @@ def _messages(case: Case) -> Records:
 
 
 def _seen(case: Case) -> Records:
-    """Positions go with time alone."""
-    span = case.span(0)
-    return NO_END if span is None else case.came(span)
+    """Positions of rows, as long as one that came again would not have expired."""
+    return _retained(case, 0)
 
 
 def _retained(case: Case, reach: float, of_key: float = 0) -> Records:

@@ -84,6 +84,9 @@ QUERIES = {
     "sliding tuples": """
     SELECT key, SUM(value) AS total FROM events OVER (PARTITION BY key ROWS 20 PRECEDING)
     GROUP BY key""",
+    "tuples so far": """
+    SELECT key, SUM(value) AS total FROM events OVER (PARTITION BY key ROWS UNBOUNDED PRECEDING)
+    GROUP BY key""",
     "top": """
     SELECT key, value, ROW_NUMBER() OVER (PARTITION BY key ORDER BY value DESC) AS place
     FROM events QUALIFY place <= 3""",
@@ -109,12 +112,9 @@ UNBOUNDED = {
         "SELECT key, MEDIAN(value) AS mid FROM events GROUP BY key",
         {"messages": "an aggregate of the whole stream needs every message of it"},
     ),
-    "positions without a time": (
-        f"""
-    SELECT key, window_start, COUNT(*) AS n
-    FROM TUMBLE(TABLE numbered, DESCRIPTOR(ts), INTERVAL '5' MINUTE) {GROUPED}
-    RETAIN 5 ROWS""",
-        {"seen": "RETAIN names no time, and these go by time alone"},
+    "positions for ever": (
+        "SELECT key, COUNT(*) AS n FROM numbered GROUP BY key",
+        {"seen": "no RETAIN says when these may go"},
     ),
 }
 FEW = 300
