@@ -71,6 +71,15 @@ class Column:
 Schema = tuple[Column, ...]
 
 
+@dataclass(frozen=True)
+class Order:
+    """A column that something is ordered by; ties go by position. Defaults as in Spark SQL."""
+
+    column: str
+    descending: bool = False
+    nulls_last: bool = False
+
+
 def type_named(name: str, precision: int | None = None, scale: int = 0) -> pa.DataType | None:
     """The Arrow type of a SQL type name, None where there is none."""
     upper = name.upper()

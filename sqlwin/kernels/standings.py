@@ -8,7 +8,7 @@ As everywhere, NaN is equal to itself and greater than every number, and NULLs
 stand at the end that the order says.
 
 >>> rows = pl.DataFrame({"team": ["a", "b", "a", "a"], "points": [3, 1, 5, 3], "seq": [1, 2, 3, 4]})
->>> best = Standing("rank", ("team",), (By("points", descending=True, nulls_last=True),))
+>>> best = Standing("rank", ("team",), (Order("points", descending=True, nulls_last=True),))
 >>> best.of(rows, "place", ties=("seq",)).rows()
 [('a', 5, 3, 1), ('a', 3, 1, 2), ('a', 3, 4, 2), ('b', 1, 2, 1)]
 """
@@ -20,14 +20,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-
-@dataclass(frozen=True)
-class By:
-    """A column that rows are ordered by."""
-
-    column: str
-    descending: bool = False
-    nulls_last: bool = False
+from sqlwin.schema import Order
 
 
 @dataclass(frozen=True)
@@ -36,7 +29,7 @@ class Standing:
 
     function: str
     partition: tuple[str, ...]
-    order: tuple[By, ...]
+    order: tuple[Order, ...]
 
     def __post_init__(self) -> None:
         if self.function not in FUNCTIONS or not self.order:
@@ -47,8 +40,8 @@ class Standing:
 
         ties: columns that tell peers apart, ascending; they make no difference of rank.
         """
-        tail = (By(column) for column in ties)
-        by = (*(By(column) for column in self.partition), *self.order, *tail)
+        tail = (Order(column) for column in ties)
+        by = (*(Order(column) for column in self.partition), *self.order, *tail)
         ordered = rows.sort(
             [b.column for b in by],
             descending=[b.descending for b in by],

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.instants import START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.sharing import Share
@@ -86,7 +87,7 @@ class BaseSums:
         since = starts.filter(pl.col(FROM).is_not_null())
         parts = [stores[self.past].scan(0, 1, keys)]
         if len(since):
-            base = stores[self.base].scan(-(2**63), since[FROM].max(), keys)  # type: ignore[arg-type]
+            base = stores[self.base].scan(START, since[FROM].max(), keys)  # type: ignore[arg-type]
             parts.append(self._of(base, since).filter(pl.col(SLICE) < pl.col(FROM)).drop(FROM))
             parts.append(self._lifted(self._of(held, since).drop(FROM), pl.lit(0, pl.Int64)))
         return self._merged(pl.concat([part.select(parts[0].columns) for part in parts]))

@@ -79,7 +79,7 @@ class Leaving:
     def _move(self, stores: Stores) -> bool:
         """Put what goes, and is wanted, elsewhere; False: that does not pay yet."""
         history, sums = self.reading.history, self.reading.sums
-        rows = stores[ROWS].scan(-(2**63), stores.closed - self.reach)
+        rows = stores[ROWS].scan(START, stores.closed - self.reach)
         leaving = rows.filter(pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
         if leaving.is_empty() or not history.deep:
             for share_sums in sums:
@@ -143,7 +143,7 @@ class Leaving:
     def _forget(self, stores: Stores) -> None:
         """Drop the records of retired rows; of rows that wait all are kept, however old."""
         records, after = stores[REVISIONS], self.fullness.after
-        if records.scan(-(2**63), stores.closed - after).is_empty():
+        if records.scan(START, stores.closed - after).is_empty():
             return
         waiting = self._waiting(stores) if self.fullness.counting else None
         if self.limits.keyed:

@@ -19,6 +19,7 @@ from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.reading import ROWS
+from sqlwin.operators.revisions import everything
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from sqlwin.state.contract import FLOOR
@@ -49,7 +50,7 @@ class Limits:
     def floors(self, stores: Stores) -> pl.DataFrame:
         """Bucket keys and `__floor`; keys with fewer rows have no line."""
         n = self.policy.retain_rows or 1
-        rows = stores[ROWS].scan(-(2**63), 2**63 - 1).select(*self.buckets, TS)
+        rows = everything(stores, ROWS).select(*self.buckets, TS)
         nth = pl.when(pl.len() >= n).then(pl.col(TS).tail(n).first()).alias(FLOOR)
         grouped = rows.group_by(self.buckets).agg(nth) if self.buckets else rows.select(nth.first())
         return grouped.drop_nulls(FLOOR)

@@ -29,6 +29,7 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.instants import END
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.correcting import Correcting
@@ -187,7 +188,7 @@ class OverAggregator(Correcting):
     def _open(self, stores: Stores) -> pl.DataFrame:
         if not self.fullness.counting and not self.fullness.never:
             since = stores.closed - self.fullness.after
-            return self._identities(stores[ROWS].scan(since, 2**63 - 1))
+            return self._identities(stores[ROWS].scan(since, END))
         rows = self.reading.all_rows(stores)
         return self._identities(rows.filter(pl.Series(~self.fullness.at(rows, stores.closed))))
 

@@ -22,12 +22,13 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from sqlwin.instants import END, START
 from sqlwin.operators.base_sums import ALL, FROM, BaseSums
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.framing import Call, Mask, evaluate
 from sqlwin.operators.fullness import DONE
 from sqlwin.operators.history import OLD_ROW, VALUE, History
-from sqlwin.operators.revisions import bounds
+from sqlwin.operators.revisions import bounds, everything
 from sqlwin.operators.sharing import Share
 from sqlwin.schema import PLACE, POSITION, TS
 
@@ -62,7 +63,7 @@ class Reading:
 
     def all_rows(self, stores: Stores) -> pl.DataFrame:
         """Every row that is in a store, in order, in the history's form, with `__old_row`."""
-        kept = self.history.extended(stores[ROWS].scan(-(2**63), 2**63 - 1))
+        kept = self.history.extended(everything(stores, ROWS))
         kept = kept.with_columns(pl.lit(False).alias(OLD_ROW))
         old = self.history.rows(stores).with_columns(pl.lit(True).alias(OLD_ROW))
         if old.is_empty():
@@ -110,14 +111,14 @@ class Reading:
     def _since(self, first: int) -> int:
         """From where all rows are read, for rows since `first`."""
         if self.shares[0].kept:
-            return -(2**63)
+            return START
         since = first - self.reach
         sliced = any(share.based or share.back for share in self.shares)
         return since // self.width * self.width if sliced else since
 
     def _until(self, last: int) -> int:
         if self.shares[0].kept or any(share.ahead for share in self.shares):
-            return 2**63 - 1
+            return END
         return last + max(share.after for share in self.shares) + 1
 
     def _context(
@@ -145,7 +146,7 @@ class Reading:
     ) -> pl.DataFrame:
         """Rows of the partitions before `since`, with their slices; NULL: of the history."""
         slices = (pl.col(TS) // self.width * self.width).alias(FROM)
-        kept = _matched(share, stores[ROWS].scan(-(2**63), since), keys.drop(FROM))
+        kept = _matched(share, stores[ROWS].scan(START, since), keys.drop(FROM))
         before = held.with_columns(pl.lit(None, pl.Int64).alias(FROM))
         return pl.concat([before, kept.with_columns(slices).select(before.columns)])
 
@@ -174,7 +175,7 @@ class Reading:
     ) -> dict[str, pl.Series]:
         (share,) = (share for share in self.shares if calls[0] in share.calls)
         keys = _keys(share, rows)
-        kept = _matched(share, stores[ROWS].scan(-(2**63), 2**63 - 1), keys)
+        kept = _matched(share, stores[ROWS].scan(START, END), keys)
         held = self._held(share, keys, stores)
         starts = keys.with_columns(pl.lit(None, pl.Int64).alias(FROM))
         base = self.sums[share.number].before(starts, held, stores)

@@ -50,8 +50,7 @@ from sqlwin.operators.definitions.window import (
 )
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS
-
-FLOOR = "__floor"
+from sqlwin.state.contract import FLOOR
 
 
 @dataclass

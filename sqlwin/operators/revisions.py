@@ -32,6 +32,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.instants import END, START
 from sqlwin.operators.changes import OLD, WAS
 from sqlwin.operators.contract import Stores
 from sqlwin.policies import Early, Late, Policy
@@ -120,9 +121,9 @@ class Revisions:
             return stores[STORE].scan(0, 0)
         return everything(stores, STORE).filter(pl.col(DUE) <= now)
 
-    def waiting(self, stores: Stores, before: int = 2**63 - 1) -> pl.DataFrame:
+    def waiting(self, stores: Stores, before: int = END) -> pl.DataFrame:
         """Records with rows not emitted, of windows whose time is below `before`."""
-        return stores[STORE].scan(-(2**63), before).filter(pl.col(WAITING) > 0)
+        return stores[STORE].scan(START, before).filter(pl.col(WAITING) > 0)
 
     def settle(self, sent: pl.DataFrame, stores: Stores, shown: bool = False) -> None:
         """Record that `sent` (of `was`, with values) went out as revision `__was` + 1.
@@ -162,7 +163,7 @@ def bounds(times: pl.Series) -> tuple[int, int]:
 
 
 def everything(stores: Stores, name: str) -> pl.DataFrame:
-    return stores[name].scan(-(2**63), 2**63 - 1)
+    return stores[name].scan(START, END)
 
 
 def _early(policy: Policy, now: int) -> pl.Expr:

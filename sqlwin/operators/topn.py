@@ -42,6 +42,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
 from sqlwin.operators.contract import Stores
@@ -166,7 +167,7 @@ class TopRows(Counting):
 
     def _held(self, rankings: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         keys = rankings.select(self.partition) if self.partition else None
-        top = stores[TOP].scan(-(2**63), 2**63 - 1, keys).with_columns(pl.lit(0, INT).alias(AT))
+        top = stores[TOP].scan(START, END, keys).with_columns(pl.lit(0, INT).alias(AT))
         counted = self._joined(top, rankings.select(*self.partition, AT, HELD))
         return counted.filter(pl.col(SLOT) < pl.col(HELD)).select(*self.top_columns)
 

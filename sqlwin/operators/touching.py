@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from sqlwin.instants import END, START
 from sqlwin.operators.changes import WAS
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.framing import Call, changed
@@ -85,8 +86,8 @@ class Touching:
         lo, hi = bounds(batch[TS])
         frames = [call.frame for call in self._calls]
         after = [frame.preceding for frame in frames]
-        until = 2**63 - 1 if None in after else hi + max(a for a in after if a is not None)
-        since = -(2**63) if self.fullness.never else lo - self.fullness.after
+        until = END if None in after else hi + max(a for a in after if a is not None)
+        since = START if self.fullness.never else lo - self.fullness.after
         return stores[ROWS].scan(since, max(until, hi))
 
     def _of_partition(self, rows: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:

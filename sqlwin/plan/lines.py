@@ -14,7 +14,6 @@ from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
     Node,
-    Order,
     OverCall,
     Project,
     Scan,
@@ -22,6 +21,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.schema import Order
 from sqlwin.windows import Cumulate, Exclude, Frame, GroupWindow, Unit, Whole
 
 

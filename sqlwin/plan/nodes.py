@@ -22,7 +22,7 @@ import pyarrow as pa
 from sqlwin.functions import PythonAggregate
 from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
 from sqlwin.policies import Policy
-from sqlwin.schema import TIMESTAMP, Column, Schema
+from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
 __all__ = ["Scalar", "Stream", "column_of", "quoted"]
@@ -58,15 +58,6 @@ class Project:
     @property
     def schema(self) -> Schema:
         return tuple(Column(name, scalar.type) for name, scalar in self.columns)
-
-
-@dataclass(frozen=True)
-class Order:
-    """A column that something is ordered by; ties go by position. Defaults as in Spark SQL."""
-
-    column: str
-    descending: bool = False
-    nulls_last: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import polars as pl
 
 from sqlwin.functions import PythonAggregate
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.kernels.standings import By, Standing
+from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.framing import Call
@@ -116,8 +116,7 @@ class Assembly:
 
 
 def standing(window: TopN | WindowRank) -> Standing:
-    order = tuple(By(by.column, by.descending, by.nulls_last) for by in window.order)
-    return Standing(window.function, window.partition, order)
+    return Standing(window.function, window.partition, window.order)
 
 
 def _values(window: WindowAggregate) -> tuple[pl.DataType, ...]:

@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from sqlwin.aggregates import is_orderable
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Aggregate, Order, Project, Scalar
-from sqlwin.schema import RESERVED, type_name
+from sqlwin.plan.nodes import Aggregate, Project, Scalar
+from sqlwin.schema import RESERVED, Order, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.calls import Call, refuse_calls
 from sqlwin.sql.registered import Registered

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Order, WindowAggregate, WindowRank
+from sqlwin.plan.nodes import WindowAggregate, WindowRank
+from sqlwin.schema import Order
 from sqlwin.sql import ast
 from sqlwin.sql.above import Above, done, needs_over
 from sqlwin.sql.below import ordered

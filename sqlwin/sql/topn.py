@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Order, Stream, TopN
+from sqlwin.plan.nodes import Stream, TopN
 from sqlwin.policies import Late, Policy
+from sqlwin.schema import Order
 from sqlwin.sql import ast
 from sqlwin.sql.above import Above, done, needs_over
 from sqlwin.sql.below import Below

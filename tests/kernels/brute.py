@@ -15,7 +15,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import SIGNATURES, signature
-from sqlwin.kernels.folds import Fold, fold, polars_type
+from sqlwin.kernels.folds import Fold, fold
+from sqlwin.schema import polars_type
 
 Row = dict[str, Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import signature
-from sqlwin.kernels.folds import Fold, Order, fold
+from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import frames_of
+from sqlwin.schema import Order
 from sqlwin.windows import Frame, Unit
 from tests.kernels.brute import VALUES, Row, frame_of, same, size, tables
 from tests.kernels.test_duckdb import SPAN, answers, con

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlwin.kernels.exact import Overflow
-from sqlwin.kernels.folds import Fold, polars_type
+from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.folds.moments import Moment
 from sqlwin.kernels.frames import frames_of
+from sqlwin.schema import polars_type
 from sqlwin.windows import Frame, Unit
 from tests.kernels.brute import CALLS, Row, answer, bound, frame_of, same, size, tables
 

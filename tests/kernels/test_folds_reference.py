@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from sqlwin.aggregates import SIGNATURES, signature
 from sqlwin.kernels import gathered
 from sqlwin.kernels.exact import Overflow
-from sqlwin.kernels.folds import Fold, Order, fold, polars_type
+from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.reference.aggregates import aggregate
 from sqlwin.kernels.reference.exact import OutOfRange
+from sqlwin.schema import Order, polars_type
 from tests.kernels.brute import VALUES, Row, frame_of, same, size, tables
 
 EACH = settings(max_examples=10, derandomize=True, deadline=None)

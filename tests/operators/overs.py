@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sqlwin.kernels.folds import fold, polars_type
+from sqlwin.kernels.folds import fold
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition
@@ -17,7 +17,7 @@ from sqlwin.operators.framing import Call
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import TS
+from sqlwin.schema import TS, polars_type
 from sqlwin.state.contract import FLOOR, Store
 from sqlwin.windows import Exclude, Frame, Unit
 from tests.operators.driving import Driven

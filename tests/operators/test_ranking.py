@@ -11,16 +11,16 @@ import pytest
 from sqlwin.instants import from_datetime
 from sqlwin.kernels.folds import fold
 from sqlwin.kernels.panes import ENDLESS
-from sqlwin.kernels.standings import By, Standing
+from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.ranking import RANKED, WindowRanker
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, Order
 from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
 from tests.operators.driving import Driven, rows_of, told
 
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "j": pl.Int64(), "x": pl.Int64()}
-TOTAL = (By("total", descending=True, nulls_last=True),)
+TOTAL = (Order("total", descending=True, nulls_last=True),)
 FOLDS = (fold("total", "sum", ("x",), (pa.int64(),), pa.int64(), None),)
 Row = tuple[Any, ...]
 
@@ -30,7 +30,7 @@ def ranker(
     keys: tuple[str, ...] = ("k",),
     partition: tuple[str, ...] = (),
     function: str = "rank",
-    order: tuple[By, ...] = TOTAL,
+    order: tuple[Order, ...] = TOTAL,
     withdraw: bool = False,
     retain: int | None = 1000,
     **policy: Any,

@@ -8,20 +8,21 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sqlwin.kernels.standings import By, Standing
+from sqlwin.kernels.standings import Standing
 from sqlwin.operators.topn import RANKINGS, TOP, TopRows
 from sqlwin.policies import Early, Policy
+from sqlwin.schema import Order
 from tests.operators.driving import Driven, records, rows_of, told
 
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "x": pl.Float64()}
-BEST = (By("x", descending=True, nulls_last=True),)
+BEST = (Order("x", descending=True, nulls_last=True),)
 Row = tuple[Any, ...]
 
 
 def top(
     limit: int = 1,
     function: str = "row_number",
-    order: tuple[By, ...] = BEST,
+    order: tuple[Order, ...] = BEST,
     partition: tuple[str, ...] = ("k",),
     withdraw: bool = False,
     **kwargs: Any,
@@ -57,7 +58,7 @@ def test_a_row_that_moves_is_updated_and_withdrawn_where_asked() -> None:
 
 def test_the_last_row_of_a_key_is_kept() -> None:
     columns: dict[str, pl.DataType] = {"k": pl.String(), "at": pl.Int64()}
-    newest = Standing("row_number", ("k",), (By("at", descending=True, nulls_last=True),))
+    newest = Standing("row_number", ("k",), (Order("at", descending=True, nulls_last=True),))
     driven = Driven(TopRows("s", columns, "place", newest, 1, Policy(None, early=Early.ON_UPDATE)))
     driven.step(rows_of(columns, ("a", 20, 20, 0, 1), ("b", 5, 5, 0, 2)))
     assert driven.step(rows_of(columns, ("a", 10, 10, 0, 3))).is_empty()
@@ -201,7 +202,7 @@ POLICIES: list[dict[str, Any]] = [
 def test_as_ranked_anew_each_time(function: str, policy: int, restarts: bool) -> None:
     for seed in range(2 if restarts else 8):
         dice = random.Random(f"{function} {policy} {seed}")
-        order = (By("x", dice.random() < 0.5, dice.random() < 0.5),)
+        order = (Order("x", dice.random() < 0.5, dice.random() < 0.5),)
         partition = ("k",) if dice.random() < 0.8 else ()
         operator = top(dice.randint(1, 4), function, order, partition, **POLICIES[policy])
         driven, brute, now = Driven(operator, restarts), Brute(operator), 0

@@ -9,7 +9,6 @@ from sqlwin.plan.facts import bucket_keys, window_of, window_policy
 from sqlwin.plan.lines import frame, line
 from sqlwin.plan.nodes import (
     Aggregate,
-    Order,
     OverAggregate,
     OverCall,
     Project,
@@ -20,6 +19,7 @@ from sqlwin.plan.nodes import (
     column_of,
 )
 from sqlwin.policies import Early, Policy
+from sqlwin.schema import Order
 from sqlwin.windows import Exclude, Frame, Unit
 from tests.plan.test_explain import facts, lines
 from tests.sql.cases import MINUTE, SECOND, over, window

@@ -5,7 +5,6 @@ from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
     Node,
-    Order,
     Project,
     Scalar,
     Scan,
@@ -17,7 +16,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.plan.optimizer import optimize
 from sqlwin.policies import Policy
-from sqlwin.schema import TIMESTAMP, Column
+from sqlwin.schema import TIMESTAMP, Column, Order
 from sqlwin.windows import Hop
 
 INT, BOOL = pa.int64(), pa.bool_()

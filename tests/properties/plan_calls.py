@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import signature
-from sqlwin.plan.nodes import Aggregate, Order
-from sqlwin.schema import Schema
+from sqlwin.plan.nodes import Aggregate
+from sqlwin.schema import Order, Schema
 from tests.properties.features import one_of
 
 Call = tuple[str, tuple[str, ...], tuple[int | float | str, ...], bool, tuple[Order, ...]]

@@ -10,7 +10,6 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from sqlwin.plan.nodes import (
     Aggregate,
-    Order,
     OverAggregate,
     OverCall,
     Scan,
@@ -19,6 +18,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.schema import Order
 from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Unit, Whole
 from tests.properties.features import has
 from tests.properties.plan_calls import aggregates

@@ -4,8 +4,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sqlwin.plan.nodes import Aggregate, Order, Project
+from sqlwin.plan.nodes import Aggregate, Project
 from sqlwin.runtime.scalars import evaluate
+from sqlwin.schema import Order
 from tests.sql.cases import below, columns, filtered, mistake, over, plan, underlined, window
 
 

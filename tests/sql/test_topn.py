@@ -2,8 +2,9 @@
 
 import pytest
 
-from sqlwin.plan.nodes import Order, OverAggregate, TopN, WindowAggregate, WindowRank
+from sqlwin.plan.nodes import OverAggregate, TopN, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late, Policy
+from sqlwin.schema import Order
 from sqlwin.sql import script
 from tests.sql.cases import ORDERS, bound, columns, filtered, mistake, operator, plan, underlined
 

@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
 from sqlwin.functions import PythonAggregate
-from sqlwin.kernels.folds.base import Call, Fold, Order, polars_type
+from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.folds.booleans import boolean
 from sqlwin.kernels.folds.collects import Collect
 from sqlwin.kernels.folds.counts import Count
@@ -32,8 +32,9 @@ from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.folds.quantiles import Quantile
 from sqlwin.kernels.folds.sketches import DistinctSketch, PercentileSketch
 from sqlwin.kernels.folds.sums import Sum
+from sqlwin.schema import Order
 
-__all__ = ["FOLDS", "Call", "Fold", "Order", "fold", "polars_type"]
+__all__ = ["FOLDS", "Call", "Fold", "fold"]
 
 
 def _plain_or_distinct(plain: Callable[[Call], Fold]) -> Callable[[Call], Fold]:
@@ -74,17 +75,6 @@ FOLDS: dict[str, Callable[[Call], Fold]] = {
 }
 
 
-class Ordering(Protocol):
-    """What ORDER BY says of one column; the plan's Order and the folds' are such."""
-
-    @property
-    def column(self) -> str: ...
-    @property
-    def descending(self) -> bool: ...
-    @property
-    def nulls_last(self) -> bool: ...
-
-
 def fold(
     name: str,
     function: str | PythonAggregate,
@@ -94,7 +84,7 @@ def fold(
     where: str | None,
     params: tuple[Any, ...] = (),
     distinct: bool = False,
-    order: Sequence[Ordering] = (),
+    order: Sequence[Order] = (),
 ) -> Fold:
     """A canonical function name (`sqlwin.aggregates`), or a function in Python, bound to columns.
 
@@ -103,6 +93,5 @@ def fold(
     params: constants. distinct: equal arguments count once. order: of the rows.
     """
     known = function if isinstance(function, str) else function.name
-    keys = tuple(Order(key.column, key.descending, key.nulls_last) for key in order)
-    call = Call(name, known, args, arg_types, type, where, params, distinct, keys)
+    call = Call(name, known, args, arg_types, type, where, params, distinct, tuple(order))
     return FOLDS[function](call) if isinstance(function, str) else Python(call, function)

@@ -20,24 +20,9 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.schema import POSITION
+from sqlwin.schema import POSITION, Order
 
 Mask = npt.NDArray[np.bool_]
-
-
-def polars_type(type_: pa.DataType) -> pl.DataType:
-    """The Polars dtype of an Arrow type."""
-    series = pl.Series(pa.array([], type_))
-    return series.dtype
-
-
-@dataclass(frozen=True)
-class Order:
-    """A column that rows are taken in the order of; ties go by position. As a plan's Order."""
-
-    column: str
-    descending: bool = False
-    nulls_last: bool = False
 
 
 @dataclass(frozen=True)

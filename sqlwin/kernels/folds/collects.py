@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.folds.base import polars_type
 from sqlwin.kernels.folds.kept import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gathered import chunks, listed
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import previous
+from sqlwin.schema import polars_type
 
 ROW = "__row"
 

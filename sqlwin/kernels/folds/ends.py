@@ -18,12 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.folds.base import Call, Fold, polars_type
+from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.folds.kept import position
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gathered import among, chunks, listed, lists_of
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import Wavelet
+from sqlwin.schema import polars_type
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ import pyarrow as pa
 
 from sqlwin.errors import FunctionError
 from sqlwin.functions import PythonAggregate
-from sqlwin.kernels.folds.base import Call, Fold, polars_type
+from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.schema import POSITION
+from sqlwin.schema import POSITION, polars_type
 
 Rows = Iterable[tuple[Any, ...]]
 Level = tuple[pl.Series, Ints]

@@ -25,12 +25,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.folds.base import polars_type
 from sqlwin.kernels.folds.kept import Kept
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gathered import listed, opened
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import Wavelet
+from sqlwin.schema import polars_type
 
 
 @dataclass(frozen=True)

@@ -31,19 +31,9 @@ from sqlwin.kernels.reference.exact import (
     total,
 )
 from sqlwin.kernels.reference.rows import Row, Rows, Values
+from sqlwin.schema import Order
 
 Params = tuple[Any, ...]
-
-
-class Ordering(Protocol):
-    """A column to order by, as `plan.nodes.Order`."""
-
-    @property
-    def column(self) -> str: ...
-    @property
-    def descending(self) -> bool: ...
-    @property
-    def nulls_last(self) -> bool: ...
 
 
 class Folding(Protocol):
@@ -65,7 +55,7 @@ def aggregate(
     where: str | None = None,
     params: Params = (),
     distinct: bool = False,
-    order: Sequence[Ordering] = (),
+    order: Sequence[Order] = (),
 ) -> Any:
     """The value of a function over rows; `where` names a column that must be true."""
     taking = [row for row in rows if where is None or row[where] is True]
@@ -96,7 +86,7 @@ def fold(python: Folding, args: tuple[str, ...], rows: Rows, where: str | None =
     return state if python.finisher is None else python.finisher(state)
 
 
-def ordered(rows: Rows, order: Sequence[Ordering]) -> list[Row]:
+def ordered(rows: Rows, order: Sequence[Order]) -> list[Row]:
     """Rows by the given columns, the last one first, since sorting is stable."""
     out = list(rows)
     for by in reversed(order):

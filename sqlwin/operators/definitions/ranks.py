@@ -19,15 +19,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sqlwin.kernels.reference.aggregates import Ordering, ordered
+from sqlwin.kernels.reference.aggregates import ordered
 from sqlwin.kernels.reference.exact import ascending
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.definitions.groups import GROUPING, Groups
 from sqlwin.operators.definitions.window import Window, key_text
-from sqlwin.schema import POSITION
+from sqlwin.schema import POSITION, Order
 
 
-def places(rows: Sequence[Row], order: Sequence[Ordering], function: str) -> list[int]:
+def places(rows: Sequence[Row], order: Sequence[Order], function: str) -> list[int]:
     """Of each row its row_number, rank or dense_rank from 1; ties by the order of `rows`."""
     marked = [{**row, "__at": at} for at, row in enumerate(rows)]
     sorted_rows = ordered(marked, order)
@@ -49,7 +49,7 @@ class Ranked:
     name: str
     function: str
     partition: tuple[str, ...]
-    order: tuple[Ordering, ...]
+    order: tuple[Order, ...]
 
     def __call__(self, taken: list[Row]) -> list[Window]:
         families: dict[str, list[Window]] = defaultdict(list)

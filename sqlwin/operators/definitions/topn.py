@@ -18,7 +18,6 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.kernels.reference.aggregates import Ordering
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
@@ -27,7 +26,7 @@ from sqlwin.operators.definitions.values import json_array
 from sqlwin.operators.definitions.waiting import Waiting, wait_early
 from sqlwin.operators.definitions.window import Position, by_position, key_text, position
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, Order
 
 Shown = dict[Position, tuple[int, Row]]
 """Position to place and row."""
@@ -41,7 +40,7 @@ class Top:
     name: str
     function: str
     partition: tuple[str, ...]
-    order: tuple[Ordering, ...]
+    order: tuple[Order, ...]
     limit: int
     policy: Policy
     carried: dict[str, pl.DataType]

@@ -19,10 +19,11 @@ import pyarrow as pa
 
 from sqlwin.errors import OverflowInAggregate
 from sqlwin.instants import EPOCH, format_instant, from_datetime
-from sqlwin.kernels.reference.aggregates import Folding, Ordering, aggregate, fold
+from sqlwin.kernels.reference.aggregates import Folding, aggregate, fold
 from sqlwin.kernels.reference.exact import OutOfRange
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.definitions.window import key_text
+from sqlwin.schema import Order
 
 NUMBER = "__number"
 
@@ -38,7 +39,7 @@ class Value:
     where: str | None = None
     params: tuple[Any, ...] = ()
     distinct: bool = False
-    order: tuple[Ordering, ...] = ()
+    order: tuple[Order, ...] = ()
     python: Folding | None = None
 
     def of(self, rows: list[Row], place: str) -> Any:
