@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.made-from-lock
 QUERY ?= queries/departures_per_hour.sql
+# Two at once, and all that starts Spark in one of them.
+PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 export PYTHON
 
 .DEFAULT_GOAL := help
@@ -20,7 +22,7 @@ demo: $(STAMP) ## departures per hour, on Spark, over January 2013
 	@tools/with-java $(BIN)/python -m sqlwin.cli run "$(QUERY)"
 
 test: $(STAMP) ## run every test
-	@tools/with-java $(BIN)/python -m pytest $(ARGS)
+	@tools/with-java $(PYTEST) $(ARGS)
 
 check: $(STAMP) ## style, types and layers
 	$(BIN)/python -m ruff check .
@@ -29,7 +31,7 @@ check: $(STAMP) ## style, types and layers
 	$(BIN)/lint-imports
 
 golden: $(STAMP) ## run the goldens
-	@tools/with-java $(BIN)/python -m pytest tests/golden $(ARGS)
+	@tools/with-java $(PYTEST) tests/golden $(ARGS)
 
 golden-rewrite: $(STAMP) ## rewrite the goldens' expected parts, from the reference only
 	@$(BIN)/python -m tests.golden.rewrite $(ARGS)
@@ -38,7 +40,7 @@ bench: $(STAMP) ## run the benchmarks
 	@tools/with-java $(BIN)/python -m bench $(ARGS)
 
 docs: $(STAMP) ## run every example in the docs
-	@tools/with-java $(BIN)/python -m pytest docs README.md tests/docs $(ARGS)
+	@tools/with-java $(PYTEST) docs README.md tests/docs $(ARGS)
 
 # One lock for Python 3.10 to 3.13 and every system; no index is named in it.
 # What is pinned stays so unless pyproject.toml or UPGRADE=--upgrade moves it.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # "ci" draws the same examples each time, so that a red run is red again. "long"
-# searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/properties
+# searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
 settings.register_profile(
     "ci",
     derandomize=True,
@@ -28,6 +28,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever needs Spark runs in one process, so that there are never two of them."""
+    for item in items:
+        asked = getattr(item, "fixturenames", ())
+        if item.get_closest_marker("spark") or "spark" in asked:
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

@@ -192,7 +192,8 @@ def decode_segment(data: bytes | memoryview, schema: pl.Schema | None = None) ->
 
 def _read_1(data: bytes | memoryview, header: Header) -> pl.DataFrame:
     """An Arrow IPC file, its strings as LargeUtf8."""
-    return pl.read_ipc(BytesIO(memoryview(data)[HEADER_BYTES:])).rechunk()
+    table = pa.ipc.open_file(pa.py_buffer(memoryview(data)[HEADER_BYTES:])).read_all()
+    return pl.DataFrame(pl.from_arrow(table)).rechunk()
 
 
 _READERS: dict[int, Callable[[bytes | memoryview, Header], pl.DataFrame]] = {1: _read_1}

@@ -45,11 +45,6 @@ def has(feature: str) -> bool:
     return feature in FEATURES
 
 
-def cases(share: int) -> int:
-    """How many examples of a property that has `share` in a run of CI; SQLWIN_CASES scales."""
-    return max(1, round(share * float(os.environ.get("SQLWIN_CASES", "1"))))
-
-
 def one_of(always: list[T], **by_feature: list[T]) -> st.SearchStrategy[T]:
     """One of what there always is, and of what the features add."""
     return st.sampled_from(

@@ -33,7 +33,7 @@ SETS = [(("k",), ("b",)), (("k", "b"), ("k",), ()), (("k",), ())]
 def windows(stream: Stream) -> SearchStrategy[Window]:
     kinds = [groups(stream), messages(stream), overs(stream), sliding(stream)]
     kinds += [tops(stream)] if has("top") else []
-    kinds += [ranked(stream)] if has("ranks") else []
+    kinds += [st.one_of(ranked(stream), ranked_rows(stream))] if has("ranks") else []
     return st.one_of(kinds)
 
 
@@ -113,7 +113,8 @@ def sliding(draw: DrawFn, stream: Stream) -> OverAggregate:
     # Messages are numbered as they come, and an OFFSET is taken to rise with them; shuffled
     # ones would leave open which of two is FIRST.
     by_arrival = stream.offset is None and draw(st.booleans())
-    frame = Frame(Unit.ROWS if by_arrival else Unit.RANGE, draw(st.integers(0, 5)))
+    back = draw(st.none() | st.integers(0, 5)) if by_arrival else draw(st.integers(0, 5))
+    frame = Frame(Unit.ROWS if by_arrival else Unit.RANGE, back)
     partition = draw(partitions())
     return OverAggregate(
         input=Scan(stream),
@@ -139,6 +140,18 @@ def ranked(draw: DrawFn, stream: Stream) -> WindowRank:
     partition = window.keys[: draw(st.integers(0, len(window.keys)))]
     order = draw(_orders([COUNTED.name, *window.keys]))
     return WindowRank(window, "place", draw(FUNCTIONS), partition, order)
+
+
+@st.composite
+def ranked_rows(draw: DrawFn, stream: Stream) -> WindowRank:
+    """The rows of each window, each by itself."""
+    windows = _group_windows().filter(lambda window: not isinstance(window, Whole))
+    policy = policies().filter(lambda policy: policy.retain_rows is None)
+    window = WindowAggregate(
+        Scan(stream), draw(windows), ("k", "b", "i"), (), draw(policy), per_row=True
+    )
+    order = draw(_orders(["i", "b"]))
+    return WindowRank(window, "place", draw(FUNCTIONS), draw(partitions()), order)
 
 
 def _orders(names: list[str]) -> SearchStrategy[tuple[Order, ...]]:

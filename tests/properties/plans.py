@@ -68,8 +68,9 @@ def scripts(draw: st.DrawFn, stream: Stream) -> Script:
 
 def _filters(plan: Node) -> list[Scalar]:
     """Values that are there; and the first two of a ranking."""
-    texts = ['"a0" IS NOT NULL', *(['"place" <= 2'] if isinstance(plan, WindowRank) else [])]
     names = [column.name for column in plan.schema]
+    texts = ['"a0" IS NOT NULL'] if "a0" in names else []
+    texts += ['"place" <= 2'] if isinstance(plan, WindowRank) else []
     return [
         Scalar(text, text, pa.bool_(), tuple(n for n in names if f'"{n}"' in text))
         for text in texts

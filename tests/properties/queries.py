@@ -14,7 +14,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from tests.properties import query_groups, query_overs
 from tests.properties.features import has
-from tests.properties.query_policies import counted, ranked, timed
+from tests.properties.query_policies import by_hours, counted, ranked, timed
 from tests.properties.question import Question
 
 Kind = Callable[[], SearchStrategy[Question]]
@@ -26,6 +26,7 @@ def questions() -> SearchStrategy[Question]:
     by_time += [kind for feature, kind in _MORE.items() if has(feature)]
     by_count = [query_groups.messages, query_groups.sliding_messages]
     kinds = [_asked(kind, timed()) for kind in by_time]
+    kinds += [_asked(query_groups.ranked_rows, by_hours())] if has("ranks") else []
     kinds += [_asked(kind, counted()) for kind in by_count]
     kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
     return st.one_of(kinds)

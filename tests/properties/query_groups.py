@@ -138,9 +138,13 @@ def sliding_messages(draw: DrawFn) -> Question:
     size, chosen, where = draw(st.integers(1, 6)), draw(calls()), draw(predicates())
     keys = draw(st.sampled_from([(), ("k",)]))
     by, names = partitioned(keys), [*keys, "window_start", "window_end"]
-    select = f"SELECT {listed(names, ours(chosen))}\nFROM s OVER ({by}ROWS {size} PRECEDING){where}"
-    over = f" OVER ({by}ORDER BY n RANGE {size - 1} PRECEDING)"
-    bounds = [*keys, f"greatest(1, n - {size - 1})", "n + 1"]
+    back, first = draw(
+        st.sampled_from([(size - 1, f"greatest(1, n - {size - 1})"), ("UNBOUNDED", "1")])
+    )
+    rows = back if back == "UNBOUNDED" else size
+    select = f"SELECT {listed(names, ours(chosen))}\nFROM s OVER ({by}ROWS {rows} PRECEDING){where}"
+    over = f" OVER ({by}ORDER BY n RANGE {back} PRECEDING)"
+    bounds = [*keys, first, "n + 1"]
     batch = f"SELECT {listed(bounds, theirs(chosen, over))} FROM ({_numbered(by)}){where}"
     return Question(select, batch, len(names), rising=True)
 
@@ -171,5 +175,33 @@ def ranked(draw: DrawFn) -> Question:
         f"(PARTITION BY w, e ORDER BY n DESC NULLS LAST{ties}) AS rn FROM (SELECT k, w, e, "
         f"{call.theirs} AS n FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e)) "
         f"WHERE rn <= {limit}"
+    )
+    return Question(select, batch, 3)
+
+
+ROWS = [
+    ("i DESC", "i DESC NULLS LAST"),
+    ("f", "f NULLS FIRST"),
+    ("b DESC, k", "b DESC NULLS LAST, k NULLS FIRST"),
+]
+
+
+@st.composite
+def ranked_rows(draw: DrawFn) -> Question:
+    """The first rows of each window; of equal ones the first in position."""
+    window, where, limit = draw(windowed()), draw(predicates()), draw(st.integers(1, 3))
+    function, by = draw(st.sampled_from(RANKINGS)), draw(st.sampled_from(["", "k, "]))
+    mine, theirs_ = draw(st.sampled_from(ROWS))
+    ties = ", us, seq" if function == "ROW_NUMBER()" else ""
+    select = (
+        f"SELECT id, window_start, window_end, k, rn FROM (\n"
+        f"  SELECT id, window_start, window_end, k, {function} OVER ("
+        f"PARTITION BY {by}window_start, window_end ORDER BY {mine}) AS rn\n"
+        f"  FROM {window.source}{where})\nWHERE rn <= {limit}"
+    )
+    batch = (
+        f"SELECT id, {', '.join(window.bounds)}, k, rn FROM (SELECT *, {function} OVER "
+        f"(PARTITION BY {by}w, e ORDER BY {theirs_}{ties}) AS rn "
+        f"FROM ({window.unnested.format(where=where)})) WHERE rn <= {limit}"
     )
     return Question(select, batch, 3)

@@ -12,13 +12,22 @@ LATE = ["", "", "LATE ON UPDATE", "LATE EVERY 3 SECONDS"]
 RETAINED = ["RETAIN INTERVAL '1' DAY", "RETAIN 100000 ROWS", "RETAIN 1 DAY OR 100000 ROWS"]
 
 
-@st.composite
-def timed(draw: st.DrawFn) -> str:
+def timed() -> st.SearchStrategy[str]:
     """Of windows of event time."""
+    return _timed(RETAINED if has("rows") else RETAINED[:1])
+
+
+def by_hours() -> st.SearchStrategy[str]:
+    """Of those whose rows have no key to be counted by."""
+    return _timed(RETAINED[:1])
+
+
+@st.composite
+def _timed(draw: st.DrawFn, retained: list[str]) -> str:
+    kept = draw(st.sampled_from(retained))
     if has("early") and draw(st.integers(0, 9)) == 0:
-        return f"EMIT CHANGES\n{draw(_retained())}"
-    parts = draw(_early()), draw(_timeouts()), draw(st.sampled_from(LATE))
-    return _emit(*parts) + draw(_retained())
+        return f"EMIT CHANGES\n{kept}"
+    return _emit(draw(_early()), draw(_timeouts()), draw(st.sampled_from(LATE))) + kept
 
 
 @st.composite
@@ -44,7 +53,3 @@ def _early() -> st.SearchStrategy[str]:
 
 def _timeouts() -> st.SearchStrategy[str]:
     return st.sampled_from(TIMEOUTS if has("timeout") else [""])
-
-
-def _retained() -> st.SearchStrategy[str]:
-    return st.sampled_from(RETAINED if has("rows") else RETAINED[:1])

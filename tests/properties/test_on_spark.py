@@ -13,7 +13,6 @@ from tests.golden.hosts import REFERENCE
 from tests.golden.on_spark import Spark
 from tests.golden.text import START_OF_CLOCK, Block, Golden
 from tests.properties.deliveries import Delivery, deliveries
-from tests.properties.features import cases
 from tests.properties.queries import questions
 from tests.properties.question import Question
 
@@ -37,7 +36,7 @@ def _drawn() -> list[Golden]:
     taken: list[Golden] = []
 
     @given(questions().flatmap(deliveries))
-    @settings(max_examples=cases(50), derandomize=True, phases=[Phase.generate])
+    @settings(max_examples=50, derandomize=True, phases=[Phase.generate])
     def draw(asked: tuple[Question, Delivery]) -> None:
         taken.append(_golden(f"case {len(taken)}", *asked))
 

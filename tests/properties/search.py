@@ -1,8 +1,8 @@
-"""The long search: `python -m tests.properties.long --cases 50000 --seed 1`.
+"""The search for a query that answers wrongly: `python -m tests.properties.search --cases 50000`.
 
-Cases come in chunks, each of a seed of its own, so that a failure is found again by
-its property and its seed. Seeds that failed are kept in `seeds.txt` and come first the
-next time; a line is taken out by hand, when what it found has a golden.
+Cases come in chunks, each of a property and a seed, by which a failure is found again.
+Seeds that failed are kept in `seeds.txt` and come first the next time; a line is taken
+out by hand, when what it found has a golden. The tests search the same way.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.properties.test_batch_answers import ANSWERS, OF_REFERENCE, answers
-from tests.properties.test_emissions import EMISSIONS, NUMBERS, same
+from tests.properties.batch_answers import ANSWERS, OF_REFERENCE, answers
+from tests.properties.emissions import EMISSIONS, NUMBERS, same
 
 SEEDS = Path(__file__).with_name("seeds.txt")
-CHUNK = 100
+CHUNK = 50
 Property = tuple[Callable[..., None], tuple[st.SearchStrategy[Any], ...]]
 PROPERTIES: dict[str, Property] = {
     "emissions": (same, EMISSIONS),
@@ -39,16 +39,16 @@ def kept() -> list[Chunk]:
     return [(name, int(number)) for name, number in told]
 
 
-def search(chunk: Chunk, cases: int = CHUNK) -> Exception | None:
-    """The least failure among the cases of a chunk, None where there is none."""
+def search(chunk: Chunk, shrink: bool = True) -> Exception | None:
+    """A failure among the cases of a chunk, the least one if shrunk; None where there is none."""
     name, number = chunk
     how = settings(
-        max_examples=cases,
+        max_examples=CHUNK,
         derandomize=False,
         database=None,
         deadline=None,
         print_blob=False,
-        phases=[Phase.generate, Phase.shrink],
+        phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
     try:
@@ -81,6 +81,8 @@ def main(arguments: list[str]) -> int:
     for chunk in chunks(options.seed, options.cases):
         failure = search(chunk)
         searched += CHUNK
+        if searched % 1_000 == 0:
+            print(f"{searched} cases, up to seed {chunk[1]}", file=sys.stderr, flush=True)  # noqa: T201
         if failure is None:
             continue
         failed += 1

@@ -6,12 +6,10 @@ restarts and the policies. In tests: DuckDB gets every message once.
 
 from __future__ import annotations
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.properties.deliveries import Delivery, deliveries
 from tests.properties.duck import assert_answer, batch_answer
-from tests.properties.features import cases
 from tests.properties.hosts import Host, fast_hosts, reference
 from tests.properties.promise import streamed
 from tests.properties.queries import questions
@@ -20,18 +18,6 @@ from tests.properties.question import Question
 Asked = tuple[Question, Delivery]
 ANSWERS = (questions().flatmap(deliveries), fast_hosts())
 OF_REFERENCE = (questions().flatmap(deliveries), st.just(reference))
-
-
-@given(*ANSWERS)
-@settings(max_examples=cases(750))
-def test_last_revisions_are_the_batch_answer(asked: Asked, host: Host) -> None:
-    answers(asked, host)
-
-
-@given(*OF_REFERENCE)
-@settings(max_examples=cases(300))
-def test_so_are_those_of_the_reference(asked: Asked, host: Host) -> None:
-    answers(asked, host)
 
 
 def answers(asked: Asked, host: Host) -> None:

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.plan.nodes import Script
 from tests.golden.cells import Table, difference, of_arrow
-from tests.properties.features import cases
 from tests.properties.hosts import Host, fast_hosts, reference
 from tests.properties.plans import NUMBERED, STREAM, Step, numbered, scripts, steps
 
 EMISSIONS = (scripts(STREAM), steps(), fast_hosts())
 NUMBERS = (scripts(NUMBERED), numbered(), fast_hosts())
-
-
-@given(*EMISSIONS)
-@settings(max_examples=cases(750))
-def test_each_step_emits_what_the_reference_emits(
-    script: Script, taken: list[Step], host: Host
-) -> None:
-    same(script, taken, host)
-
-
-@given(*NUMBERS)
-@settings(max_examples=cases(300))
-def test_so_it_does_where_rows_have_numbers_of_their_own(
-    script: Script, taken: list[Step], host: Host
-) -> None:
-    same(script, taken, host)
 
 
 def same(script: Script, taken: list[Step], host: Host) -> None:

@@ -1,0 +1,40 @@
+"""No case of CI's seeds fails; what was once found stays found; a search finds what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import strategies as st
+
+from tests.properties import search as searching
+from tests.properties.search import CHUNK, Chunk, chunks, kept, search
+
+CASES = {"emissions": 750, "numbered": 300, "answers": 750, "reference": 300}
+OF_CI = [(name, number) for name, cases in CASES.items() for number in range(cases // CHUNK)]
+
+
+@pytest.mark.parametrize("chunk", OF_CI, ids=lambda chunk: "-".join(map(str, chunk)))
+def test_no_case_fails(chunk: Chunk) -> None:
+    failure = search(chunk, shrink=False)  # it would take long: the line below does it
+    if failure is not None:
+        failure.add_note("the least case: add the property and its number to seeds.txt, and search")
+        raise failure
+
+
+def test_seeds_that_failed_hold() -> None:
+    failures = {chunk: search(chunk) for chunk in kept()}
+    assert not any(failures.values()), failures
+
+
+def test_new_seeds_come_after_those_kept_and_share_the_properties() -> None:
+    new = list(chunks(7, 4 * CHUNK))[len(kept()) :]
+    assert new == [(name, 7 + at) for at, name in enumerate(searching.PROPERTIES)]
+
+
+def test_a_seed_finds_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def small(number: int) -> None:
+        assert number < 900
+
+    monkeypatch.setitem(searching.PROPERTIES, "fails", (small, (st.integers(0, 1000),)))
+    found = [search(("fails", 3)) for _ in range(2)]
+    assert isinstance(found[0], AssertionError)
+    assert str(found[0]) == str(found[1])
