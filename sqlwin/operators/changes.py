@@ -17,13 +17,19 @@ OLD = "__old."
 CHANGE_SCHEMA = {OP: pl.String, EMIT: pl.String, REVISION: pl.Int32, ROW_KEY: pl.String}
 
 
-def changes(values: pl.DataFrame, emit: str | pl.Expr, withdraw: bool) -> pl.DataFrame:
+def changes(
+    values: pl.DataFrame,
+    emit: str | pl.Expr,
+    withdraw: bool,
+    updated: pl.Expr | None = None,
+) -> pl.DataFrame:
     """Emissions of `values` (with `__row_key` and `__was`), in their order.
 
     emit: `early`, `full` or `late`; an expression over `values` where it differs by row.
+    updated: which were emitted before and not withdrawn since; None: none is withdrawn.
     """
     emit = pl.lit(emit) if isinstance(emit, str) else emit
-    updated = pl.col(WAS) >= 0
+    updated = pl.col(WAS) >= 0 if updated is None else updated
     current = values.select(
         pl.exclude(WAS, ROW_KEY, f"^{OLD}.*$"),
         pl.when(updated).then(pl.lit("+U")).otherwise(pl.lit("+I")).alias(OP),

@@ -131,21 +131,23 @@ class Correcting(ABC):
         emit = pl.when(late).then(pl.lit("late")).otherwise(pl.lit("early"))
         return self._send(chosen, emit, stores)
 
-    def _send(self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores) -> pl.DataFrame:
-        """Emit; windows with a record are settled, those without need none."""
+    def _send(
+        self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores, shown: bool = False
+    ) -> pl.DataFrame:
+        """Emit; windows with a record are settled, those without need none, unless `shown`:
+        from now on they are known as shown."""
         if known.is_empty():
             return self.nothing()
-        self.revisions.settle(known.filter(pl.col(WAITING).is_not_null()), stores)
+        recorded = known if shown else known.filter(pl.col(WAITING).is_not_null())
+        self.revisions.settle(recorded, stores, shown)
         return self._changes(known, emit)
 
     def all_open(self, stores: Stores) -> pl.DataFrame:
-        """Emit every open window full, if it was not yet; from then on it is known as shown."""
+        """Emit every open window full, if it was not yet."""
         known = self.revisions.was(self._open(stores), stores).filter(~pl.col(SHOWN))
         if known.is_empty():
             return self.nothing()
-        valued = self._valued(known, stores)
-        self.revisions.settle(valued, stores, shown=True)
-        return self._changes(valued, "full")
+        return self._send(self._valued(known, stores), "full", stores, shown=True)
 
     def _silent(self, now: int, stores: Stores) -> pl.DataFrame:
         """The open windows, if TIMEOUT is over; it begins anew with the next row."""

@@ -1,0 +1,178 @@
+"""Revisions of windows that may vanish: sessions, which are merged and parted.
+
+A window that was there before a batch and is not after it has vanished. If it was ever
+emitted it is withdrawn, `-D`: when its own policy says so, or, before that, with the
+first emission of a window that overlaps it, so that the two never stand beside each
+other. What waited in it waits on in the windows that overlap it. Beside the columns of
+`Revisions` a record has
+
+    __gone   the window has vanished
+    __out    its last emission stands: it was not withdrawn
+
+    touch    windows whose rows have changed, and windows that have vanished
+    displaced  the vanished windows that are out and that given ones overlap
+
+Worked example, EARLY EVERY 10 s: [0, 7) went out early; a row at now = 20 s makes it
+[0, 9). [0, 9) is due at 30 s; [0, 7) is gone and due then as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.changes import WAS
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.revisions import (
+    ADDED,
+    DUE,
+    FULL,
+    RECORD,
+    SHOWN,
+    STORE,
+    WAITING,
+    Revisions,
+    _counts,
+    _early,
+    _late,
+    _least,
+)
+from sqlwin.policies import Policy
+from sqlwin.state.session_store import FROM, UNTIL
+
+GONE, OUT = "__gone", "__out"
+OVER_BY = "__by"
+
+
+@dataclass(frozen=True)
+class Departures(Revisions):
+    """Of windows `[__from, __until)` that do not overlap in one `keys`."""
+
+    keys: tuple[str, ...] = ()
+
+    def columns(self, types: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+        return {**super().columns(types), GONE: pl.Boolean(), OUT: pl.Boolean()}
+
+    def was(self, windows: pl.DataFrame, stores: Stores, otherwise: int = -1) -> pl.DataFrame:
+        known = super().was(windows, stores, otherwise)
+        return known.with_columns(
+            pl.col(GONE).fill_null(False), pl.col(OUT).fill_null(pl.col(WAS) >= 0)
+        )
+
+    def change(
+        self,
+        came: pl.DataFrame,
+        gone: pl.DataFrame,
+        stores: Stores,
+        now: int,
+        policy: Policy,
+    ) -> None:
+        """came, gone: identity, `__added`, `__full`, and as told without a record `__was` and
+        `__old.*`, as in `Revisions.touch`."""
+        left = self._known(gone, stores)
+        out = left.filter(pl.col(OUT))
+        forgotten = left.filter(~pl.col(OUT), pl.col(WAITING).is_not_null())
+        self._put_gone(out, forgotten, stores, now, policy)
+        stayed = self._inherited(self._known(came, stores), left)
+        kept = self._due(stayed, policy, now).filter(_counts(policy))
+        self._put(kept.with_columns(pl.lit(False).alias(GONE)), stores)
+
+    def displaced(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Records of vanished windows that are out, with the end `__by` of the first of
+        `windows` that overlaps each."""
+        if windows.is_empty():
+            return stores[STORE].layout.empty().with_columns(pl.lit(None, pl.Int64).alias(OVER_BY))
+        keys = windows.select(self.keys).unique() if self.keys else None
+        lo = windows[FROM].min()
+        found = stores[STORE].scan(lo, stores[STORE].layout.slice_of(0) + 2**62, keys)  # type: ignore[arg-type]
+        out = found.filter(pl.col(GONE) & pl.col(OUT))
+        pairs = self._overlapping(out, windows.select(*self.keys, FROM, UNTIL))
+        first = pairs.group_by(self.identity).agg(pl.col(f"{UNTIL}.by").min().alias(OVER_BY))
+        return out.join(first, on=list(self.identity), how="inner", nulls_equal=True)
+
+    def settle(self, sent: pl.DataFrame, stores: Stores, shown: bool = False) -> None:
+        """As in `Revisions`; what has vanished is out no more."""
+        if sent.is_empty():
+            return
+        waited = sent[DUE].count() > 0
+        there = ~pl.col(GONE)
+        values = [pl.col(name.removeprefix("__old.")).alias(name) for name in self.old]
+        self._put(
+            sent.with_columns(
+                (pl.col(WAS) + 1).cast(pl.Int32),
+                pl.lit(None, pl.Int64).alias(DUE),
+                pl.lit(0, pl.Int64).alias(WAITING),
+                (pl.col(SHOWN) | (pl.lit(shown) & there)).alias(SHOWN),
+                there.alias(OUT),
+                *values,
+            ),
+            stores,
+        )
+        if waited:
+            everything = stores[STORE].scan(-(2**62), 2**62)
+            stores.pending = everything[DUE].min()  # type: ignore[assignment]
+
+    def _known(self, told: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Windows with their records, or with what is told where there is none."""
+        names = (WAS, *self.old)
+        renamed = told.rename({name: f"{name}.told" for name in names})
+        known = self.was(renamed, stores)
+        new = pl.col(WAITING).is_null()
+        filled = known.with_columns(
+            pl.when(new).then(pl.col(f"{name}.told")).otherwise(name).alias(name) for name in names
+        )
+        out = pl.when(new).then(pl.col(WAS) >= 0).otherwise(OUT).alias(OUT)
+        return filled.with_columns(out).drop(f"{name}.told" for name in names)
+
+    def _put_gone(
+        self,
+        out: pl.DataFrame,
+        forgotten: pl.DataFrame,
+        stores: Stores,
+        now: int,
+        policy: Policy,
+    ) -> None:
+        due = self._due(out.with_columns(pl.col(WAITING).fill_null(0)), policy, now)
+        nothing = forgotten.with_columns(
+            pl.lit(None, pl.Int64).alias(DUE), pl.lit(0, pl.Int64).alias(WAITING)
+        )
+        both = pl.concat([due, nothing.select(due.columns)])
+        self._put(both.with_columns(pl.lit(True).alias(GONE)), stores)
+
+    def _inherited(self, came: pl.DataFrame, left: pl.DataFrame) -> pl.DataFrame:
+        """`came` with what waited in windows that they replace."""
+        waited = left.filter(pl.col(WAITING) > 0).select(*self.keys, FROM, UNTIL, DUE, WAITING)
+        pairs = self._overlapping(came.select(self.identity), waited)
+        told = pairs.group_by(self.identity).agg(
+            pl.col(DUE).min().alias("due.by"), pl.col(WAITING).sum().alias("waiting.by")
+        )
+        on = list(self.identity)
+        joined = came.join(told, on=on, how="left", nulls_equal=True, maintain_order="left")
+        waiting = pl.col(WAITING).fill_null(0) + pl.col("waiting.by").fill_null(0)
+        due = pl.min_horizontal(DUE, "due.by")
+        return joined.with_columns(waiting.alias(WAITING), due.alias(DUE)).drop(
+            "due.by", "waiting.by"
+        )
+
+    def _due(self, known: pl.DataFrame, policy: Policy, now: int) -> pl.DataFrame:
+        counted = known.with_columns(pl.col(WAITING) + pl.col(ADDED))
+        late = pl.col(FULL) | pl.col(SHOWN)
+        due = pl.when(late).then(_late(policy, now)).otherwise(_early(policy, now))
+        return counted.with_columns(due.cast(pl.Int64).alias(DUE))
+
+    def _overlapping(self, windows: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+        """Pairs of one key that overlap; the bounds of the other as `.by`."""
+        renamed = others.rename({FROM: f"{FROM}.by", UNTIL: f"{UNTIL}.by"})
+        if self.keys:
+            pairs = windows.join(renamed, on=list(self.keys), how="inner", nulls_equal=True)
+        else:
+            pairs = windows.join(renamed, how="cross")
+        return pairs.filter(
+            pl.col(FROM) < pl.col(f"{UNTIL}.by"), pl.col(f"{FROM}.by") < pl.col(UNTIL)
+        )
+
+    def _put(self, records: pl.DataFrame, stores: Stores) -> None:
+        kept = records.select(*self.identity, *RECORD, *self.old, GONE, OUT)
+        stores[STORE].put(kept)
+        stores.pending = _least(stores.pending, kept[DUE].min())  # type: ignore[arg-type]

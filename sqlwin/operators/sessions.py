@@ -1,0 +1,301 @@
+"""The session operator: KIP-94's, with SAMZA-552's gap of messages.
+
+For each row it finds the sessions of its key that the row reaches, or that reach it,
+merges them, adds the row, stores the new session and removes the merged ones; what was
+emitted of those is withdrawn. A batch does so for all its rows at once, so a session that
+many rows change goes out once. Rows find their sessions in `session_spans`, what is emitted of
+them is in `departures`.
+
+Invariant: every session that ended before `closed` was emitted, or waits in the revision
+store; what was emitted and is no session any more was withdrawn, or waits there too.
+
+Worked example, a gap of 5, COUNT(*): rows at 0 and 9, watermark 15: [0, 5) and [9, 14) go
+out full. A late row at 4 reaches to 9, which still joins: both are gone, [0, 14) is there
+with 3 rows. Late every 10 s: then `-D` of both and `+I` of [0, 14) go out together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.errors import OverflowInAggregate
+from sqlwin.instants import END, START, format_instant
+from sqlwin.kernels.exact import Overflow
+from sqlwin.kernels.folds import Fold
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
+from sqlwin.operators.contents import LAST, MESSAGES, PANES, ROWS
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.correcting import Correcting
+from sqlwin.operators.departures import GONE, OUT, OVER_BY, Departures
+from sqlwin.operators.numbering import NUMBER, Numbering
+from sqlwin.operators.revisions import ADDED, FULL, STORE
+from sqlwin.operators.session_spans import Merged, Parted, Spans, extent_of, within
+from sqlwin.policies import Policy
+from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, TS
+from sqlwin.state.contract import FLOOR, Store
+from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.windows import Session, Unit
+
+INSTANT = pl.Datetime("us", "UTC")
+WORD = "__word"
+
+
+@dataclass(frozen=True)
+class SessionAggregator(Correcting):
+    """partition: what sessions are of, some of the keys. where: of messages that were counted."""
+
+    stream: str
+    window: Session
+    below: dict[str, pl.DataType]
+    partition: tuple[str, ...]
+    keys: dict[str, pl.DataType]
+    folds: tuple[Fold, ...]
+    values: tuple[pl.DataType, ...]
+    policy: Policy
+    where: str | None = None
+    withdraw: bool = False
+
+    @cached_property
+    def incremental(self) -> tuple[Fold, ...]:
+        return tuple(fold for fold in self.folds if not fold.full_state)
+
+    @cached_property
+    def whole(self) -> tuple[Fold, ...]:
+        return tuple(fold for fold in self.folds if fold.full_state)
+
+    @cached_property
+    def spans(self) -> Spans:
+        parted = self.window.cut or set(self.partition) != set(self.keys)
+        made = Parted if parted else Merged
+        return made(self.window, self.partition, tuple(self.keys), self.incremental)
+
+    @property
+    def by_count(self) -> bool:
+        return self.window.unit is Unit.ROWS
+
+    @property
+    def numbering(self) -> Numbering:
+        return Numbering({})
+
+    @property
+    def edges(self) -> dict[str, pl.DataType]:
+        bound = pl.Int64() if self.by_count else INSTANT
+        return {"window_start": bound, "window_end": bound}
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        names = (fold.call.name for fold in self.folds)
+        return {**self.keys, **self.edges, **dict(zip(names, self.values, strict=True))}
+
+    @cached_property
+    def revisions(self) -> Departures:
+        """Old values are always kept: a session may have to be withdrawn."""
+        remembered = tuple(fold.call.name for fold in self.folds)
+        return Departures(self.spans.identity, UNTIL, remembered, tuple(self.keys))
+
+    @property
+    def message(self) -> dict[str, pl.DataType]:
+        """The columns of a message: keys, what full-state aggregates read, position."""
+        inputs = [name for fold in self.whole for name in fold.call.inputs]
+        names = dict.fromkeys((*self.keys, *inputs, *POSITION))
+        return {name: {**self.below, **PLACE}[name] for name in names}
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Sessions of these rows alone where they are enough, else the rows."""
+        return rows if self.by_count or self.whole else self.spans.lift(rows)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return pl.DataFrame(schema={FLOOR: pl.Int64()})
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.nothing()
+        if not self.by_count:
+            self._take(batch, stores, now)
+            return self.nothing()
+        closed = self._closed(stores)
+        numbered, _ = self.numbering.number(batch, stores)
+        rows = numbered.filter(pl.col(self.where)) if self.where else numbered
+        if len(rows):
+            self._take(rows.with_columns(pl.col(NUMBER).alias(TS)), stores, now)
+        full = self._close(self.spans.ending(closed, self._closed(stores), stores), stores)
+        self._retire(self._closed(stores), stores)
+        return full
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        if watermark <= stores.closed or self.by_count:
+            stores.closed = max(stores.closed, watermark)
+            return self.nothing()
+        closing = self.spans.ending(stores.closed, watermark, stores)
+        stores.closed = watermark
+        full = self._close(closing, stores)
+        if self.policy.retain is None:
+            return full
+        horizon = watermark - self.policy.retain
+        last = self._again(self.revisions.waiting(stores, horizon), stores)
+        self._retire(horizon, stores)
+        return pl.concat([full, last])
+
+    # Rows come in.
+
+    def _take(self, batch: pl.DataFrame, stores: Stores, now: int) -> None:
+        lifted = self.spans.lift(batch) if self.by_count or self.whole else batch
+        old, new = self.spans.change(lifted, stores)
+        told = self._told(old, stores)  # before the messages of the batch are there
+        if self.whole:
+            stores[MESSAGES].put(batch.select(*self.message))
+        on = list(self.spans.identity)
+        gone = told.join(new, on=on, how="anti", nulls_equal=True)
+        names = [WAS, *self.revisions.old]
+        came = self._judged(new.select(*on, ADDED), stores).join(
+            told.select(*on, *names), on=on, how="left", nulls_equal=True
+        )
+        least = pl.max_horizontal(ADDED, 1).alias(ADDED)
+        never = pl.col(WAS).fill_null(-1)
+        left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
+        self.revisions.change(came.with_columns(least, never), left, stores, now, self.policy)
+
+    def _told(self, old: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Windows as they were, with what is known of those that have no record: the full
+        ones went out once, as they are."""
+        judged = self._judged(old.select(self.spans.identity), stores)
+        plain = self.revisions.unrecorded(judged.filter(FULL), stores)
+        emitted = self._finished(self._joined(old, plain), stores)
+        values = [pl.col(name).alias(OLD + name) for name in self.revisions.remembered]
+        on = list(self.spans.identity)
+        was = emitted.select(*on, pl.lit(0, pl.Int32).alias(WAS), *values)
+        known = judged.join(was, on=on, how="left", nulls_equal=True)
+        return known.with_columns(pl.col(WAS).fill_null(-1))
+
+    def _retire(self, horizon: int, stores: Stores) -> None:
+        """Drop what only sessions need that end below `horizon`."""
+        stores[STORE].expire(horizon)
+        sessions = self.spans.sessions(stores)
+        for name in (PANES, MESSAGES):
+            if name in stores.named:
+                self._drop(stores[name], sessions.find_sessions(START, END), horizon)
+        sessions.expire(horizon)
+
+    def _drop(self, store: Store, sessions: pl.DataFrame, horizon: int) -> None:
+        """Of each key what lies before the first of its sessions that stay; one that has gone
+        on for long holds nothing of other keys back."""
+        stay, gone = (sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon)
+        first = pl.col(FROM).min().alias(FLOOR)
+        store.expire(min(horizon, *stay.select(first.fill_null(horizon)).to_series()))
+        if not self.partition or store.floor >= horizon:
+            return
+        left = sessions.filter(gone).select(self.partition).unique()
+        held = stay.group_by(self.partition).agg(first)
+        floors = left.join(held, on=list(self.partition), how="left", nulls_equal=True)
+        store.cut(floors.with_columns(pl.min_horizontal(FLOOR, pl.lit(horizon, pl.Int64))))
+
+    # What `correcting` asks.
+
+    def _closed(self, stores: Stores) -> int:
+        """What ends below it is full."""
+        if not self.by_count:
+            return stores.closed
+        counted = self.numbering.counts(stores)
+        return int(counted["__count"].max()) + 1 if len(counted) else START  # type: ignore[arg-type]
+
+    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """One of messages that is full is told at once, and waits no more."""
+        full = pl.lit(False) if self.by_count else pl.col(UNTIL) < stores.closed
+        return windows.with_columns(full.alias(FULL))
+
+    def _open(self, stores: Stores) -> pl.DataFrame:
+        return self.spans.ending(self._closed(stores), END, stores)
+
+    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Of what has vanished the values it was emitted with."""
+        there = windows.filter(~pl.col(GONE))
+        merged = there if ROWS in windows.columns else self.spans.of(there, stores)
+        valued = self._finished(merged, stores)
+        gone = windows.filter(pl.col(GONE), pl.col(OUT))
+        if gone.is_empty():
+            return valued
+        return pl.concat([valued, self._as_it_was(gone)], how="diagonal")
+
+    def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        if not self.by_count:
+            return super()._close(closing, stores)
+        return self._send(self._valued(self.revisions.was(closing, stores), stores), "full", stores)
+
+    def _send(
+        self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores, shown: bool = False
+    ) -> pl.DataFrame:
+        """With them go the vanished windows that they overlap."""
+        word = pl.lit(emit) if isinstance(emit, str) else emit
+        worded = known.with_columns(word.alias(WORD))
+        return super()._send(self._with_displaced(worded, stores), pl.col(WORD), stores, shown)
+
+    def _with_displaced(self, worded: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        there, on = worded.filter(~pl.col(GONE)), list(self.spans.identity)
+        displaced = self.revisions.displaced(there, stores)
+        others = displaced.join(worded, on=on, how="anti", nulls_equal=True)
+        if others.is_empty():
+            return worded
+        by = there.select(*self.keys, pl.col(UNTIL).alias(OVER_BY), WORD)
+        told = others.join(by, on=[*self.keys, OVER_BY], how="inner", nulls_equal=True)
+        return pl.concat([worded, self._as_it_was(told.drop(OVER_BY))], how="diagonal")
+
+    def _as_it_was(self, gone: pl.DataFrame) -> pl.DataFrame:
+        return gone.with_columns(
+            pl.col(OLD + name).alias(name) for name in self.revisions.remembered
+        )
+
+    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        gap = self.window.gap if self.by_count else 0  # of messages the last one counts
+        edges = (pl.col(FROM), pl.col(UNTIL) - gap)
+        shown = [
+            edge.cast(type_).alias(name)
+            for edge, (name, type_) in zip(edges, self.edges.items(), strict=True)
+        ]
+        keyed = known.with_columns(shown).sort(UNTIL, FROM, *self.keys)
+        named = keyed.with_columns(row_key({**self.keys, **self.edges}))
+        columns = [*self.output, *CHANGE_SCHEMA]
+        there = named.filter(~pl.col(GONE))
+        told = changes(there, emit, self.withdraw, pl.col(OUT)).select(columns)
+        gone = named.filter(pl.col(GONE)).with_columns(
+            pl.lit("-D").alias(OP),
+            (pl.lit(emit) if isinstance(emit, str) else emit).alias(EMIT),
+            (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
+        )
+        return pl.concat([gone.select(columns), told])
+
+    # From accumulators to values.
+
+    def _joined(self, windows: pl.DataFrame, wanted: pl.DataFrame) -> pl.DataFrame:
+        on = list(self.spans.identity)
+        return windows.join(wanted.select(on), on=on, how="semi", nulls_equal=True)
+
+    def _finished(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        full = self._with_whole(merged, stores) if self.whole else merged
+        return full.with_columns([self._finish(fold, full) for fold in self.folds])
+
+    def _with_whole(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With the accumulators of full-state aggregates, lifted from the messages."""
+        found = stores[MESSAGES].scan(*extent_of(merged))
+        held = within(found, TS, merged, tuple(self.keys)).sort(POSITION)
+        lifted = [expr for fold in self.whole for expr in fold.lift()]
+        whole = held.group_by(self.spans.identity).agg(lifted)
+        return merged.join(whole, on=list(self.spans.identity), how="left", nulls_equal=True)
+
+    def _finish(self, fold: Fold, merged: pl.DataFrame) -> pl.Series:
+        try:
+            return fold.finish(merged)
+        except Overflow as overflow:
+            window = merged.row(overflow.row, named=True)
+            raise OverflowInAggregate(fold.call.name, self._place(window)) from None
+
+    def _place(self, window: dict[str, object]) -> str:
+        start, end = window[FROM], window[UNTIL]
+        if not self.by_count:
+            start, end = format_instant(start), format_instant(end)  # type: ignore[arg-type]
+        keys = ", ".join(f"{key} = {window[key]!r}" for key in self.keys)
+        of = f" of {keys}" if keys else ""
+        last = f"the last row of the window is {self.stream} at position {window[LAST]}"
+        return f"window [{start}, {end}){of}; {last}"
