@@ -35,9 +35,8 @@ from sqlwin.kernels.panes import ENDLESS
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import WAITED
-from sqlwin.operators.revisions import bounds
 from sqlwin.schema import EMIT, ROW_KEY
 
 RANKED = "ranked"

@@ -34,7 +34,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.changes import OLD, WAS
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.policies import Early, Late, Policy
 
 STORE = "revisions"
@@ -118,7 +118,7 @@ class Revisions:
     def due(self, stores: Stores, now: int) -> pl.DataFrame:
         """Records whose time has come; nothing is read where none's has."""
         if stores.pending is None or now < stores.pending:
-            return stores[STORE].scan(0, 0)
+            return stores[STORE].layout.empty()
         return everything(stores, STORE).filter(pl.col(DUE) <= now)
 
     def waiting(self, stores: Stores, before: int = END) -> pl.DataFrame:
@@ -152,18 +152,7 @@ class Revisions:
         )
 
     def _records(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if windows.is_empty():
-            return stores[STORE].scan(0, 0)
         return stores[STORE].scan(*bounds(windows[self.time]))
-
-
-def bounds(times: pl.Series) -> tuple[int, int]:
-    """The half-open range of non-empty Int64 `times`."""
-    return times.min(), times.max() + 1  # type: ignore[return-value,operator]
-
-
-def everything(stores: Stores, name: str) -> pl.DataFrame:
-    return stores[name].scan(START, END)
 
 
 def _early(policy: Policy, now: int) -> pl.Expr:

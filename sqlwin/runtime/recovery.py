@@ -30,9 +30,9 @@ import polars as pl
 
 from sqlwin.errors import Incomplete, StateError
 from sqlwin.instants import END, START
-from sqlwin.operators.contract import Restoring, Stores
+from sqlwin.operators.contract import Restoring, Stores, bounds, everything
 from sqlwin.operators.ranking import WindowRanker
-from sqlwin.operators.revisions import DUE, STORE, WAITING, bounds, everything
+from sqlwin.operators.revisions import DUE, STORE, WAITING
 from sqlwin.runtime.admission import MESSAGES, SEEN
 from sqlwin.runtime.lower import Lowered
 from sqlwin.schema import PART, POSITION, SEQ, TS
