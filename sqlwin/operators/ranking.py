@@ -41,7 +41,7 @@ from sqlwin.schema import EMIT, ROW_KEY
 
 RANKED = "ranked"
 AT = "__at"
-SENT, WORD = "__sent", "__word"
+SENT, KIND = "__sent", "__kind"
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,11 @@ class WindowRanker:
         moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
         differs = pl.any_horizontal(pl.col(WAS) < 0, *moved)
         ours = pl.any_horizontal(SENT, WAITED, pl.col(WAS) >= 0)
-        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(WORD) == "full")))
+        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full")))
         was = (pl.col(WAS) + 1).cast(pl.Int32)
         stores[RANKED].put(out.with_columns(was).select(list(self.columns)))
-        known = out.select(*self.output, WORD, WAS, ROW_KEY, *(OLD + c for c in self.output))
-        emissions = changes(known, pl.col(WORD), self.withdraw)
+        known = out.select(*self.output, KIND, WAS, ROW_KEY, *(OLD + c for c in self.output))
+        emissions = changes(known, pl.col(KIND), self.withdraw)
         return emissions.select(*self.output, *CHANGE_SCHEMA)
 
     def _placed(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -139,7 +139,7 @@ class WindowRanker:
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
         end = pl.col("window_end").cast(pl.Int64) if self._ends else pl.lit(ENDLESS, pl.Int64)
-        marks = (end.alias(AT), pl.lit(sent).alias(SENT), pl.col(EMIT).alias(WORD), WAITED)
+        marks = (end.alias(AT), pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED)
         return rows.select(*self.inner.output, ROW_KEY, *marks)
 
     def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:

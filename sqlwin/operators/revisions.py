@@ -47,6 +47,10 @@ RECORD: dict[str, pl.DataType] = {
     SHOWN: pl.Boolean(),
 }
 
+LATE = pl.col(FULL) | pl.col(SHOWN)
+WORD = pl.when(LATE).then(pl.lit("late")).otherwise(pl.lit("early"))
+"""What an emission of a window with its record beside it is called, at its close aside."""
+
 
 @dataclass(frozen=True)
 class Revisions:
@@ -85,8 +89,7 @@ class Revisions:
             pl.when(first).then(pl.col(f"{name}.told")).otherwise(name).alias(name)
             for name in (WAS, *self.old)
         ).with_columns(pl.col(WAITING).fill_null(0) + pl.col(ADDED))
-        late = pl.col(FULL) | pl.col(SHOWN)
-        due = pl.when(late).then(_late(policy, now)).otherwise(_early(policy, now))
+        due = pl.when(LATE).then(_late(policy, now)).otherwise(_early(policy, now))
         kept = records.with_columns(due.cast(pl.Int64).alias(DUE)).filter(_counts(policy))
         stores[STORE].put(kept.select(*self.identity, *RECORD, *self.old))
         stores.pending = _least(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
@@ -181,9 +184,8 @@ def _counts(policy: Policy) -> pl.Expr:
     LATE NEVER keeps count of a window that was shown and is not full yet: its real
     close is to tell what the end of input could not know.
     """
-    late = pl.col(FULL) | pl.col(SHOWN)
     corrected = ~pl.col(FULL) if policy.late is Late.NEVER else pl.lit(True)
-    return pl.when(late).then(corrected).otherwise(pl.lit(policy.early is not None))
+    return pl.when(LATE).then(corrected).otherwise(pl.lit(policy.early is not None))
 
 
 def _least(one: int | None, other: int | None) -> int | None:
