@@ -96,3 +96,6 @@ class Restoring(Operator, Protocol):
 
     def told_before(self, closed: int) -> int:
         """Windows whose time, as `Revisions` has it, is below this were full at `closed`."""
+
+    def patient(self) -> Restoring:
+        """The same operator, which lets nothing retire."""

@@ -24,7 +24,7 @@ of 9:01 comes. It is late, and so emitted as revision 0 of its own; rows of 9:01
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -115,6 +115,9 @@ class OverAggregator(Correcting):
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.limits.floors(stores)
+
+    def patient(self) -> OverAggregator:
+        return replace(self, policy=self.policy.forever)
 
     def told_before(self, closed: int) -> int:
         return closed - self.fullness.after

@@ -27,7 +27,7 @@ milk: it goes out `late` as 6 and 1, revision 1, and so does tea, as 3 and 2, re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -94,6 +94,9 @@ class WindowRanker:
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         self.inner.restore(batch, stores, now, since)
+
+    def patient(self) -> WindowRanker:
+        return replace(self, inner=self.inner.patient())
 
     def told_before(self, closed: int) -> int:
         return self.inner.told_before(closed)
