@@ -18,7 +18,7 @@ window is looked at before it is full.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -107,6 +107,9 @@ class WindowAggregator(Correcting):
         touched = self._touched(panes, stores, START if since is None else since)
         self.contents.put_back(lacking, stores)
         self.revisions.touch(touched, stores, now, self.policy)
+
+    def patient(self) -> WindowAggregator:
+        return replace(self, policy=self.policy.forever)
 
     def told_before(self, closed: int) -> int:
         return closed + 1

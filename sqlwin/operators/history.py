@@ -32,10 +32,9 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.frames import Mask
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.framing import Call
 from sqlwin.operators.fullness import DONE
-from sqlwin.operators.revisions import everything
 from sqlwin.operators.sharing import Share
 from sqlwin.schema import PLACE, POSITION, TS
 

@@ -14,8 +14,7 @@ from typing import Literal
 
 import polars as pl
 
-from sqlwin.operators.contract import Stores
-from sqlwin.operators.revisions import everything
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.schema import PART, SEQ
 
 STORE = "counts"

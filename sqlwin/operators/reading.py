@@ -24,11 +24,10 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.base_sums import ALL, FROM, BaseSums
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.framing import Call, Mask, evaluate
 from sqlwin.operators.fullness import DONE
 from sqlwin.operators.history import OLD_ROW, VALUE, History
-from sqlwin.operators.revisions import bounds, everything
 from sqlwin.operators.sharing import Share
 from sqlwin.schema import PLACE, POSITION, TS
 

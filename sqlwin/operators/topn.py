@@ -45,9 +45,9 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.counting import Counting
-from sqlwin.operators.revisions import DUE, WAITING, everything
+from sqlwin.operators.revisions import DUE, WAITING
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ
 

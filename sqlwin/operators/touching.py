@@ -18,12 +18,12 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.changes import WAS
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.framing import Call, changed
 from sqlwin.operators.fullness import Fullness
 from sqlwin.operators.history import OLD_ROW
 from sqlwin.operators.reading import ROWS, Reading
-from sqlwin.operators.revisions import ADDED, FULL, bounds
+from sqlwin.operators.revisions import ADDED, FULL
 from sqlwin.schema import POSITION, TS
 from sqlwin.windows import Unit
 
@@ -46,7 +46,8 @@ class Touching:
         stored yet. `__filled`: it waited for rows to follow, and late ones came.
         """
         if batch.is_empty():
-            return self._told(stores[ROWS].scan(0, 0), *(np.zeros(0, dtype=t) for t in "?l???"))
+            none = stores[ROWS].layout.empty()
+            return self._told(none, *(np.zeros(0, dtype=t) for t in "?l???"))
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]

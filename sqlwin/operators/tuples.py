@@ -40,18 +40,18 @@ from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contents import FIRST, LAST, PANE
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
-from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions, everything
+from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, SEQ
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Hop
 
 RING = "ring"
-SLOT, PANE = "__slot", "__pane"
-FIRST, LAST = "__first", "__last"
+SLOT = "__slot"
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,13 @@ class TupleAggregator(Correcting):
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return rows
 
-    def sample(self) -> pl.DataFrame:
-        """No panes, with the columns that panes have."""
-        return self._lift(pl.DataFrame(schema={**self.below, **PLACE, NUMBER: pl.Int64()}))
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Of a record of the ring; accumulators as lifting makes them."""
+        none = pl.DataFrame(schema={**self.below, **PLACE, NUMBER: pl.Int64()})
+        types = {**self._lift(none).schema, SLOT: pl.Int64()}
+        accumulators = (name for fold in self.folds for name in fold.columns)
+        return {name: types[name] for name in (*self.keys, SLOT, PANE, FIRST, LAST, *accumulators)}
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         """None: a message that comes is the newest, whatever its time."""
@@ -130,7 +134,7 @@ class TupleAggregator(Correcting):
         old = {name: pl.lit(None, self.output[name.removeprefix(OLD)]) for name in revisions.old}
         told = windows.group_by(revisions.identity).agg(pl.col(ADDED).sum())
         shown = revisions.was(told, stores).filter(pl.col(SHOWN))
-        record = stores[STORE].scan(0, 0).columns
+        record = stores[STORE].layout.schema.names()
         stores[STORE].put(shown.with_columns(pl.lit(False).alias(SHOWN)).select(record))
         revisions.touch(told.with_columns(**never, **old), stores, now, self.policy)
 
@@ -171,7 +175,7 @@ class TupleAggregator(Correcting):
         )
         slot = ((pl.col(PANE) - origin(self.hop)) // self.hop.pane % slots).alias(SLOT)
         ring = stores[RING]
-        ring.put(live.with_columns(slot).select(ring.scan(0, 0).columns))
+        ring.put(live.with_columns(slot).select(ring.layout.schema.names()))
 
     def _held(self, stores: Stores) -> pl.DataFrame:
         """The panes of each window that the ring still holds whole."""
