@@ -22,12 +22,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.operators.changes import WAS
-from sqlwin.operators.contract import Stores
+from sqlwin.instants import END
+from sqlwin.operators.changes import OLD, WAS
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.revisions import (
     ADDED,
     DUE,
-    FULL,
+    LATE,
     RECORD,
     SHOWN,
     STORE,
@@ -54,8 +55,8 @@ class Departures(Revisions):
     def columns(self, types: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         return {**super().columns(types), GONE: pl.Boolean(), OUT: pl.Boolean()}
 
-    def was(self, windows: pl.DataFrame, stores: Stores, otherwise: int = -1) -> pl.DataFrame:
-        known = super().was(windows, stores, otherwise)
+    def was(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        known = super().was(windows, stores)
         return known.with_columns(
             pl.col(GONE).fill_null(False), pl.col(OUT).fill_null(pl.col(WAS) >= 0)
         )
@@ -85,7 +86,7 @@ class Departures(Revisions):
             return stores[STORE].layout.empty().with_columns(pl.lit(None, pl.Int64).alias(OVER_BY))
         keys = windows.select(self.keys).unique() if self.keys else None
         lo = windows[FROM].min()
-        found = stores[STORE].scan(lo, stores[STORE].layout.slice_of(0) + 2**62, keys)  # type: ignore[arg-type]
+        found = stores[STORE].scan(lo, END, keys)  # type: ignore[arg-type]
         out = found.filter(pl.col(GONE) & pl.col(OUT))
         pairs = self._overlapping(out, windows.select(*self.keys, FROM, UNTIL))
         first = pairs.group_by(self.identity).agg(pl.col(f"{UNTIL}.by").min().alias(OVER_BY))
@@ -97,7 +98,7 @@ class Departures(Revisions):
             return
         waited = sent[DUE].count() > 0
         there = ~pl.col(GONE)
-        values = [pl.col(name.removeprefix("__old.")).alias(name) for name in self.old]
+        values = [pl.col(name.removeprefix(OLD)).alias(name) for name in self.old]
         self._put(
             sent.with_columns(
                 (pl.col(WAS) + 1).cast(pl.Int32),
@@ -110,8 +111,7 @@ class Departures(Revisions):
             stores,
         )
         if waited:
-            everything = stores[STORE].scan(-(2**62), 2**62)
-            stores.pending = everything[DUE].min()  # type: ignore[assignment]
+            stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
 
     def _known(self, told: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows with their records, or with what is told where there is none."""
@@ -157,8 +157,7 @@ class Departures(Revisions):
 
     def _due(self, known: pl.DataFrame, policy: Policy, now: int) -> pl.DataFrame:
         counted = known.with_columns(pl.col(WAITING) + pl.col(ADDED))
-        late = pl.col(FULL) | pl.col(SHOWN)
-        due = pl.when(late).then(_late(policy, now)).otherwise(_early(policy, now))
+        due = pl.when(LATE).then(_late(policy, now)).otherwise(_early(policy, now))
         return counted.with_columns(due.cast(pl.Int64).alias(DUE))
 
     def _overlapping(self, windows: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:

@@ -27,7 +27,7 @@ from sqlwin.kernels.sessions import cut_runs, runs_of
 from sqlwin.operators.contents import FIRST, LAST, PANES, ROWS, merges
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.revisions import ADDED
-from sqlwin.schema import POSITION, SEQ, TS
+from sqlwin.schema import PLACE, POSITION, SEQ, TS
 from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
@@ -55,6 +55,14 @@ class Spans(ABC):
     @abstractmethod
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
         """What `change` takes of rows, in any cut."""
+
+    def columns(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+        """Of what `lift` makes of rows of these columns."""
+        return dict(self.lift(pl.DataFrame(schema={**below, **PLACE})).schema)
+
+    @abstractmethod
+    def values(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+        """What the store keeps of a session beside its key and bounds."""
 
     @abstractmethod
     def change(self, lifted: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -120,6 +128,9 @@ class Merged(Spans):
         span = [pl.col(TS).min().alias(FROM), pl.col(REACH).max().alias(UNTIL)]
         return grouped.agg(*span, *self._lifted()).drop(RUN)
 
+    def values(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+        return {name: t for name, t in self.columns(below).items() if name not in self.identity}
+
     def change(self, lifted: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         store = self.sessions(stores)
         first, last = lifted[FROM].min(), lifted[UNTIL].max()
@@ -162,6 +173,9 @@ class Parted(Spans):
         """Of panes of one instant and group."""
         marks = [pl.col(REACH).max(), pl.col(STARTS).any(), pl.col(ENDS).any()]
         return [*marks, *merges(self.folds)]
+
+    def values(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+        return {REACH: pl.Int64()}
 
     def change(self, lifted: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         store = self.sessions(stores)

@@ -18,7 +18,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.policies import Policy
-from sqlwin.windows import Unit
+from sqlwin.windows import Session, Unit
 
 Unranked = WindowAggregate | OverAggregate | TopN
 Window = Unranked | WindowRank
@@ -62,6 +62,8 @@ def bucket_keys(window: Window) -> tuple[str, ...]:
     if isinstance(window, WindowRank):
         return tuple(key for key in bucket_keys(window.input) if key in window.partition)
     if isinstance(window, WindowAggregate):
+        if isinstance(window.window, Session):
+            return () if counts(window) else window.partition
         keys = window.partition if counts(window) else window.keys
         return tuple(key for key in keys if all(key in some for some in window.sets))
     first, *others = [call.partition for call in window.calls]

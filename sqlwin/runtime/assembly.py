@@ -19,6 +19,7 @@ from sqlwin.operators.framing import Call
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
+from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
@@ -35,7 +36,7 @@ from sqlwin.plan.nodes import (
 from sqlwin.policies import Policy
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, polars_schema, polars_type
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.windows import Frame, Hop, Session, Unit
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Assembly:
         if isinstance(window, WindowRank):
             return self._ranked(window)
         if isinstance(window, WindowAggregate):
+            if isinstance(window.window, Session):
+                return self._sessions(window, window.window)
             return self._counted(window) if counts(window) else self._grouped(window)
         return self._slid(window)
 
@@ -77,6 +80,12 @@ class Assembly:
         rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
         made = WindowAggregator(self.stream, window.window, below, keys, *rest)
         return replace(made, per_row=window.per_row)
+
+    def _sessions(self, window: WindowAggregate, by: Session) -> SessionAggregator:
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
+        return SessionAggregator(self.stream, by, below, window.partition, keys, *rest)
 
     def _counted(self, window: WindowAggregate) -> TupleAggregator:
         assert isinstance(window.window, Hop)

@@ -9,6 +9,10 @@
 |                  | base, past | accumulators of (partition, slice) | merging |
 |                  | history   | a row of before, by generation | position     |
 |                  | revisions |                                | last written |
+| SessionAggregator | sessions | a session, with its accumulators if it only grows | last written |
+|                  | panes     | accumulators of (keys, instant), if it may be parted | merging |
+|                  | messages, revisions | as of WindowAggregator |      |
+|                  | counts    | messages of the stream, if they are its gap | last written |
 | TupleAggregator  | ring      | accumulators in a slot of keys | last written |
 |                  | counts    | messages of the partition      | last written |
 |                  | revisions |                                | last written |
@@ -46,6 +50,8 @@ from sqlwin.operators.contract import Operator
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
+from sqlwin.operators.session_spans import AT, SESSIONS, Parted
+from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
@@ -53,12 +59,14 @@ from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, POSITION, ROW_KEY
 from sqlwin.state.combine import keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
+from sqlwin.state.session_store import FROM, UNTIL, segment_interval, session_layout
 from sqlwin.windows import Whole
 
 Columns = dict[str, pl.DataType]
 Shape = tuple[Layout, Combine]
 INT: pl.DataType = pl.Int64()
 ONE_SLICE = 2**40
+MESSAGES_A_SLICE = 100_000
 
 
 @singledispatch
@@ -87,6 +95,28 @@ def _window_slice(operator: WindowAggregator) -> int:
         return ONE_SLICE
     retain = operator.policy.retain
     return slice_width(operator.window.size + (ENDLESS if retain is None else retain))
+
+
+@shapes.register
+def _sessions(operator: SessionAggregator) -> list[Shape]:
+    spans, policy = operator.spans, operator.policy
+    endless = ENDLESS if policy.retain is None else policy.retain
+    width = slice_width(endless + (operator.window.gap or 0))
+    interval = segment_interval(endless)
+    if operator.by_count:
+        width = interval = MESSAGES_A_SLICE
+    keys = {name: operator.keys[name] for name in operator.partition}
+    sessions = session_layout(SESSIONS, keys, spans.values(operator.below), interval)
+    types = {**operator.output, FROM: INT, UNTIL: INT}
+    kept = [(sessions, last_written(sessions)), _revisions(operator.revisions, types, width)]
+    if isinstance(spans, Parted):
+        columns = spans.columns(operator.below)
+        panes = _layout(PANES, columns, spans.keys, (AT,), width)
+        kept.append((panes, merged(panes, spans.merges)))
+    if operator.whole:
+        messages = _layout(MESSAGES, operator.message, (), POSITION, width)
+        kept.append((messages, keep_all(messages)))
+    return [*kept, *([_counts(operator.numbering)] if operator.by_count else [])]
 
 
 @shapes.register
