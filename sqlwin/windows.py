@@ -88,6 +88,10 @@ class Whole:
         return Unit.RANGE
 
 
+Aligned = Hop | Cumulate | Whole
+"""Windows that a row's time alone says it is in."""
+
+
 @dataclass(frozen=True)
 class Session:
     """Windows of what a key does without a pause: each goes on until nothing comes for `gap`.
@@ -125,7 +129,7 @@ class Session:
         return any(part is not None for part in (self.most, self.starts, self.ends))
 
 
-GroupWindow = Hop | Cumulate | Whole | Session
+GroupWindow = Aligned | Session
 
 
 class Exclude(Enum):

@@ -33,7 +33,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.windows import Cumulate, GroupWindow, Hop, Unit, Whole
+from sqlwin.windows import Aligned, Cumulate, Hop, Unit, Whole
 
 WINDOW, WINDOW_END = "__window", "__end"
 ENDLESS = END - 1
@@ -51,7 +51,7 @@ def pane_start(x: X, pane: int, offset: int) -> X:
     return x - (x - offset) % pane
 
 
-def pane_of(ts: pl.Expr, window: GroupWindow) -> pl.Expr:
+def pane_of(ts: pl.Expr, window: Aligned) -> pl.Expr:
     """Start of the pane of a time window that holds an instant. Int64."""
     if isinstance(window, Whole):
         return ts * 0  # not a literal: grouped by one, no rows would be one group
@@ -72,7 +72,7 @@ def earliest(end: X, window: Hop | Cumulate) -> X:
     return pane_start(end - window.size + window.advance - 1, window.advance, window.offset)
 
 
-def span_of(window: GroupWindow, first: int, last: int) -> tuple[int, int]:
+def span_of(window: Aligned, first: int, last: int) -> tuple[int, int]:
     """lo and hi: windows that end at `first` to `last` hold rows of lo <= ts < hi only."""
     if not isinstance(window, Whole):
         return earliest(first, window), last
@@ -95,7 +95,7 @@ def windows_of(panes: pl.DataFrame, time: str, hop: Hop) -> pl.DataFrame:
     return _repeated(panes, WINDOW, first, count, hop.advance)
 
 
-def ends_of(panes: pl.DataFrame, time: str, window: GroupWindow) -> pl.DataFrame:
+def ends_of(panes: pl.DataFrame, time: str, window: Aligned) -> pl.DataFrame:
     """Each pane's row once for every time window that holds it, with the window's end.
 
     As `windows_of`; adds `__end` Int64.

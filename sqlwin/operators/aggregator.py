@@ -35,7 +35,7 @@ from sqlwin.operators.retention import Retention
 from sqlwin.operators.revisions import ADDED, FULL, STORE, Revisions
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import PART, SEQ
-from sqlwin.windows import GroupWindow, Whole
+from sqlwin.windows import Aligned, Whole
 
 INSTANT = pl.Datetime("us", "UTC")
 STREAM = "__stream"
@@ -50,7 +50,7 @@ class WindowAggregator(Correcting):
     """
 
     stream: str
-    window: GroupWindow
+    window: Aligned
     below: dict[str, pl.DataType]
     keys: dict[str, pl.DataType]
     folds: tuple[Fold, ...]

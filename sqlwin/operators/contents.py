@@ -36,7 +36,7 @@ from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.schema import PLACE, POSITION, SEQ, TS
-from sqlwin.windows import GroupWindow, Whole
+from sqlwin.windows import Aligned, Whole
 
 PANES, MESSAGES = "panes", "messages"
 PANE = "__pane"
@@ -49,7 +49,7 @@ class Contents:
     """below: columns of the rows. stream: its name, for messages."""
 
     stream: str
-    window: GroupWindow
+    window: Aligned
     below: dict[str, pl.DataType]
     by: Grouping
     folds: tuple[Fold, ...]

@@ -30,7 +30,7 @@ from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.revisions import STORE
 from sqlwin.policies import Policy
 from sqlwin.state.contract import FLOOR
-from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
+from sqlwin.windows import Aligned, Cumulate, Hop, Whole
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Retention:
     """A window that is never full never retires."""
 
     policy: Policy
-    window: GroupWindow
+    window: Aligned
     by: Grouping
 
     @property

@@ -95,11 +95,12 @@ class Spans(ABC):
     def sessions(self, stores: Stores) -> SessionStore:
         return SessionStore(stores[SESSIONS])
 
-    def _reach(self) -> pl.Expr:
+    @property
+    def reach(self) -> pl.Expr:
         """How far an instant reaches: what comes by then still joins it."""
         window = self.window
         if window.gap is None:
-            return pl.col(TS) + pl.col(window.gap_by)
+            return pl.col(TS) + pl.col(str(window.gap_by))
         # so many messages of others may lie between
         return pl.col(TS) + window.gap + (1 if window.unit is Unit.ROWS else 0)
 
@@ -121,7 +122,7 @@ class Merged(Spans):
 
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
         ordered = rows.sort(*self.partition, *POSITION)
-        reached = ordered.with_columns(self._reach().alias(REACH))
+        reached = ordered.with_columns(self.reach.alias(REACH))
         first = first_of(reached, self.partition)
         runs = runs_of(first, reached[TS].to_numpy(), reached[REACH].to_numpy())
         grouped = reached.with_columns(pl.Series(RUN, runs)).group_by(RUN, *self.partition)
@@ -164,7 +165,7 @@ class Parted(Spans):
             for name, column in marks
         ]
         ordered = rows.sort(POSITION)
-        reach = self._reach().max().alias(REACH)
+        reach = self.reach.max().alias(REACH)
         grouped = ordered.group_by(*self.keys, pl.col(TS).alias(AT))
         return grouped.agg(reach, *of_instant, *self._lifted())
 

@@ -26,15 +26,15 @@ from sqlwin.instants import END, START, format_instant
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
-from sqlwin.operators.contents import LAST, MESSAGES, PANES, ROWS
+from sqlwin.operators.contents import FIRST, LAST, MESSAGES, PANES, ROWS
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.departures import GONE, OUT, OVER_BY, Departures
 from sqlwin.operators.numbering import NUMBER, Numbering
 from sqlwin.operators.revisions import ADDED, FULL, STORE
-from sqlwin.operators.session_spans import Merged, Parted, Spans, extent_of, within
-from sqlwin.policies import Policy
-from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, TS
+from sqlwin.operators.session_spans import RUN, Merged, Parted, Spans, extent_of, within
+from sqlwin.policies import Expired, Policy
+from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, SEQ, TS
 from sqlwin.state.contract import FLOOR, Store
 from sqlwin.state.session_store import FROM, UNTIL
 from sqlwin.windows import Session, Unit
@@ -105,7 +105,11 @@ class SessionAggregator(Correcting):
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sessions of these rows alone where they are enough, else the rows."""
-        return rows if self.by_count or self.whole else self.spans.lift(rows)
+        return rows if self._takes_rows else self.spans.lift(rows)
+
+    @property
+    def _takes_rows(self) -> bool:
+        return self.by_count or bool(self.whole) or self.policy.expired is Expired.EMIT
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         return pl.DataFrame(schema={FLOOR: pl.Int64()})
@@ -114,13 +118,13 @@ class SessionAggregator(Correcting):
         if batch.is_empty():
             return self.nothing()
         if not self.by_count:
-            self._take(batch, stores, now)
-            return self.nothing()
+            alone, rows = self._parted(batch, stores)
+            self._take(rows, stores, now)
+            return self._alone(alone, stores)
         closed = self._closed(stores)
         numbered, _ = self.numbering.number(batch, stores)
         rows = numbered.filter(pl.col(self.where)) if self.where else numbered
-        if len(rows):
-            self._take(rows.with_columns(pl.col(NUMBER).alias(TS)), stores, now)
+        self._take(rows.with_columns(pl.col(NUMBER).alias(TS)), stores, now)
         full = self._close(self.spans.ending(closed, self._closed(stores), stores), stores)
         self._retire(self._closed(stores), stores)
         return full
@@ -142,7 +146,9 @@ class SessionAggregator(Correcting):
     # Rows come in.
 
     def _take(self, batch: pl.DataFrame, stores: Stores, now: int) -> None:
-        lifted = self.spans.lift(batch) if self.by_count or self.whole else batch
+        if batch.is_empty():
+            return
+        lifted = self.spans.lift(batch) if self._takes_rows else batch
         old, new = self.spans.change(lifted, stores)
         told = self._told(old, stores)  # before the messages of the batch are there
         if self.whole:
@@ -157,6 +163,27 @@ class SessionAggregator(Correcting):
         never = pl.col(WAS).fill_null(-1)
         left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
         self.revisions.change(came.with_columns(least, never), left, stores, now, self.policy)
+
+    def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Rows beyond retention, where they are to be emitted, and those within."""
+        retain = self.policy.retain
+        if self.policy.expired is not Expired.EMIT or retain is None:
+            return batch.clear(), batch
+        gone = pl.col(TS) < stores.closed - retain
+        return batch.filter(gone), batch.filter(~gone)
+
+    def _alone(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """KIP-94's rule: each is a session of its own, emitted and not stored."""
+        if rows.is_empty():
+            return self.nothing()
+        extent = [pl.col(SEQ).first().alias(name) for name in (FIRST, LAST)]
+        span = [pl.col(TS).first().alias(FROM), self.spans.reach.first().alias(UNTIL)]
+        lifted = [expr for fold in self.folds for expr in fold.lift()]
+        numbered = rows.sort(POSITION).with_row_index(RUN)
+        each = numbered.group_by(RUN, *self.keys).agg(*extent, *span, *lifted)
+        there = {WAS: pl.lit(-1, pl.Int32), GONE: pl.lit(False), OUT: pl.lit(False)}
+        values = [self._finish(fold, each) for fold in self.folds]
+        return self._changes(each.with_columns(*values, **there), "late")
 
     def _told(self, old: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows as they were, with what is known of those that have no record: the full

@@ -36,7 +36,7 @@ from sqlwin.plan.nodes import (
 from sqlwin.policies import Policy
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, polars_schema, polars_type
-from sqlwin.windows import Frame, Hop, Session, Unit
+from sqlwin.windows import Aligned, Frame, Hop, Session, Unit
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,10 @@ class Assembly:
         if isinstance(window, WindowRank):
             return self._ranked(window)
         if isinstance(window, WindowAggregate):
-            if isinstance(window.window, Session):
-                return self._sessions(window, window.window)
-            return self._counted(window) if counts(window) else self._grouped(window)
+            by = window.window
+            if isinstance(by, Session):
+                return self._sessions(window, by)
+            return self._counted(window) if counts(window) else self._grouped(window, by)
         return self._slid(window)
 
     def _topped(self, window: TopN) -> TopRows:
@@ -70,15 +71,18 @@ class Assembly:
         """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""
         if counts(window):
             raise TypeError("not in normal form: WindowRank over windows measured in messages")
-        inner = replace(self, filtered=False)._grouped(window.input)
+        by = window.input.window
+        if isinstance(by, Session):
+            raise TypeError("not in normal form: WindowRank over sessions")
+        inner = replace(self, filtered=False)._grouped(window.input, by)
         return WindowRanker(inner, window.name, standing(window), self.filtered)
 
-    def _grouped(self, window: WindowAggregate) -> WindowAggregator:
+    def _grouped(self, window: WindowAggregate, by: Aligned) -> WindowAggregator:
         below = polars_schema(window.input.schema)
         place = PLACE if window.per_row else {}  # first, for ties go by it
         keys = {**place, **{key: below[key] for key in window.keys}}
         rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
-        made = WindowAggregator(self.stream, window.window, below, keys, *rest)
+        made = WindowAggregator(self.stream, by, below, keys, *rest)
         return replace(made, per_row=window.per_row)
 
     def _sessions(self, window: WindowAggregate, by: Session) -> SessionAggregator:

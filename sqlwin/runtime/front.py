@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.plan.nodes import column_of
+from sqlwin.policies import Expired
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.rejects import EXPIRED, WHOLE, no_rejects, rejects, texts
 from sqlwin.runtime.scalars import Evaluated, evaluate
@@ -150,6 +151,8 @@ class Front:
             return kept, no_rejects()
         rows = whole[gone[RAW].to_list()]
         errors = self._refused(rows, [EXPIRED] * len(rows), watermark)
+        if self.query.expired is Expired.EMIT:  # the operator knows them by their time
+            return kept, errors
         return kept.join(gone, on=RAW, how="anti", maintain_order="left"), errors
 
     def _refused(

@@ -67,8 +67,8 @@ def refused(
 
 
 def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
-    """What the error stream gets: with EXPIRED COUNT, expired rows are counted only."""
-    return errors.filter(pl.col("reason") != EXPIRED) if expired is Expired.COUNT else errors
+    """What the error stream gets: not the expired rows that are counted only, or emitted."""
+    return errors if expired is Expired.STREAM else errors.filter(pl.col("reason") != EXPIRED)
 
 
 def reasons(errors: pl.DataFrame) -> list[str]:

@@ -25,7 +25,7 @@ from sqlwin.operators.definitions.values import (
 )
 from sqlwin.operators.definitions.window import Window, by_position, key_text, position
 from sqlwin.schema import PART, POSITION, SEQ, TS
-from sqlwin.windows import GroupWindow, Unit, Whole
+from sqlwin.windows import Aligned, Unit, Whole
 
 GROUPING = "__grouping"
 
@@ -38,7 +38,7 @@ class Groups:
     """
 
     stream: str
-    window: GroupWindow
+    window: Aligned
     keys: tuple[str, ...]
     values: tuple[Value, ...]
     partition: tuple[str, ...] = ()
