@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import expm1
+from math import exp, expm1
 
 from sqlwin.instants import SECOND
 from sqlwin.plan.facts import Window, counts
@@ -22,7 +22,7 @@ from sqlwin.plan.nodes import OverAggregate, OverCall, Stream, TopN, WindowAggre
 from sqlwin.policies import Policy
 from sqlwin.runtime.load import Load
 from sqlwin.state.contract import Layout
-from sqlwin.windows import Hop, Unit, Whole
+from sqlwin.windows import Hop, Session, Unit, Whole
 
 Records = float | str
 """How many, or why there is no bound."""
@@ -83,6 +83,7 @@ class Case:
 
 NO_END = "no RETAIN says when these may go"
 ALL_IN_ONE = "an aggregate of the whole stream needs every message of it"
+OWN_GAPS = "how long a session goes on is each row's own to say"
 NEVER_FULL = "a frame to the end of the input keeps every row of it"
 
 
@@ -101,6 +102,10 @@ def _rows(case: Case) -> Records:
 
 def _messages(case: Case) -> Records:
     window = case.aggregate.window
+    if isinstance(window, Session):
+        if window.unit is Unit.ROWS:
+            return float(window.gap or 0)
+        return OWN_GAPS if window.gap is None else _retained(case, window.gap)
     return ALL_IN_ONE if isinstance(window, Whole) else _retained(case, window.size)
 
 
@@ -121,8 +126,24 @@ def _retained(case: Case, reach: float, of_key: float = 0) -> Records:
     return min(kept) if kept else NO_END
 
 
+def _sessions(case: Case) -> Records:
+    """Those that go on, and of the span those that began: rows that come after a pause."""
+    window = case.aggregate.window
+    assert isinstance(window, Session)
+    if window.gap is None:
+        return OWN_GAPS
+    if window.unit is Unit.ROWS:
+        return -case.keys * expm1(-window.gap / case.keys)
+    span = case.span(window.gap)
+    if span is None:
+        return NO_END
+    return case.groups(window.gap) + case.came(span) * exp(-case.came(window.gap) / case.keys)
+
+
 def _panes(case: Case) -> Records:
     window, sets = case.aggregate.window, max(len(case.aggregate.sets), 1)
+    if isinstance(window, Session):
+        return _messages(case)  # an instant for nearly every row
     if isinstance(window, Whole):
         return case.keys * sets
     span, newest = case.span(window.size), case.policy.retain_rows
@@ -141,6 +162,8 @@ def _revisions(case: Case) -> Records:
     if isinstance(case.window, OverAggregate):
         return _rows(case)
     window = case.aggregate.window
+    if isinstance(window, Session):
+        return _sessions(case)
     if counts(case.window):
         return case.keys * -(-window.size // window.advance)  # type: ignore[union-attr]
     return _windows(case)
@@ -149,6 +172,7 @@ def _revisions(case: Case) -> Records:
 def _windows(case: Case) -> Records:
     """Group windows within retention."""
     window = case.aggregate.window
+    assert not isinstance(window, Session)
     if isinstance(window, Whole):
         return case.keys
     step = window.advance if isinstance(window, Hop) else window.step
@@ -204,6 +228,7 @@ RECORDS: dict[str, Callable[[Case], Records]] = {
     "messages": _messages,
     "seen": _seen,
     "panes": _panes,
+    "sessions": _sessions,
     "revisions": _revisions,
     "ranked": _ranked,
     "history": _history,
