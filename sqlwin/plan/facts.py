@@ -18,7 +18,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.policies import Policy
-from sqlwin.windows import Unit
+from sqlwin.windows import Session, Unit
 
 Unranked = WindowAggregate | OverAggregate | TopN
 Window = Unranked | WindowRank
@@ -54,15 +54,19 @@ def counts(window: Window) -> bool:
 def bucket_keys(window: Window) -> tuple[str, ...]:
     """Keys whose equal values must meet in one place; none: all rows must.
 
-    With grouping sets a row goes to several groups, which have only the keys of every
-    set in common; a rank has all groups of its partition meet.
+    A session is found by its own keys, whatever groups its rows. With grouping sets a
+    row goes to several groups, which have only the keys of every set in common; a rank
+    has all groups of its partition meet.
     """
     if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):
         return tuple(key for key in bucket_keys(window.input) if key in window.partition)
     if isinstance(window, WindowAggregate):
-        keys = window.partition if counts(window) else window.keys
+        if isinstance(window.window, Session) and counts(window):
+            return ()  # messages of all keys are counted
+        whole = counts(window) or isinstance(window.window, Session)
+        keys = window.partition if whole else window.keys
         return tuple(key for key in keys if all(key in some for some in window.sets))
     first, *others = [call.partition for call in window.calls]
     return tuple(key for key in first if all(key in other for other in others))
