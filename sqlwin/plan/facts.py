@@ -54,19 +54,19 @@ def counts(window: Window) -> bool:
 def bucket_keys(window: Window) -> tuple[str, ...]:
     """Keys whose equal values must meet in one place; none: all rows must.
 
-    A session is found by its own keys, whatever groups its rows. With grouping sets a
-    row goes to several groups, which have only the keys of every set in common; a rank
-    has all groups of its partition meet.
+    With grouping sets a row goes to several groups, which have only the keys of every
+    set in common; a rank has all groups of its partition meet. A session in ROWS counts
+    the messages of all keys.
     """
     if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):
         return tuple(key for key in bucket_keys(window.input) if key in window.partition)
     if isinstance(window, WindowAggregate):
-        if isinstance(window.window, Session) and counts(window):
-            return ()  # messages of all keys are counted
-        whole = counts(window) or isinstance(window.window, Session)
-        keys = window.partition if whole else window.keys
+        by_session = isinstance(window.window, Session)
+        if by_session and counts(window):
+            return ()
+        keys = window.partition if by_session or counts(window) else window.keys
         return tuple(key for key in keys if all(key in some for some in window.sets))
     first, *others = [call.partition for call in window.calls]
     return tuple(key for key in first if all(key in other for other in others))
@@ -76,6 +76,14 @@ def full_state(aggregate: Aggregate) -> bool:
     """Whether the aggregate keeps the values themselves; one from Python never does."""
     known = signature(aggregate.function)
     return known is not None and known.keeps_values(aggregate.distinct)
+
+
+def keeps_messages(window: WindowAggregate) -> bool:
+    """Whether rows are kept as they are, not only what they sum up to."""
+    if any(full_state(aggregate) for aggregate in window.aggregates):
+        return True
+    session = window.window
+    return isinstance(session, Session) and (session.cut or window.keys != window.partition)
 
 
 def functions_of(plan: Node) -> frozenset[str]:
