@@ -3,17 +3,17 @@
 A window that was there before a batch and is not after it has vanished. If it was ever
 emitted it is withdrawn, `-D`: when its own policy says so, or, before that, with the
 first emission of a window that overlaps it, so that the two never stand beside each
-other. What waited in it waits on in the windows that overlap it. Beside the columns of
-`Revisions` a record has
+other; one that was emitted early has no other time. What waited in it waits on in the
+windows that overlap it. Beside the columns of `Revisions` a record has
 
     __gone   the window has vanished
     __out    its last emission stands: it was not withdrawn
 
     touch    windows whose rows have changed, and windows that have vanished
-    displaced  the vanished windows that are out and that given ones overlap
+    displaced   the vanished windows that are out and that given ones overlap
 
 Worked example, EARLY EVERY 10 s: [0, 7) went out early; a row at now = 20 s makes it
-[0, 9). [0, 9) is due at 30 s; [0, 7) is gone and due then as well.
+[0, 9), which is due at 30 s. Then the withdrawal of [0, 7) goes out, and [0, 9).
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.instants import END
+from sqlwin.instants import END, START
 from sqlwin.operators.changes import OLD, WAS
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.revisions import (
     ADDED,
     DUE,
+    FULL,
     LATE,
     RECORD,
     SHOWN,
@@ -39,11 +40,11 @@ from sqlwin.operators.revisions import (
     _late,
     _least,
 )
-from sqlwin.policies import Policy
+from sqlwin.policies import Late, Policy
 from sqlwin.state.session_store import FROM, UNTIL
 
 GONE, OUT = "__gone", "__out"
-OVER_BY = "__by"
+OPENED = "__opened"
 
 
 @dataclass(frozen=True)
@@ -62,35 +63,44 @@ class Departures(Revisions):
         )
 
     def change(
-        self,
-        came: pl.DataFrame,
-        gone: pl.DataFrame,
-        stores: Stores,
-        now: int,
-        policy: Policy,
-    ) -> None:
-        """came, gone: identity, `__added`, `__full`, and as told without a record `__was` and
-        `__old.*`, as in `Revisions.touch`."""
-        left = self._known(gone, stores)
-        out = left.filter(pl.col(OUT))
-        forgotten = left.filter(~pl.col(OUT), pl.col(WAITING).is_not_null())
-        self._put_gone(out, forgotten, stores, now, policy)
-        stayed = self._inherited(self._known(came, stores), left)
-        kept = self._due(stayed, policy, now).filter(_counts(policy))
-        self._put(kept.with_columns(pl.lit(False).alias(GONE)), stores)
+        self, came: pl.DataFrame, gone: pl.DataFrame, stores: Stores, now: int, policy: Policy
+    ) -> pl.DataFrame:
+        """Windows `came` to have other rows, and `gone` are no more: records are made or renewed.
 
-    def displaced(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Records of vanished windows that are out, with the end `__by` of the first of
-        `windows` that overlaps each."""
+        Both have the identity, `__added`, `__full` and, as told without a record, `__was`
+        and `__old.*`, as in `Revisions.touch`. Gives the identities of those that came to be
+        full out of open ones, which go out at once; no record is made of them.
+        """
+        left = self._known(gone, stores)
+        self._put_gone(left, stores, now, policy)
+        stayed = self._inherited(self._known(came, stores), left)
+        filled = pl.col(FULL) & pl.col(OPENED)
+        due = self._due(stayed.filter(~filled), policy, now)
+        # late and never to be told: else it would be taken for one that went out
+        silent = pl.col(FULL) & ~pl.col(OUT) & (policy.late is Late.NEVER)
+        waiting = pl.when(~silent).then(pl.col(WAITING)).otherwise(0)
+        kept = due.filter(_counts(policy) | silent).with_columns(waiting.alias(WAITING))
+        self._put(kept.with_columns(pl.lit(False).alias(GONE)), stores)
+        return stayed.filter(filled).select(self.identity)
+
+    def displaced(self, windows: pl.DataFrame, word: str, stores: Stores) -> pl.DataFrame:
+        """Records of vanished windows that are out and that any of `windows` overlaps.
+
+        word: a column, which each gets from the one that it makes room for.
+        """
         if windows.is_empty():
-            return stores[STORE].layout.empty().with_columns(pl.lit(None, pl.Int64).alias(OVER_BY))
+            return stores[STORE].layout.empty().with_columns(pl.lit("").alias(word))
         keys = windows.select(self.keys).unique() if self.keys else None
-        lo = windows[FROM].min()
-        found = stores[STORE].scan(lo, END, keys)  # type: ignore[arg-type]
+        found = stores[STORE].scan(windows[FROM].min(), END, keys)  # type: ignore[arg-type]
         out = found.filter(pl.col(GONE) & pl.col(OUT))
-        pairs = self._overlapping(out, windows.select(*self.keys, FROM, UNTIL))
-        first = pairs.group_by(self.identity).agg(pl.col(f"{UNTIL}.by").min().alias(OVER_BY))
+        pairs = self._overlapping(out, windows.select(*self.keys, FROM, UNTIL, word))
+        first = pairs.group_by(self.identity).agg(pl.col(word).min())  # early, full, late
         return out.join(first, on=list(self.identity), how="inner", nulls_equal=True)
+
+    def departed(self, stores: Stores, before: int) -> pl.DataFrame:
+        """Identities of vanished windows that are out and end below `before`."""
+        records = stores[STORE].scan(START, before)
+        return records.filter(pl.col(GONE) & pl.col(OUT)).select(self.identity)
 
     def settle(self, sent: pl.DataFrame, stores: Stores, shown: bool = False) -> None:
         """As in `Revisions`; what has vanished is out no more."""
@@ -125,34 +135,31 @@ class Departures(Revisions):
         out = pl.when(new).then(pl.col(WAS) >= 0).otherwise(OUT).alias(OUT)
         return filled.with_columns(out).drop(f"{name}.told" for name in names)
 
-    def _put_gone(
-        self,
-        out: pl.DataFrame,
-        forgotten: pl.DataFrame,
-        stores: Stores,
-        now: int,
-        policy: Policy,
-    ) -> None:
-        due = self._due(out.with_columns(pl.col(WAITING).fill_null(0)), policy, now)
-        nothing = forgotten.with_columns(
-            pl.lit(None, pl.Int64).alias(DUE), pl.lit(0, pl.Int64).alias(WAITING)
-        )
-        both = pl.concat([due, nothing.select(due.columns)])
+    def _put_gone(self, left: pl.DataFrame, stores: Stores, now: int, policy: Policy) -> None:
+        """A late one that is out is a correction of its own; one never emitted is nothing."""
+        none = {DUE: pl.lit(None, pl.Int64), WAITING: pl.lit(0, pl.Int64)}
+        counted = left.with_columns(pl.col(WAITING).fill_null(0))
+        known = counted.filter(pl.col(OUT) | left[WAITING].is_not_null())
+        corrects = pl.col(OUT) & LATE & (policy.late is not Late.NEVER)
+        due = self._due(known.filter(corrects), policy, now)
+        rest = known.filter(~corrects).with_columns(**none)
+        both = pl.concat([due, rest.select(due.columns)])
         self._put(both.with_columns(pl.lit(True).alias(GONE)), stores)
 
     def _inherited(self, came: pl.DataFrame, left: pl.DataFrame) -> pl.DataFrame:
         """`came` with what waited in windows that they replace."""
-        waited = left.filter(pl.col(WAITING) > 0).select(*self.keys, FROM, UNTIL, DUE, WAITING)
-        pairs = self._overlapping(came.select(self.identity), waited)
-        told = pairs.group_by(self.identity).agg(
-            pl.col(DUE).min().alias("due.by"), pl.col(WAITING).sum().alias("waiting.by")
-        )
+        opened = (~LATE).alias(OPENED)
+        others = left.select(*self.keys, FROM, UNTIL, DUE, WAITING, opened)
+        told = self._overlapping(came.select(self.identity), others).group_by(self.identity)
+        of = [pl.col(DUE).min(), pl.col(WAITING).sum(), pl.col(OPENED).any()]
         on = list(self.identity)
-        joined = came.join(told, on=on, how="left", nulls_equal=True, maintain_order="left")
-        waiting = pl.col(WAITING).fill_null(0) + pl.col("waiting.by").fill_null(0)
-        due = pl.min_horizontal(DUE, "due.by")
-        return joined.with_columns(waiting.alias(WAITING), due.alias(DUE)).drop(
-            "due.by", "waiting.by"
+        joined = came.join(
+            told.agg(of), on=on, how="left", nulls_equal=True, maintain_order="left", suffix=".by"
+        )
+        return joined.with_columns(
+            pl.sum_horizontal(WAITING, f"{WAITING}.by"),
+            pl.min_horizontal(DUE, f"{DUE}.by"),
+            pl.col(OPENED).fill_null(False),
         )
 
     def _due(self, known: pl.DataFrame, policy: Policy, now: int) -> pl.DataFrame:

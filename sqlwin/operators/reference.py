@@ -103,7 +103,7 @@ class ReferenceOperator:
         # LATE NEVER: of a window that was shown before its time, the close tells the rest
         never = closing if self.policy.late is Late.NEVER else []
         found = floors(self.taken, self.definition)
-        leaving = [w for w in self.windows.values() if self._full(w) and self._leaves(w, found)]
+        leaving = [w for w in self._known() if self._full(w) and self._leaves(w, found)]
         return pl.concat([full, self._emit(self._of_waiting([*never, *leaving]), "late")])
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:

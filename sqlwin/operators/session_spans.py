@@ -33,7 +33,7 @@ from sqlwin.windows import Session, Unit
 
 SESSIONS = "sessions"
 AT, REACH, STARTS, ENDS = "__at", "__reach", "__starts", "__ends"
-KEY, NEW, RUN = "__key", "__new", "__run"
+KEY, NEW, RUN, WERE = "__key", "__new", "__run", "__were"
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Spans(ABC):
 
     @abstractmethod
     def change(self, lifted: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Take rows in. Windows as they were, of sessions these may have changed; and windows
-        that now are and were not, or not with these rows, with `__added`: how many rows came."""
+        """Take rows in: the windows of sessions that these may have changed, as they were, and
+        as they are, with `__added`: how many rows came, NULL where its rows are the same."""
 
     @abstractmethod
     def windows(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -193,7 +193,7 @@ class Parted(Spans):
         store.remove(touched.join(sessions, on=on, how="anti", nulls_equal=True))
         store.put(sessions)
         stores[PANES].put(lifted.group_by(*self.keys, AT).agg(self.merges).select(lifted.columns))
-        return old, self._new(now, old, added)
+        return old, self._changed(now, old, added)
 
     def windows(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         return self._merged(self._panes(sessions, stores))
@@ -210,12 +210,13 @@ class Parted(Spans):
     def _counted(self, held: pl.DataFrame) -> pl.DataFrame:
         return held.group_by(self.identity).agg(pl.col(ROWS).sum().alias(ADDED))
 
-    def _new(self, now: pl.DataFrame, old: pl.DataFrame, added: pl.DataFrame) -> pl.DataFrame:
-        """Of the windows that are now, those whose rows are not those of before."""
+    def _changed(self, now: pl.DataFrame, old: pl.DataFrame, added: pl.DataFrame) -> pl.DataFrame:
         on = list(self.identity)
-        same = now.join(old.select(*on, ROWS), on=[*on, ROWS], how="anti", nulls_equal=True)
-        with_added = same.join(added, on=on, how="left", nulls_equal=True)
-        return with_added.with_columns(pl.col(ADDED).fill_null(0))
+        was = old.select(*on, pl.col(ROWS).alias(WERE))
+        known = now.join(was, on=on, how="left", nulls_equal=True)
+        counted = known.join(added, on=on, how="left", nulls_equal=True)
+        changed = pl.when(~pl.col(ROWS).eq_missing(pl.col(WERE))).then(pl.col(ADDED).fill_null(0))
+        return counted.with_columns(changed.alias(ADDED)).drop(WERE)
 
     def _told(self, panes: pl.DataFrame) -> pl.DataFrame:
         """The sessions that all these panes make."""

@@ -29,18 +29,18 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contents import FIRST, LAST, MESSAGES, PANES, ROWS
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.correcting import Correcting
-from sqlwin.operators.departures import GONE, OUT, OVER_BY, Departures
+from sqlwin.operators.departures import GONE, OUT, Departures
 from sqlwin.operators.numbering import NUMBER, Numbering
 from sqlwin.operators.revisions import ADDED, FULL, STORE
-from sqlwin.operators.session_spans import RUN, Merged, Parted, Spans, extent_of, within
+from sqlwin.operators.session_spans import AT, RUN, Merged, Parted, Spans, extent_of, within
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, SEQ, TS
 from sqlwin.state.contract import FLOOR, Store
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
 INSTANT = pl.Datetime("us", "UTC")
-WORD = "__word"
+WORD, ENDED = "__word", "__ended"
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,11 @@ class SessionAggregator(Correcting):
             return self.nothing()
         if not self.by_count:
             alone, rows = self._parted(batch, stores)
-            self._take(rows, stores, now)
-            return self._alone(alone, stores)
+            return pl.concat([self._alone(alone), self._take(rows, stores, now)])
         closed = self._closed(stores)
         numbered, _ = self.numbering.number(batch, stores)
         rows = numbered.filter(pl.col(self.where)) if self.where else numbered
-        self._take(rows.with_columns(pl.col(NUMBER).alias(TS)), stores, now)
+        self._take(rows.with_columns(pl.col(NUMBER).alias(TS)), stores, now)  # none is late
         full = self._close(self.spans.ending(closed, self._closed(stores), stores), stores)
         self._retire(self._closed(stores), stores)
         return full
@@ -145,9 +144,10 @@ class SessionAggregator(Correcting):
 
     # Rows come in.
 
-    def _take(self, batch: pl.DataFrame, stores: Stores, now: int) -> None:
+    def _take(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        """What a late row parts an open session into goes out with it, where that is full."""
         if batch.is_empty():
-            return
+            return self.nothing()
         lifted = self.spans.lift(batch) if self._takes_rows else batch
         old, new = self.spans.change(lifted, stores)
         told = self._told(old, stores)  # before the messages of the batch are there
@@ -156,13 +156,16 @@ class SessionAggregator(Correcting):
         on = list(self.spans.identity)
         gone = told.join(new, on=on, how="anti", nulls_equal=True)
         names = [WAS, *self.revisions.old]
-        came = self._judged(new.select(*on, ADDED), stores).join(
+        changed = new.filter(pl.col(ADDED).is_not_null()).select(*on, ADDED)
+        came = self._judged(changed, stores).join(
             told.select(*on, *names), on=on, how="left", nulls_equal=True
         )
         least = pl.max_horizontal(ADDED, 1).alias(ADDED)
         never = pl.col(WAS).fill_null(-1)
         left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
-        self.revisions.change(came.with_columns(least, never), left, stores, now, self.policy)
+        came = came.with_columns(least, never)
+        filled = self.revisions.change(came, left, stores, now, self.policy)
+        return self._send(self._valued(self.revisions.was(filled, stores), stores), "full", stores)
 
     def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Rows beyond retention, where they are to be emitted, and those within."""
@@ -172,7 +175,7 @@ class SessionAggregator(Correcting):
         gone = pl.col(TS) < stores.closed - retain
         return batch.filter(gone), batch.filter(~gone)
 
-    def _alone(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def _alone(self, rows: pl.DataFrame) -> pl.DataFrame:
         """KIP-94's rule: each is a session of its own, emitted and not stored."""
         if rows.is_empty():
             return self.nothing()
@@ -199,12 +202,23 @@ class SessionAggregator(Correcting):
 
     def _retire(self, horizon: int, stores: Stores) -> None:
         """Drop what only sessions need that end below `horizon`."""
-        stores[STORE].expire(horizon)
         sessions = self.spans.sessions(stores)
+        stores[STORE].expire(self._least_displaced(sessions, horizon, stores))
         for name in (PANES, MESSAGES):
             if name in stores.named:
                 self._drop(stores[name], sessions.find_sessions(START, END), horizon)
         sessions.expire(horizon)
+
+    def _least_displaced(self, sessions: SessionStore, horizon: int, stores: Stores) -> int:
+        """`horizon`, or the end of the first vanished session that is to be withdrawn with one
+        that has gone on for longer."""
+        left = self.revisions.departed(stores, horizon)
+        if left.is_empty():
+            return horizon
+        keys = left.select(self.partition).unique() if self.partition else None
+        alive = sessions.find_sessions(horizon, END, keys)
+        ended = left.select(*self.partition, pl.col(FROM).alias(AT), pl.col(UNTIL).alias(ENDED))
+        return min([horizon, *within(ended, AT, alive, self.partition)[ENDED]])
 
     def _drop(self, store: Store, sessions: pl.DataFrame, horizon: int) -> None:
         """Of each key what lies before the first of its sessions that stay; one that has gone
@@ -260,14 +274,12 @@ class SessionAggregator(Correcting):
         return super()._send(self._with_displaced(worded, stores), pl.col(WORD), stores, shown)
 
     def _with_displaced(self, worded: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        there, on = worded.filter(~pl.col(GONE)), list(self.spans.identity)
-        displaced = self.revisions.displaced(there, stores)
-        others = displaced.join(worded, on=on, how="anti", nulls_equal=True)
-        if others.is_empty():
+        displaced = self.revisions.displaced(worded.filter(~pl.col(GONE)), WORD, stores)
+        if displaced.is_empty():
             return worded
-        by = there.select(*self.keys, pl.col(UNTIL).alias(OVER_BY), WORD)
-        told = others.join(by, on=[*self.keys, OVER_BY], how="inner", nulls_equal=True)
-        return pl.concat([worded, self._as_it_was(told.drop(OVER_BY))], how="diagonal")
+        on = list(self.spans.identity)
+        others = worded.join(displaced, on=on, how="anti", nulls_equal=True)
+        return pl.concat([others, self._as_it_was(displaced)], how="diagonal")
 
     def _as_it_was(self, gone: pl.DataFrame) -> pl.DataFrame:
         return gone.with_columns(

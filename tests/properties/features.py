@@ -15,6 +15,7 @@
 | `sketches` | approximate aggregates |
 | `analytic` | LAG, LEAD, RANK … |
 | `qualify`, `top`, `ranks` | QUALIFY, the first n of each key, the first n groups of each window |
+| `sessions` | session windows |
 | `replays` | messages that come twice, told by OFFSET |
 """
 
@@ -27,7 +28,7 @@ from hypothesis import strategies as st
 
 T = TypeVar("T")
 WORDS = """early timeout rows endless cumulate whole sets frames exclude values pairs sketches
-analytic qualify top ranks replays"""
+analytic qualify top ranks replays sessions"""
 ALL = frozenset(WORDS.split())
 LANDED: frozenset[str] = ALL
 

@@ -19,7 +19,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.schema import Order
-from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Unit, Whole
+from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Session, Unit, Whole
 from tests.properties.features import has
 from tests.properties.plan_calls import aggregates
 from tests.properties.plan_policies import counted, policies, rankings
@@ -32,6 +32,7 @@ SETS = [(("k",), ("b",)), (("k", "b"), ("k",), ()), (("k",), ())]
 
 def windows(stream: Stream) -> SearchStrategy[Window]:
     kinds = [groups(stream), messages(stream), overs(stream), sliding(stream)]
+    kinds += [sessions(stream), message_sessions(stream)] if has("sessions") else []
     kinds += [tops(stream)] if has("top") else []
     kinds += [st.one_of(ranked(stream), ranked_rows(stream))] if has("ranks") else []
     return st.one_of(kinds)
@@ -78,6 +79,36 @@ def messages(draw: DrawFn, stream: Stream) -> WindowAggregate:
     return WindowAggregate(
         input=Scan(stream),
         window=Hop(size, draw(st.integers(1, size)), 0, Unit.ROWS),
+        keys=keys,
+        aggregates=tuple(draw(aggregates(stream.schema))),
+        policy=draw(counted()),
+        partition=keys[: draw(st.integers(0, len(keys)))],
+        where=draw(st.sampled_from([None, "b"])),
+    )
+
+
+@st.composite
+def sessions(draw: DrawFn, stream: Stream) -> WindowAggregate:
+    keys = draw(partitions())
+    most = draw(st.none())
+    starts, ends = (draw(st.sampled_from([None])) for _ in range(2))
+    policy = policies().filter(lambda policy: policy.retain_rows is None)
+    return WindowAggregate(
+        input=Scan(stream),
+        window=Session(draw(st.integers(1, 4)), most=most, starts=starts, ends=ends),
+        keys=keys,
+        aggregates=tuple(draw(aggregates(stream.schema))),
+        policy=draw(policy),
+        partition=keys[: draw(st.integers(0, len(keys)))],
+    )
+
+
+@st.composite
+def message_sessions(draw: DrawFn, stream: Stream) -> WindowAggregate:
+    keys = draw(partitions())
+    return WindowAggregate(
+        input=Scan(stream),
+        window=Session(draw(st.integers(1, 4)), Unit.ROWS),
         keys=keys,
         aggregates=tuple(draw(aggregates(stream.schema))),
         policy=draw(counted()),
