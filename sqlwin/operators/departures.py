@@ -49,9 +49,13 @@ OPENED = "__opened"
 
 @dataclass(frozen=True)
 class Departures(Revisions):
-    """Of windows `[__from, __until)` that do not overlap in one `keys`."""
+    """Of windows `[__from, __until)` that do not overlap in one `keys`.
+
+    by_count: in messages, of which none is late.
+    """
 
     keys: tuple[str, ...] = ()
+    by_count: bool = False
 
     def columns(self, types: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         return {**super().columns(types), GONE: pl.Boolean(), OUT: pl.Boolean()}
@@ -140,7 +144,8 @@ class Departures(Revisions):
         none = {DUE: pl.lit(None, pl.Int64), WAITING: pl.lit(0, pl.Int64)}
         counted = left.with_columns(pl.col(WAITING).fill_null(0))
         known = counted.filter(pl.col(OUT) | left[WAITING].is_not_null())
-        corrects = pl.col(OUT) & LATE & (policy.late is not Late.NEVER)
+        late = policy.late is not Late.NEVER and not self.by_count
+        corrects = pl.col(OUT) & LATE & late
         due = self._due(known.filter(corrects), policy, now)
         rest = known.filter(~corrects).with_columns(**none)
         both = pl.concat([due, rest.select(due.columns)])

@@ -94,7 +94,7 @@ class SessionAggregator(Correcting):
     def revisions(self) -> Departures:
         """Old values are always kept: a session may have to be withdrawn."""
         remembered = tuple(fold.call.name for fold in self.folds)
-        return Departures(self.spans.identity, UNTIL, remembered, tuple(self.keys))
+        return Departures(self.spans.identity, UNTIL, remembered, tuple(self.keys), self.by_count)
 
     @property
     def message(self) -> dict[str, pl.DataType]:
