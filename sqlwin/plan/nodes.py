@@ -84,9 +84,10 @@ class Aggregate:
 class WindowAggregate:
     """Group windows: one output row for each (keys, window).
 
-    partition: the keys within which a tuple window counts its messages, a
-    prefix of `keys`; empty for time windows. where: a BOOLEAN input column of a
-    tuple window: messages where it is not true are counted but take no part.
+    partition: the keys within which a tuple window counts its messages, or by which
+    a session is found, a prefix of `keys`; empty for other windows. where: a BOOLEAN
+    input column of a window in ROWS: messages where it is not true are counted but
+    take no part.
     sets: of GROUPING SETS, each some of `keys`, the others NULL in its rows; none:
     all keys together. Output: keys, `__grouping` where there are sets (BIGINT, as
     GROUPING_ID: a bit for each key, the first key's the highest, set where the key

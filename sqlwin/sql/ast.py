@@ -79,8 +79,19 @@ class FrameSpec:
 
 
 @dataclass(frozen=True)
+class SessionSpec:
+    """`SESSION gap GAP MAX most START WHEN starts END WHEN ends`; a Run is each row's own gap."""
+
+    gap: Amount | Run
+    span: Span
+    most: Duration | None = None
+    starts: Run | None = None
+    ends: Run | None = None
+
+
+@dataclass(frozen=True)
 class Spec:
-    """Of `OVER (…)`, of a stream or a call, or of CQL's brackets; refused: parts by name."""
+    """Of `OVER (…)`, of a stream or a call, or of CQL's brackets."""
 
     span: Span
     base: Name | None = None
@@ -88,13 +99,14 @@ class Spec:
     order: tuple[Run, ...] = ()
     frame: FrameSpec | None = None
     advance: Amount | None = None
-    refused: tuple[Name, ...] = ()
+    session: SessionSpec | None = None
     exclude: Name | None = None
 
 
 @dataclass(frozen=True)
 class KsqlWindow:
-    """kind: TUMBLING, HOPPING or SESSION; parts: SIZE, ADVANCE BY, RETENTION, GRACE PERIOD."""
+    """kind: TUMBLING, HOPPING or SESSION; parts: SIZE, ADVANCE BY, RETENTION, GRACE PERIOD,
+    and GAP for a duration with no word before it."""
 
     kind: str
     parts: tuple[tuple[str, Duration], ...]
@@ -103,12 +115,15 @@ class KsqlWindow:
 
 @dataclass(frozen=True)
 class Argument:
-    """value: a duration, a name (of a stream or column), or a subquery."""
+    """value: a duration, a name (of a stream or column), an expression, or a subquery.
+
+    partition: the PARTITION BY of a table.
+    """
 
     label: str | None
-    value: Duration | Name | Select
+    value: Duration | Name | Run | Select
     span: Span
-    partitioned: bool = False
+    partition: tuple[Run, ...] = ()
 
 
 @dataclass(frozen=True)

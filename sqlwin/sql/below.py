@@ -62,9 +62,9 @@ class Below:
         self.taken.add(name.lower())
         return name
 
-    def condition(self, tree: Expr, run: ast.Run) -> str:
+    def condition(self, tree: Expr, run: ast.Run, purpose: str = "where") -> str:
         made = condition(self.relation.below(tree), self.relation.base.schema, run)
-        return self.put(made, "where")
+        return self.put(made, purpose)
 
     def aggregate(self, call: Call, run: ast.Run) -> Aggregate:
         """The call over columns of this Project; the caller names it if it is new."""

@@ -14,6 +14,7 @@ from sqlwin.functions import PythonAggregate
 from sqlwin.sql import ast
 from sqlwin.sql.clauses import Clause, once
 from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word
+from sqlwin.sql.runs import bracketed, parts
 
 NOWHERE = Span(1, 1)
 
@@ -90,7 +91,16 @@ class WindowRules(Transformer[Token, Any]):
         return replace(made, label=named(label[0]).text if label else None, span=meta_span(meta))
 
     def table_argument(self, meta: Meta, children: Children) -> ast.Argument:
-        return ast.Argument(None, children[0], meta_span(meta), partitioned=len(children) > 1)
+        table, *keys = children
+        return ast.Argument(None, table, meta_span(meta), partition=keys[0] if keys else ())
+
+    def table_keys(self, meta: Meta, children: Children) -> tuple[ast.Run, ...]:
+        """One expression, or several in brackets: behind a comma stands the next argument."""
+        listed = bracketed(children[0])
+        return (children[0],) if listed is None else tuple(parts(listed))
+
+    def expression(self, meta: Meta, children: Children) -> ast.Run:
+        return children[0]  # type: ignore[no-any-return]
 
     def descriptor(self, meta: Meta, children: Children) -> ast.Name:
         if len(children) > 1:
@@ -106,11 +116,11 @@ class WindowRules(Transformer[Token, Any]):
 
     def ksql_window(self, meta: Meta, children: Children) -> ast.KsqlWindow:
         kind = key_of(children[0]).split(" ")[1]
-        parts = tuple(c for c in children[1:] if isinstance(c, tuple))
-        for word_ in {name for name, _ in parts}:
-            if [name for name, _ in parts].count(word_) > 1:
+        given = tuple(c if isinstance(c, tuple) else ("GAP", c) for c in children[1:])
+        for word_ in {name for name, _ in given}:
+            if [name for name, _ in given].count(word_) > 1:
                 raise QueryError(f"{word_} is given twice", meta_span(meta), legal="once")
-        return ast.KsqlWindow(kind, parts, meta_span(meta))
+        return ast.KsqlWindow(kind, given, meta_span(meta))
 
     def ksql_part(self, meta: Meta, children: Children) -> tuple[str, ast.Duration]:
         return key_of(children[0]), children[1]
@@ -142,16 +152,16 @@ class WindowRules(Transformer[Token, Any]):
     def spec(self, meta: Meta, children: Children) -> ast.Spec:
         clauses = [c for c in children if isinstance(c, Clause)]
         once(clauses)
-        parts = {clause.word: clause.value for clause in clauses}
+        given = {clause.word: clause.value for clause in clauses}
         return ast.Spec(
             span=meta_span(meta),
             base=found(children, ast.Name),
-            partition=parts.get("partition", ()),
-            order=parts.get("order", ()),
-            frame=parts.get("frame"),
-            advance=parts.get("advance"),
-            exclude=parts.get("exclude"),
-            refused=tuple(c.value for c in clauses if c.word.startswith("refused")),
+            partition=given.get("partition", ()),
+            order=given.get("order", ()),
+            frame=given.get("frame"),
+            advance=given.get("advance"),
+            exclude=given.get("exclude"),
+            session=given.get("session"),
         )
 
     def base(self, meta: Meta, children: Children) -> ast.Name:
@@ -186,7 +196,26 @@ class WindowRules(Transformer[Token, Any]):
         return Clause("advance", children[0], meta_span(meta))
 
     def session(self, meta: Meta, children: Children) -> Clause:
-        return _refused("SESSION", meta)
+        gap, *rest = children
+        clauses = [c for c in rest if isinstance(c, Clause)]
+        once(clauses)
+        if isinstance(gap, ast.Run) and len(rest) > len(clauses):
+            message = "the gap of a session in ROWS is a number, the same for all rows"
+            raise QueryError(message, gap.span, legal="SESSION 100 ROWS GAP")
+        given = {clause.word: clause.value for clause in clauses}
+        made = ast.SessionSpec(
+            gap, meta_span(meta), given.get("MAX"), given.get("START WHEN"), given.get("END WHEN")
+        )
+        return Clause("session", made, meta_span(meta))
+
+    def most(self, meta: Meta, children: Children) -> Clause:
+        return Clause("MAX", children[1], meta_span(meta))
+
+    def start_when(self, meta: Meta, children: Children) -> Clause:
+        return Clause("START WHEN", children[1], meta_span(meta))
+
+    def end_when(self, meta: Meta, children: Children) -> Clause:
+        return Clause("END WHEN", children[1], meta_span(meta))
 
     def exclude(self, meta: Meta, children: Children) -> Clause:
         what = " ".join(key_of(child) for child in children)
@@ -207,7 +236,3 @@ def _unit(token: Token) -> str:
     """RANGE, ROWS or GROUPS; `ROW` is read as ROWS."""
     unit = key_of(token)
     return "ROWS" if unit == "ROW" else unit
-
-
-def _refused(what: str, meta: Meta) -> Clause:
-    return Clause(f"refused {what}", ast.Name(what, meta_span(meta)), meta_span(meta))

@@ -69,6 +69,18 @@ def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
     return (f"CAST({sql} AS {cast})" if cast else sql), type_
 
 
+def type_of(sql: str, schema: Schema) -> str:
+    """The engine's own name of an expression's type, which need not be a column's."""
+    con = connection()
+    con.register("rows", _empty(schema))
+    try:
+        return str(con.sql(f"SELECT {sql} AS x FROM rows").types[0])
+    except duckdb.Error as error:
+        raise Untypable(_reason(str(error))) from None
+    finally:
+        con.unregister("rows")
+
+
 def _column_type(told: DuckDBPyType, arrow: pa.DataType) -> tuple[str, pa.DataType]:
     """What to cast to, nothing where it is as it should be, and the type it then has."""
     name = str(told)

@@ -26,11 +26,12 @@ from sqlwin.sql.grouping_sets import grouping_sets
 from sqlwin.sql.items import Item
 from sqlwin.sql.keys import aliases, key_sets, keys
 from sqlwin.sql.opened import named_windows
-from sqlwin.sql.policies import counted, policy, unending
+from sqlwin.sql.policies import counted, of_sessions, policy, unending
 from sqlwin.sql.ranks import Output, Ranks, refuse_filtered
 from sqlwin.sql.relation import Base, Columns, Relation
 from sqlwin.sql.scalars import Expr, column, conjoined, parsed
 from sqlwin.sql.scope import WINDOW, Scope
+from sqlwin.sql.sessions import OpenSession
 from sqlwin.sql.windows import Window
 from sqlwin.windows import Whole
 
@@ -68,6 +69,8 @@ def grouped(
     partition = keys(grouping, window.partition, items)
     named = keys(grouping, group if sets is None else [run for one in sets for run in one], items)
     _check_sliding(window, select, partition, named)
+    partition = named if window.keyed else partition
+    _check_session(window, select, partition, named)
     stream = relation.stream
     assert stream is not None
     if rows and select.policies.retain_rows is not None:
@@ -133,6 +136,9 @@ def _qualify(
 def _policy(given: ast.Policies, window: Window, stream: Stream) -> Policy:
     if window.counts:
         return counted(given, slides=window.group is None)
+    if window.session is not None:
+        gap = window.session.constant or 0
+        return of_sessions(given, gap, stream, window.grace, window.retention)
     if isinstance(window.group, Whole):
         return unending(given, stream)
     return policy(given, window.length, stream, window.grace, window.retention)
@@ -184,10 +190,28 @@ def _check_sliding(
         raise QueryError(message, span, legal=f"PARTITION BY what GROUP BY names; it has {names}")
 
 
+def _check_session(
+    window: Window, select: ast.Select, partition: list[str], named: list[str]
+) -> None:
+    """Sessions of two users that happen to agree are two windows, not one."""
+    lacking = [
+        run for run, name in zip(window.partition, partition, strict=False) if name not in named
+    ]
+    if window.session is not None and select.group and lacking:
+        told = ", ".join(run.original for run in lacking)
+        message = f"GROUP BY lacks {told}, by which the sessions are parted"
+        legal = f"GROUP BY {told}, …; or no GROUP BY"
+        raise QueryError(message, select.group[-1].span, legal=legal)
+
+
 def _refuse_sets(window: Window, group: Sequence[ast.Run], given: bool) -> None:
-    if given and (window.group is None or window.counts):
-        what = "in ROWS" if window.counts else "of each row"
-        message = f"GROUPING SETS, ROLLUP and CUBE of a window {what} are not supported yet"
+    what = None
+    if window.session is not None:
+        what = "sessions"
+    elif window.group is None or window.counts:
+        what = "a window in ROWS" if window.counts else "a window of each row"
+    if given and what is not None:
+        message = f"GROUPING SETS, ROLLUP and CUBE of {what} are not supported yet"
         legal = "TUMBLE, HOP, CUMULATE, or a query for each set"
         raise QueryError(message, group[-1].span, legal=legal)
 
@@ -195,15 +219,18 @@ def _refuse_sets(window: Window, group: Sequence[ast.Run], given: bool) -> None:
 def _operator(grouping: Grouping, operator: Operator) -> Base:
     names = tuple(dict.fromkeys((*operator.partition, *grouping.keys)))
     aggregates = tuple(grouping.aggregates.values())
-    if operator.window.group is None:
+    window = operator.window
+    if window.group is None:
         return _sliding(grouping, operator, names, aggregates)
+    group = window.group
+    group = group.closed(grouping.below) if isinstance(group, OpenSession) else group
     return WindowAggregate(
         grouping.below.project(),
-        operator.window.group,
+        group,
         names,
         aggregates,
         operator.policy,
-        operator.partition if operator.window.counts else (),
+        operator.partition if window.counts or window.session else (),
         operator.where,
         operator.sets,
         grouping.rows,

@@ -22,7 +22,6 @@ from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.scalars import Expr, parsed
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.sources import ordered
-from sqlwin.sql.windows import refuse_parts
 
 Named = dict[str, ast.Spec]
 
@@ -40,7 +39,9 @@ def named_windows(select: ast.Select) -> Named:
 def opened(target: ast.Name | ast.Spec, named: Named) -> ast.Spec:
     """The whole window, with what it takes from a named one."""
     spec = _based(target, named, ())
-    refuse_parts(spec)
+    if spec.session is not None:
+        message = "SESSION belongs to a window of the stream"
+        raise QueryError(message, spec.session.span, legal="FROM clicks OVER (… SESSION …)")
     if spec.advance is not None:
         message = "ADVANCE BY belongs to a window of the stream"
         raise QueryError(message, spec.advance.span, legal="FROM orders OVER (… ADVANCE BY …)")
@@ -68,7 +69,7 @@ def _based(target: ast.Name | ast.Spec, named: Named, seen: tuple[str, ...]) -> 
         frame=target.frame or base.frame,
         exclude=target.exclude or base.exclude,
         advance=target.advance,
-        refused=(*base.refused, *target.refused),
+        session=target.session or base.session,
     )
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from lark import Lark
+from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
 from sqlwin.errors import QueryError
@@ -33,7 +33,7 @@ def grammar() -> Lark:
         parser="lalr",
         propagate_positions=True,
         maybe_placeholders=False,
-        start=["start", "window_call"],
+        start=["start", "window_call", "duration"],
     )
 
 
@@ -47,8 +47,24 @@ def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast
 
 def window_call(run: ast.Run) -> ast.Call:
     """A window function's call in GROUP BY, with its places in the whole text."""
-    above = "\n" * (run.span.line - 1)
-    return _parsed(above + " " * (run.span.column - 1) + run.original, "window_call")  # type: ignore[return-value]
+    return _parsed(_in_place(run), "window_call")  # type: ignore[return-value]
+
+
+def duration(run: ast.Run) -> ast.Duration | None:
+    """The duration that a run is, None where it is any other expression.
+
+    QueryError for what looks like one and is none: `'5 fortnights'`.
+    """
+    try:
+        tree = grammar().parse(_in_place(run), start="duration")
+    except UnexpectedInput:
+        return None
+    return _built(tree, run.original)  # type: ignore[return-value]
+
+
+def _in_place(run: ast.Run) -> str:
+    """The run's text where it stands in the whole one."""
+    return "\n" * (run.span.line - 1) + " " * (run.span.column - 1) + run.original
 
 
 def _parsed(text: str, start: str, functions: tuple[PythonAggregate, ...] = ()) -> object:
@@ -56,6 +72,10 @@ def _parsed(text: str, start: str, functions: tuple[PythonAggregate, ...] = ()) 
         tree = grammar().parse(text, start=start)
     except UnexpectedInput as unexpected:
         raise explained(unexpected, text, grammar(), grammar_folder(), start) from None
+    return _built(tree, text, functions)
+
+
+def _built(tree: Tree[Token], text: str, functions: tuple[PythonAggregate, ...] = ()) -> object:
     try:
         return Build(text, functions).transform(tree)
     except VisitError as failed:

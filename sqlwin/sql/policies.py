@@ -1,14 +1,15 @@
 """EMIT, RETAIN and EXPIRED to a plan's Policy.
 
-Three kinds of window have three functions, for their defaults differ: `policy` for
-windows of event time, `counted` for windows of messages, `unending` for what has no
-window, or one that only the end of input closes.
+Each kind of window has a function of its own, for their defaults differ: `policy` for
+windows of event time, `of_sessions` for sessions of it, `counted` for windows of
+messages, `unending` for what has no window, or one that only the end of input closes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeGuard
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Stream
@@ -51,10 +52,30 @@ def counted(given: ast.Policies, slides: bool) -> Policy:
     if given.late is not None:
         message = "a window in ROWS counts messages as they come: none is late"
         raise QueryError(message, given.late.span, legal="EMIT EARLY …, EMIT ON CLOSE")
+    if _emits(given.expired):
+        message = "EXPIRED EMIT makes a session of an expired row, and in ROWS none expires"
+        raise QueryError(message, given.expired.span, legal="EXPIRED EMIT of sessions of time")
     _retain(given, None, None)
     _rows(given)
     soon = {"timeout": _timeout(given), **_early(given, None)}
     return Policy(retain=0, **({} if slides else soon), **_expired(given))
+
+
+def of_sessions(
+    given: ast.Policies,
+    gap: int,
+    stream: Stream,
+    grace: ast.Duration | None,
+    retention: ast.Duration | None,
+) -> Policy:
+    """gap: that ends them, 0 where each row has its own."""
+    if given.retain_rows is not None:
+        message = "a session is kept by time: RETAIN counts no rows here"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
+    if not _emits(given.expired):
+        return policy(given, gap, stream, grace, retention)
+    rules = policy(replace(given, expired=None), gap, stream, grace, retention)
+    return replace(rules, expired=Expired.EMIT)
 
 
 def unending(given: ast.Policies, stream: Stream) -> Policy:
@@ -149,11 +170,15 @@ def _retain(
     return told.micros if told else None
 
 
+def _emits(told: ast.Expired | None) -> TypeGuard[ast.Expired]:
+    return told is not None and told.how == "EMIT"
+
+
 def _expired(given: ast.Policies) -> dict[str, Any]:
     told = given.expired
     if told is None:
         return {}
-    if told.how == "EMIT":
+    if _emits(told):
         message = "EXPIRED EMIT makes a session of a row; this window is no session"
         raise QueryError(message, told.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
     if told.into is None:

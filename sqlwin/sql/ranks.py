@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
 from sqlwin.schema import Order
 from sqlwin.sql import ast
@@ -25,7 +25,7 @@ from sqlwin.sql.relation import Base, Relation
 from sqlwin.sql.scalars import Expr, parsed, place
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.signatures import RANKS
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import Cumulate, Hop, Session, Unit
 
 EDGES = ("window_start", "window_end")
 EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY total DESC)"
@@ -74,6 +74,8 @@ class Ranks:
 
     def over(self, base: Base) -> WindowRank:
         assert self.spec is not None
+        if isinstance(base, WindowAggregate) and isinstance(base.window, Session):
+            raise over_sessions(self.spec.span)
         if not isinstance(base, WindowAggregate) or base.window.unit is Unit.ROWS:
             message = "a rank over windows that slide, or are in ROWS, is not supported yet"
             raise QueryError(message, self.spec.span, legal="TUMBLE, HOP, CUMULATE")
@@ -82,6 +84,12 @@ class Ranks:
             raise QueryError("a rank needs ORDER BY", self.spec.span, legal=EXAMPLE)
         within = tuple(name for name in self.partition if name not in EDGES)
         return WindowRank(base, self.name, self.function, within, self.order)
+
+
+def over_sessions(span: Span) -> QueryError:
+    """A session that grows leaves its rank to another."""
+    message = "OVER calls above sessions, ranks among them, are not supported yet"
+    return QueryError(message, span, legal="ranks of windows of TUMBLE, HOP or CUMULATE")
 
 
 def _name(tree: Expr, run: ast.Run) -> str:

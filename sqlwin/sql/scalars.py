@@ -8,6 +8,8 @@ stream; `TRY_CAST` gives NULL.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 import sqlglot
 from sqlglot import exp
@@ -18,10 +20,11 @@ from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import Schema
 from sqlwin.sql import ast
 from sqlwin.sql.dialect import SqlwinSpark
-from sqlwin.sql.engine import Untypable, typed
+from sqlwin.sql.engine import Untypable, type_of, typed
 from sqlwin.sql.functions import for_duckdb
 
 Expr = exp.Expr
+T = TypeVar("T")
 
 VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Randn, exp.Uuid)
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
@@ -135,12 +138,21 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
     if isinstance(tree, exp.Null):  # which DuckDB types as it likes, by its version
         tree = exp.cast(tree, "STRING", dialect="spark")
+    sql, type_ = _asked(typed, tree, schema, run)
+    return Scalar(spark(tree), sql, type_, inputs(tree))
+
+
+def engine_type(tree: Expr, schema: Schema, run: ast.Run) -> str:
+    """The engine's name of a resolved tree's type, such as INTERVAL, which no column has."""
+    return _asked(type_of, tree, schema, run)
+
+
+def _asked(ask: Callable[[str, Schema], T], tree: Expr, schema: Schema, run: ast.Run) -> T:
     duckdb = tree.transform(for_duckdb).sql("duckdb", unsupported_level=ErrorLevel.IGNORE)
     try:
-        sql, type_ = typed(duckdb, schema)
+        return ask(duckdb, schema)
     except Untypable as problem:
         raise QueryError(str(problem), _blamed(str(problem), tree, run)) from None
-    return Scalar(spark(tree), sql, type_, inputs(tree))
 
 
 def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:

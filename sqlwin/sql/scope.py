@@ -22,6 +22,8 @@ DONE = "__done"
 """Marks a column of the window operator's output while an expression is rewritten."""
 EDGES = ("window_start", "window_end", "window_time")
 _KSQL = {"windowstart": "window_start", "windowend": "window_end"}
+_STRUCTS = ("window", "session_window")
+_FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
 
 
@@ -80,11 +82,11 @@ def place_text(node: exp.Column) -> str:
 def window_edge(node: Expr) -> str | None:
     """The window's column that a node means, None for any other node."""
     if isinstance(node, exp.Column):
-        if node.table.lower() == "window" and node.name.lower() in ("start", "end"):
+        if node.table.lower() in _STRUCTS and node.name.lower() in ("start", "end"):
             return f"window_{node.name.lower()}"
         lower = node.name.lower()
         return _KSQL.get(lower, lower if lower in EDGES else None)
     if isinstance(node, exp.Anonymous):
         function, _, edge = node.name.upper().rpartition("_")
-        return _LEGACY.get(edge) if function in ("TUMBLE", "HOP", "CUMULATE") else None
+        return _LEGACY.get(edge) if function in _FUNCTIONS else None
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -16,13 +16,13 @@ from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
 from sqlwin.sql.items import Item, items
 from sqlwin.sql.overs import has_over, over
-from sqlwin.sql.parser import window_call
 from sqlwin.sql.policies import refuse_all
+from sqlwin.sql.ranks import over_sessions
 from sqlwin.sql.relation import Relation
-from sqlwin.sql.scalars import conjoined, parsed, spark, word
+from sqlwin.sql.scalars import Expr, conjoined, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
 from sqlwin.sql.sources import Known, bind_from, timed
-from sqlwin.sql.window_calls import is_window_function, of_call
+from sqlwin.sql.window_calls import is_window_function, of_group
 from sqlwin.sql.windows import Window, refused
 
 LEGAL = {
@@ -115,6 +115,8 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
 
     What comes into a window of the instant, or of all there was, is each row itself.
     """
+    if window.session is not None:
+        _refuse_rows(select, window, made)
     if not ungrouped(select, window, made, group):
         return False
     if has_over(made, select.qualify):
@@ -127,6 +129,18 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
         message = "a window without an aggregate or GROUP BY is not supported yet"
         raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
     return True
+
+
+def _refuse_rows(select: ast.Select, window: Window, made: list[Item]) -> None:
+    """Of sessions there are aggregates: what a row's session is may change with each row."""
+    runs = [*(item.run for item in made), *([select.qualify] if select.qualify else [])]
+    over = next((target.span for run in runs for target in run.overs), None)
+    if over is not None:
+        raise over_sessions(over)
+    grouped = select.group or select.having or _aggregate_place(made)
+    if not grouped:
+        message = "a session without an aggregate or GROUP BY is not supported yet"
+        raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
 
 
 def _narrowed(select: ast.Select, relation: Relation) -> Relation:
@@ -163,7 +177,7 @@ def _group_window(
             continue
         if window is not None:
             raise QueryError("a query has one window", run.span, legal="one of the two")
-        window = of_call(window_call(run))
+        window = of_group(run)
     return window, tuple(rest)
 
 
@@ -173,8 +187,16 @@ def _same_window(item: Item, group: Sequence[ast.Run]) -> None:
         function = node.name.upper().rpartition("_")[0]
         if window_edge(node) is None:
             continue
-        calls = [parsed(run) for run in group if run.original.upper().startswith(function)]
+        calls = list(_called_alike(function, node.name, group))
         if node.expressions not in [call.expressions for call in calls]:
             legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
             message = f"{node.name.upper()} must repeat the window of GROUP BY"
             raise QueryError(message, word(node, item.run), legal=legal)
+
+
+def _called_alike(function: str, name: str, group: Sequence[ast.Run]) -> Iterator[Expr]:
+    """The calls of `function` in GROUP BY, each as one of `name`: SESSION is no call to sqlglot."""
+    for run in group:
+        call = _WINDOW_CALL.match(run.original)
+        if call is not None and call[1].upper() == function:
+            yield parsed(replace(run, text=name + run.text[call.end(1) :]))

@@ -10,9 +10,10 @@ from sqlglot import exp
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Sink, Stream
 from sqlwin.sql import ast, windows
+from sqlwin.sql.ksql import of_ksql
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
 from sqlwin.sql.scope import Scope
-from sqlwin.sql.window_calls import TABLE_FUNCTIONS, is_window_function, of_table
+from sqlwin.sql.window_calls import TABLE_FUNCTIONS, of_table
 from sqlwin.sql.windows import Window
 
 Bind = Callable[[ast.Select, "Known"], Relation]
@@ -59,7 +60,7 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
         if window is not None:
             raise QueryError("this relation has a window already", source.window.span, legal="one")
         spec = source.window
-        window = windows.of_spec(spec) if isinstance(spec, ast.Spec) else windows.of_ksql(spec)
+        window = windows.of_spec(spec) if isinstance(spec, ast.Spec) else of_ksql(spec)
         window = replace(window, ts=_order(spec) or window.ts)
     return (timed(relation, window), window) if window is not None else (relation, None)
 
@@ -79,13 +80,13 @@ def _relation(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relatio
 
 def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
     function = call.function.text
-    if not is_window_function(function) or function.lower() == "window":
+    if function.upper() not in TABLE_FUNCTIONS:
         message = f"no table function is called {function}"
         near = nearest(function, TABLE_FUNCTIONS)
         legal = ", ".join(TABLE_FUNCTIONS)
         raise QueryError(message + near, call.function.span, legal=legal)
     table, window = of_table(call)
-    assert not isinstance(table.value, ast.Duration)
+    assert isinstance(table.value, ast.Name | ast.Select)
     return _relation(table.value, known, bind), window
 
 
@@ -114,16 +115,21 @@ def timed(relation: Relation, window: Window) -> Relation:
 
 
 def _numbered(relation: Relation, window: Window) -> Relation:
-    """Messages are numbered where they have an order: within one source partition, or a key."""
+    """Messages are numbered where they have an order: within one source partition, or a key.
+
+    A session counts those of other keys too.
+    """
     stream = relation.stream
     assert stream is not None
     count = dict(stream.options).get("partitions", "1")
-    if int(count) > 1 and not window.partition:
+    if int(count) > 1 and (window.session is not None or not window.partition):
         message = (
             f"{stream.name} has {count} partitions, and their messages have no order "
             "between them in which to be counted"
         )
         legal = "PARTITION BY a key, or a window in RANGE"
+        if window.session is not None:
+            legal = "a gap of time: SESSION INTERVAL '30' MINUTE GAP"
         raise QueryError(message, window.span, legal=legal)
     return relation
 

@@ -1,6 +1,6 @@
-"""Which window a FROM clause asks for: OVER, CQL's brackets and ksqlDB's to one `Window`.
+"""Which window a FROM clause asks for: OVER and CQL's brackets to one `Window`.
 
-Window functions are in `window_calls`.
+Window functions are in `window_calls`, ksqlDB's windows in `ksql`.
 """
 
 from __future__ import annotations
@@ -9,29 +9,33 @@ from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast
+from sqlwin.sql.sessions import LEGAL as LEGAL_SESSION
+from sqlwin.sql.sessions import OpenSession, session
 from sqlwin.windows import Cumulate, Frame, GroupWindow, Hop, Unit, Whole
 
 MOST_WINDOWS = 10_000
 """That a row may be in; each window is an emission of its own."""
 
-LEGAL_NOW = "TUMBLE, HOP, CUMULATE, OVER (… RANGE or ROWS n PRECEDING [ADVANCE BY …])"
+LEGAL_NOW = "TUMBLE, HOP, CUMULATE, SESSION, OVER (… RANGE or ROWS n PRECEDING [ADVANCE BY …])"
 
 
 @dataclass(frozen=True)
 class Window:
     """group, or else the frame of a sliding window. ts: the column that it names, if any.
 
-    partition: of a stream window. grace: ksqlDB's, our RETAIN; retention: how long
-    ksqlDB lets a closed window be read.
+    partition: of a stream window, or of a session. keyed: the key of its sessions is all that
+    GROUP BY names. grace: ksqlDB's, our RETAIN; retention: how long ksqlDB lets a closed window
+    be read.
     """
 
     span: Span
-    group: GroupWindow | None = None
+    group: GroupWindow | OpenSession | None = None
     frame: Frame | None = None
     ts: ast.Name | None = None
     partition: tuple[ast.Run, ...] = ()
     grace: ast.Duration | None = None
     retention: ast.Duration | None = None
+    keyed: bool = False
 
     @property
     def counts(self) -> bool:
@@ -44,15 +48,22 @@ class Window:
         return isinstance(self.group, Whole)
 
     @property
+    def session(self) -> OpenSession | None:
+        return self.group if isinstance(self.group, OpenSession) else None
+
+    @property
     def length(self) -> int | None:
-        """Event time that the window spans, 0 for one in ROWS, None where it has no bound."""
+        """Event time that the window spans, 0 for one in ROWS, None where it has no bound.
+
+        Of a session the pause that ends it, 0 where each row has its own.
+        """
         if self.counts:
             return 0
         if self.frame is not None:
             return self.frame.preceding
-        if self.group is None or isinstance(self.group, Whole):
-            return None
-        return self.group.size
+        if self.session is not None:
+            return self.session.constant or 0
+        return self.group.size if isinstance(self.group, Hop | Cumulate) else None
 
     @property
     def edges(self) -> tuple[str, ...]:
@@ -109,15 +120,15 @@ def _not_too_many(size: int, step: int, span: Span) -> None:
 
 def of_spec(spec: ast.Spec) -> Window:
     """A stream window; its ORDER BY is checked by who knows the columns."""
-    refuse_parts(spec)
     _refuse_exclude(spec)
     if spec.base is not None:
         raise QueryError("a stream window has no named base", spec.base.span, legal="RANGE, ROWS")
+    if spec.session is not None:
+        return _session(spec, spec.session)
     if spec.frame is None:
         message = "a stream window needs its length"
-        raise QueryError(
-            message, spec.span, legal="RANGE INTERVAL '10' MINUTE PRECEDING, ROWS 5 PRECEDING"
-        )
+        legal = "RANGE INTERVAL '10' MINUTE PRECEDING, ROWS 5 PRECEDING, SESSION 1 HOUR GAP"
+        raise QueryError(message, spec.span, legal=legal)
     unit, length = _back(spec.frame)
     if length is None:
         return _unbounded(spec, unit)
@@ -130,6 +141,20 @@ def of_spec(spec: ast.Spec) -> Window:
         frame = Frame(unit, length - 1 if unit is Unit.ROWS else length)
         return Window(spec.span, frame=frame, partition=spec.partition)
     made = hop(length, _advance(spec.advance, unit), spec.span, unit)
+    return Window(spec.span, group=made, partition=spec.partition)
+
+
+def _session(spec: ast.Spec, given: ast.SessionSpec) -> Window:
+    if spec.frame is not None:
+        message = "a session has no frame: it is as long as it lasts"
+        raise QueryError(message, spec.frame.span, legal=LEGAL_SESSION)
+    if spec.advance is not None:
+        message = "a session begins with a row of its own and does not advance"
+        raise QueryError(message, spec.advance.span, legal=LEGAL_SESSION)
+    made = session(given)
+    if made.unit is Unit.ROWS and spec.order:
+        message = "a session in ROWS counts messages as they come; it has no ORDER BY"
+        raise QueryError(message, spec.order[0].span, legal="SESSION 100 ROWS GAP alone")
     return Window(spec.span, group=made, partition=spec.partition)
 
 
@@ -172,12 +197,6 @@ def _refuse_exclude(spec: ast.Spec) -> None:
         raise QueryError(message, spec.exclude.span, legal=legal)
 
 
-def refuse_parts(spec: ast.Spec) -> None:
-    for part in spec.refused:
-        what = "the window SESSION" if part.text == "SESSION" else part.text
-        raise refused(what, part.span)
-
-
 def _back(frame: ast.FrameSpec) -> tuple[Unit, int | None]:
     """How far back a stream window goes: `n PRECEDING`, maybe BETWEEN that AND CURRENT ROW."""
     if frame.unit == "GROUPS":
@@ -206,22 +225,3 @@ def _length(bound: ast.Bound, unit: Unit) -> int:
             message, bound.span, legal="ROWS 5 PRECEDING, or RANGE INTERVAL '5' MINUTE PRECEDING"
         )
     return bound.amount.micros if isinstance(bound.amount, ast.Duration) else bound.amount.rows
-
-
-# --- ksqlDB -----------------------------------------------------------------------
-
-
-def of_ksql(window: ast.KsqlWindow) -> Window:
-    if window.kind == "SESSION":
-        raise refused("the window SESSION", window.span)
-    parts = dict(window.parts)
-    size, advance = parts.get("SIZE"), parts.get("ADVANCE BY")
-    tumbling = window.kind == "TUMBLING"
-    if size is None or tumbling == (advance is not None):
-        needs = "SIZE" if tumbling else "SIZE and ADVANCE BY"
-        legal = "(SIZE 1 HOUR)" if tumbling else "(SIZE 1 HOUR, ADVANCE BY 10 MINUTES)"
-        raise QueryError(f"WINDOW {window.kind} needs {needs}", window.span, legal=legal)
-    step = advance.micros if advance else size.micros
-    made = hop(size.micros, step, window.span, Unit.RANGE)
-    grace, retention = parts.get("GRACE PERIOD"), parts.get("RETENTION")
-    return Window(window.span, group=made, grace=grace, retention=retention)

@@ -228,7 +228,7 @@ REFUSED = [
      "EXPIRED EMIT makes a session of a row; this window is no session",
      "EXPIRED EMIT"),
     (f"{TUPLES} EXPIRED EMIT",
-     "EXPIRED EMIT makes a session of a row; this window is no session",
+     "EXPIRED EMIT makes a session of an expired row, and in ROWS none expires",
      "EXPIRED EMIT"),
     (f"{TUPLES} EMIT LATE ON UPDATE",
      "a window in ROWS counts messages as they come: none is late",

@@ -120,16 +120,6 @@ REFUSED = [
         "INTERVAL '3' MINUTE PRECEDING",
     ),
     (
-        "SELECT COUNT(*) FROM SESSION(TABLE orders PARTITION BY product, DESCRIPTOR(ts), INTERVAL '30' MINUTE)",
-        "the window SESSION is not supported yet",
-        "SESSION",
-    ),
-    (
-        "SELECT COUNT(*) FROM orders GROUP BY session_window(ts, '5 minutes')",
-        "the window SESSION_WINDOW is not supported yet",
-        "session_window",
-    ),
-    (
         "SELECT * FROM orders JOIN orders o2 ON a = b",
         "a join is not supported yet",
         "JOIN",
@@ -240,11 +230,6 @@ REFUSED = [
         "a.b.c",
     ),
     (
-        "SELECT COUNT(*) FROM orders OVER (ORDER BY ts SESSION INTERVAL '30' MINUTE GAP)",
-        "the window SESSION is not supported yet",
-        "SESSION INTERVAL '30' MINUTE GAP",
-    ),
-    (
         "SELECT SUM(COUNT(*)) FROM TUMBLE(orders, ts, 1 HOUR)",
         "an aggregate cannot stand in an aggregate's arguments",
         "COUNT",
@@ -300,19 +285,9 @@ REFUSED = [
         "ON CLOSE",
     ),
     (
-        "SELECT COUNT(*) FROM orders WINDOW SESSION (60 SECONDS)",
-        "the window SESSION is not supported yet",
-        "WINDOW SESSION (60 SECONDS)",
-    ),
-    (
         "SELECT COUNT(*) FROM orders WINDOW HOPPING (SIZE 1 HOUR)",
         "WINDOW HOPPING needs SIZE and ADVANCE BY",
         "WINDOW HOPPING (SIZE 1 HOUR)",
-    ),
-    (
-        "SELECT COUNT(*) FROM orders OVER (PARTITION BY product SESSION 100 ROWS GAP)",
-        "the window SESSION is not supported yet",
-        "SESSION 100 ROWS GAP",
     ),
     (
         "SELECT COUNT(*) FROM orders OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",

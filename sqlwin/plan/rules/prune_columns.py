@@ -19,6 +19,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.windows import GroupWindow, Session
 
 
 def prune_columns(node: Node) -> Node:
@@ -50,8 +51,15 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
 
 def _window(node: WindowAggregate, read: frozenset[str]) -> WindowAggregate:
     used = tuple(a for a in node.aggregates if a.name in read)
-    below = {*node.keys, *_inputs(used), *_given(node.where)}
+    below = {*node.keys, *_inputs(used), *_given(node.where), *_session(node.window)}
     return replace(node, aggregates=used, input=_needed(node.input, frozenset(below)))
+
+
+def _session(window: GroupWindow) -> tuple[str, ...]:
+    """The columns that a session goes by."""
+    if not isinstance(window, Session):
+        return ()
+    return (*_given(window.gap_by), *_given(window.starts), *_given(window.ends))
 
 
 def _rank(node: WindowRank, read: frozenset[str]) -> WindowRank | WindowAggregate:
