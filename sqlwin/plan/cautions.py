@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlwin.plan.facts import Unranked, Window, bucket_keys, counts, full_state, unranked
 from sqlwin.plan.nodes import OverAggregate, Stream, TopN, WindowAggregate
-from sqlwin.windows import Unit, Whole
+from sqlwin.windows import Session, Unit, Whole
 
 
 def cautions(node: Window, stream: Stream) -> Iterator[str]:
@@ -15,6 +15,8 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
         rows = "partial results" if _combined(window, stream) else "rows"
         yield f"{_one_bucket(node)}, so all {rows} go to one bucket"
     yield from _state(window)
+    if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
+        yield from _session(window, window.window)
     if _replayed(stream) and _endless(window):
         yield "the positions of all messages are kept to tell replays, so state grows for ever"
     if isinstance(window, OverAggregate) and not window.by_arrival:
@@ -23,7 +25,19 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
         yield from _silence(window)
 
 
+def _session(window: WindowAggregate, session: Session) -> Iterator[str]:
+    whys = ["MAX, START or END may part it anew"] * session.cut
+    whys += ["its groups have keys of their own"] * (window.keys != window.partition)
+    whys += ["an aggregate reads them all"] * any(map(full_state, window.aggregates))
+    if whys:
+        yield f"every row of a session is kept, since {' and '.join(whys)}"
+    if None not in (session.gap, session.most) and session.most <= session.gap:  # type: ignore[operator]
+        yield "MAX is no longer than the gap, so the gap ends no session"
+
+
 def _one_bucket(node: Window) -> str:
+    if isinstance(node, WindowAggregate) and isinstance(node.window, Session) and counts(node):
+        return "a session in ROWS counts the messages of all keys"
     if isinstance(node, OverAggregate) and any(call.partition for call in node.calls):
         return "the calls have no PARTITION BY in common"
     if isinstance(node, WindowAggregate) and node.keys:
@@ -38,6 +52,8 @@ def _replayed(stream: Stream) -> bool:
 def _combined(window: Unranked, stream: Stream) -> bool:
     """Whether each task sums up its rows before they travel."""
     if not isinstance(window, WindowAggregate) or counts(window) or window.per_row:
+        return False
+    if isinstance(window.window, Session):
         return False
     whole = any(full_state(aggregate) for aggregate in window.aggregates)
     return not whole and window.policy.retain_rows is None and not _replayed(stream)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
 from sqlwin.plan.cautions import cautions
-from sqlwin.plan.facts import Unranked, counts, full_state, unranked, window_of
+from sqlwin.plan.facts import Unranked, counts, keeps_messages, unranked, window_of
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import (
     Node,
@@ -26,7 +26,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.schema import type_name
-from sqlwin.windows import Cumulate, Unit, Whole
+from sqlwin.windows import Cumulate, Session, Unit, Whole
 
 
 def explain(query: Query) -> str:
@@ -67,6 +67,8 @@ def _chain(node: Node) -> Iterator[Node]:
 
 def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     policy = window.policy
+    if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
+        yield from _session(window.window, window.partition)
     yield f"Message key: {_message_key(window)}"
     if policy.early is not None:
         yield f"Early: {_early(policy)}"
@@ -81,6 +83,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
         yield f"Retention: {_retention(policy)}"
     if policy.expired is Expired.COUNT:
         yield "Expired: counted"
+    if policy.expired is Expired.EMIT:
+        yield "Expired: emitted, each a session of its own"
     if policy.errors is not None:
         yield f"Expired: into {policy.errors}"
 
@@ -95,7 +99,7 @@ def _operator(window: Unranked) -> str:
     if isinstance(window, WindowAggregate):
         if window.per_row:
             return f"rows of {_kind(window)}"
-        state = "full state" if _keeps_messages(window) else "incremental"
+        state = "full state" if keeps_messages(window) else "incremental"
         return f"aggregator, {state}; {_kind(window)}"
     if window.by_arrival:
         return "aggregator, sliding window of messages"
@@ -109,20 +113,39 @@ def _kind(window: WindowAggregate) -> str:
     if isinstance(shape, Cumulate):
         return "cumulating windows of time"
     measure = "messages" if counts(window) else "time"
+    if isinstance(shape, Session):
+        return f"sessions of {measure}"
     return f"{'tumbling' if shape.tumbles else 'hopping'} windows of {measure}"
 
 
-def _keeps_messages(window: WindowAggregate) -> bool:
-    return any(full_state(aggregate) for aggregate in window.aggregates)
+def _session(window: Session, partition: tuple[str, ...]) -> Iterator[str]:
+    """What a session belongs to, and what ends it."""
+    yield f"Session key: {', '.join(partition) or 'none: one for all rows'}"
+    if window.gap is None:
+        yield f"Gap: each row's own, {window.gap_by}"
+    elif window.unit is Unit.ROWS:
+        yield f"Gap: {window.gap} message{'s' * (window.gap > 1)} of others"
+    else:
+        yield f"Gap: {format_duration(window.gap)}"
+    if window.most is not None:
+        yield f"Max: {format_duration(window.most)}"
+    if window.starts is not None:
+        yield f"Start: at a row where {window.starts}"
+    if window.ends is not None:
+        yield f"End: behind a row where {window.ends}"
 
 
 def _stores(window: Unranked) -> str:
     if isinstance(window, TopN):
         return "rows (the first of each partition), revisions"
     if isinstance(window, WindowAggregate):
+        if isinstance(window.window, Session):
+            kept = "metadata" if keeps_messages(window) else "merged accumulators"
+            messages = ", messages" if keeps_messages(window) else ""
+            return f"sessions ({kept}){messages}, revisions"
         if counts(window):
             return "ring (accumulators of the open windows), counts (messages of each key)"
-        if _keeps_messages(window):
+        if keeps_messages(window):
             return "panes (window metadata), messages, revisions"
         if window.per_row:
             return "panes (the rows themselves), revisions"
@@ -149,9 +172,12 @@ def _message_key(window: Unranked) -> str:
         return "timestamp, offset"
     if window.per_row:
         return "timestamp, offset"
-    if not _keeps_messages(window):
+    if not keeps_messages(window):
         return "none: incremental"
-    return "none: accumulators hold the values" if counts(window) else "timestamp, offset"
+    if not counts(window):
+        return "timestamp, offset"
+    session = isinstance(window.window, Session)
+    return "offset" if session else "none: accumulators hold the values"
 
 
 # --- policies -------------------------------------------------------------------------
@@ -172,9 +198,18 @@ def _full(window: Unranked) -> str:
         return "at each message" if window.by_arrival else _row_full(window)
     if isinstance(window.window, Whole):
         return "at the end of input"
+    if isinstance(window.window, Session):
+        return _session_full(window.window)
     if counts(window):
         return f"at the message {window.window.size} of a window"
     return "when the watermark reaches the window's end"
+
+
+def _session_full(window: Session) -> str:
+    if window.unit is Unit.RANGE:
+        return "when the watermark passes the session's end"
+    assert window.gap is not None
+    return f"at the message {window.gap + 1} of others behind its last"
 
 
 def _row_full(window: OverAggregate) -> str:

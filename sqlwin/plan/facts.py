@@ -18,7 +18,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.policies import Policy
-from sqlwin.windows import Unit
+from sqlwin.windows import Session, Unit
 
 Unranked = WindowAggregate | OverAggregate | TopN
 Window = Unranked | WindowRank
@@ -55,14 +55,18 @@ def bucket_keys(window: Window) -> tuple[str, ...]:
     """Keys whose equal values must meet in one place; none: all rows must.
 
     With grouping sets a row goes to several groups, which have only the keys of every
-    set in common; a rank has all groups of its partition meet.
+    set in common; a rank has all groups of its partition meet. A session in ROWS counts
+    the messages of all keys.
     """
     if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):
         return tuple(key for key in bucket_keys(window.input) if key in window.partition)
     if isinstance(window, WindowAggregate):
-        keys = window.partition if counts(window) else window.keys
+        by_session = isinstance(window.window, Session)
+        if by_session and counts(window):
+            return ()
+        keys = window.partition if by_session or counts(window) else window.keys
         return tuple(key for key in keys if all(key in some for some in window.sets))
     first, *others = [call.partition for call in window.calls]
     return tuple(key for key in first if all(key in other for other in others))
@@ -72,6 +76,14 @@ def full_state(aggregate: Aggregate) -> bool:
     """Whether the aggregate keeps the values themselves; one from Python never does."""
     known = signature(aggregate.function)
     return known is not None and known.keeps_values(aggregate.distinct)
+
+
+def keeps_messages(window: WindowAggregate) -> bool:
+    """Whether rows are kept as they are, not only what they sum up to."""
+    if any(full_state(aggregate) for aggregate in window.aggregates):
+        return True
+    session = window.window
+    return isinstance(session, Session) and (session.cut or window.keys != window.partition)
 
 
 def functions_of(plan: Node) -> frozenset[str]:

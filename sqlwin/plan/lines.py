@@ -22,7 +22,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.schema import Order
-from sqlwin.windows import Cumulate, Exclude, Frame, GroupWindow, Unit, Whole
+from sqlwin.windows import Cumulate, Exclude, Frame, GroupWindow, Session, Unit, Whole
 
 
 def line(node: Node) -> str:
@@ -43,7 +43,8 @@ def line(node: Node) -> str:
 def _window(node: WindowAggregate) -> str:
     calls = [_call(aggregate) for aggregate in node.aggregates]
     sets = [f"({', '.join(keys)})" for keys in node.sets]
-    named = f"{_listed(' keys', node.keys)}{_listed(' sets', sets)}{_listed('', calls)}"
+    parted = _listed(" by", node.partition) if isinstance(node.window, Session) else ""
+    named = f"{parted}{_listed(' keys', node.keys)}{_listed(' sets', sets)}{_listed('', calls)}"
     rows = " of rows" if node.per_row else ""
     return f"WindowAggregate{rows} {_shape(node.window)}{named}"
 
@@ -82,6 +83,8 @@ def _listed(what: str, names: Iterable[str]) -> str:
 def _shape(window: GroupWindow) -> str:
     if isinstance(window, Whole):
         return "the whole stream"
+    if isinstance(window, Session):
+        return _session(window)
     size = length(window.size, window.unit)
     offset = f" offset {length(window.offset, window.unit)}" if window.offset else ""
     if isinstance(window, Cumulate):
@@ -89,6 +92,14 @@ def _shape(window: GroupWindow) -> str:
     if window.tumbles:
         return f"tumbling {size}{offset}"
     return f"hopping {size} every {length(window.advance, window.unit)}{offset}"
+
+
+def _session(window: Session) -> str:
+    gap = window.gap_by if window.gap is None else length(window.gap, window.unit)
+    most = "" if window.most is None else f" max {length(window.most, window.unit)}"
+    starts = f" start when {window.starts}" if window.starts else ""
+    ends = f" end when {window.ends}" if window.ends else ""
+    return f"session gap {gap}{most}{starts}{ends}"
 
 
 def frame(frame: Frame) -> str:
