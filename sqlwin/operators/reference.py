@@ -15,8 +15,12 @@ goes out follows from these definitions:
 - a late window that leaves retention goes out before, if it waits;
 - a tuple window is never late: shown before its messages were there, it is open again
   when the next one comes, and it is told `full` once more when it is;
-- an emission is `+I` revision 0 if its row_key was never emitted, else `+U` and one
-  revision more.
+- a session that the rows of a batch make another one has *vanished*. What waited there
+  waits on in what replaces it. If it is out, it is withdrawn directly before one of those
+  is emitted; if it was late it is also due by itself, as the late policy says;
+- an emission is as `definitions.told` says;
+- EXPIRED EMIT: a row beyond retention makes the windows that it would make alone. They
+  are told at once, as late ones, and nothing is kept of them.
 
 Within one call of `on_tick` a TIMEOUT comes before what is due.
 
@@ -39,25 +43,27 @@ from sqlwin.instants import START
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.definitions.floors import floors
-from sqlwin.operators.definitions.waiting import Waiting, wait_early, wait_late
+from sqlwin.operators.definitions.admitted import expired, fresh
+from sqlwin.operators.definitions.floors import floor_frame, floors
+from sqlwin.operators.definitions.sessions import replaces
+from sqlwin.operators.definitions.told import Told
+from sqlwin.operators.definitions.waiting import Waiting, together, wait_early, wait_late
 from sqlwin.operators.definitions.window import (
     Definition,
     Window,
     comparable,
-    key_text,
     position,
 )
-from sqlwin.policies import Late, Policy
-from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS
-from sqlwin.state.contract import FLOOR
+from sqlwin.policies import Expired, Late, Policy
+from sqlwin.schema import PART, POSITION, SEQ
 
 
 @dataclass
 class ReferenceOperator:
     """Every row taken, the last emission of every window, and what waits.
 
-    filled: tuple windows that were full when the last watermark was told.
+    filled: tuple windows that were full when the last watermark was told. told: what is
+    out, and what of that is no more.
     """
 
     definition: Definition
@@ -66,8 +72,8 @@ class ReferenceOperator:
     closed: int = START
     filled: set[str] = field(default_factory=set)
     shown: set[str] = field(default_factory=set)
-    emitted: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
     waiting: dict[str, Waiting] = field(default_factory=dict)
+    told: Told = field(default_factory=Told)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -81,18 +87,11 @@ class ReferenceOperator:
         return rows.select(*self.definition.carried, *POSITION)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        rows = self._fresh(batch.sort(PART, SEQ).to_dicts())
-        if rows:
-            before, new = self.windows, {position(row) for row in rows}
-            self.taken += rows
-            self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
-            filled = [w for w in self.windows.values() if self._filled(before.get(w.row_key), w)]
-            told = self._emit(filled, "full")
-            for window in self.windows.values():
-                if self._touched(before.get(window.row_key), window) and window not in filled:
-                    self._touch(window, max(1, len(window.held & new)), now)
-            return told
-        return self.nothing()
+        gone = batch.clear() if self.policy.expired is not Expired.EMIT else self.expired(batch)
+        kept = batch.join(gone, on=list(POSITION), how="anti")
+        rows = fresh(kept.sort(PART, SEQ).to_dicts(), self.taken, self.definition)
+        alone = self._each_alone(gone.sort(POSITION).to_dicts())
+        return pl.concat([alone, self._take(rows, now)]) if rows else alone
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         were = {key for key, window in self.windows.items() if self._full(window)}
@@ -109,31 +108,21 @@ class ReferenceOperator:
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         silent = self._silent(now, stores)
-        due = [w for w in self._of_waiting(self.windows.values()) if self._due(w, now)]
+        due = [w for w in self._of_waiting(self._known()) if self._due(w, now)]
         early = [w for w in due if not self._late(w)]
         late = [w for w in due if self._late(w)]
         return pl.concat([silent, self._emit(early, "early"), self._emit(late, "late")])
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        late = [w for w in self._of_waiting(self.windows.values()) if self._late(w)]
+        late = [w for w in self._of_waiting(self._known()) if self._late(w)]
         return pl.concat([self._emit(late, "late"), self._show_open()])
 
     def floors(self, stores: Stores) -> pl.DataFrame:
-        keys = {key: self.definition.carried[key] for key in self.definition.buckets}
-        found = floors(self.taken, self.definition)
-        first = {key_text(row, self.definition.buckets): row for row in self.taken}
-        records = [
-            {**{key: first[text][key] for key in keys}, FLOOR: floor}
-            for text, floor in found.items()
-        ]
-        return pl.DataFrame(records, schema={**keys, FLOOR: pl.Int64()}, orient="row")
+        return floor_frame(self.taken, self.definition)
 
-    def expired(self, rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
-        """Of a batch's rows those that are late and below the floor of their bucket."""
-        found = {} if self.definition.by_count else floors(self.taken, self.definition)
-        keys = [key_text(row, self.definition.buckets) for row in rows.to_dicts()]
-        least = [min(watermark, found.get(key, START)) for key in keys]
-        return rows.filter(pl.col(TS) < pl.Series(least, dtype=pl.Int64))
+    def expired(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Of a batch's rows those beyond retention."""
+        return expired(rows, self.taken, self.definition, self.closed)
 
     def next_deadline(self, stores: Stores) -> int | None:
         deadlines = [w.due for w in self.waiting.values() if w.due is not None]
@@ -146,16 +135,21 @@ class ReferenceOperator:
 
     # The definitions.
 
-    def _fresh(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows of messages not taken yet; offsets of tuple windows must rise."""
-        if not self.definition.once:
-            return list(rows)
-        known = {(row[PART], row[SEQ]) for row in self.taken}
-        greatest = {part: max(seq for p, seq in known if p == part) for part, _ in known}
-        once = {(row[PART], row[SEQ]): row for row in reversed(rows)}
-        if self.definition.by_count:
-            return [r for (p, seq), r in sorted(once.items()) if seq > greatest.get(p, START)]
-        return [row for place, row in sorted(once.items()) if place not in known]
+    def _take(self, rows: list[Row], now: int) -> pl.DataFrame:
+        before, new = self.windows, {position(row) for row in rows}
+        self.taken += rows
+        self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
+        gone = [window for key, window in before.items() if key not in self.windows]
+        filled = [w for w in self.windows.values() if self._filled(_were(w, before, gone), w)]
+        self._vanish(gone, now)
+        told = self._emit(filled, "full")
+        for window in self.windows.values():
+            if self._touched(before.get(window.row_key), window) and window not in filled:
+                self._touch(window, max(1, len(window.held & new)), now)
+        return told
+
+    def _known(self) -> list[Window]:
+        return [*self.windows.values(), *self.told.vanished.values()]
 
     def _full(self, window: Window) -> bool:
         """By the rows now known; a tuple window is full from when that was told."""
@@ -180,10 +174,27 @@ class ReferenceOperator:
             return True
         return self._full(window) and not self._full(before)
 
-    def _filled(self, before: Window | None, window: Window) -> bool:
-        """Whether it waited for rows to follow, which came late: it is full with them."""
-        was_open = before is not None and not self._late(before)
+    def _filled(self, before: list[Window], window: Window) -> bool:
+        """Whether it waited for rows to follow, which came late: it is full with them.
+
+        Or a late row cut an open session, and a part of it is full. before: what it was.
+        """
+        was_open = any(not self._late(each) for each in before)
         return was_open and self._full(window) and not self.definition.by_count
+
+    def _vanish(self, gone: list[Window], now: int) -> None:
+        """What waits there is handed on; one that is out and late waits as a correction too."""
+        keys = [window.row_key for window in gone]
+        handed = {key: self.waiting.pop(key) for key in keys if key in self.waiting}
+        for key, window in self.windows.items():
+            known = [handed[w.row_key] for w in gone if w.row_key in handed and replaces(window, w)]
+            if known:
+                self.waiting[key] = together([self.waiting.get(key, Waiting()), *known])
+        for window in self.told.vanish(gone, self.windows):
+            own = handed.get(window.row_key, Waiting())
+            after = wait_late(self.policy, True, own, 1, now)
+            if after is not None and self._late(window) and not self.definition.by_count:
+                self.waiting[window.row_key] = after
 
     def _touch(self, window: Window, rows: int, now: int) -> None:
         known = self.waiting.pop(window.row_key, Waiting())
@@ -220,12 +231,28 @@ class ReferenceOperator:
 
     def _emit(self, windows: Iterable[Window], emit: str) -> pl.DataFrame:
         chosen = {window.row_key: window for window in windows}
-        records = [
-            record
-            for window, values, word in self._with_family(chosen, emit)
-            for record in self._changes(window, values, word)
-        ]
+        records: list[dict[str, Any]] = []
+        for window, values, word in self._with_family(chosen, emit):
+            records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
+            records += self.told.change(window, values, word, self.definition.withdraw)
+        alone = [w for w in chosen.values() if w.row_key in self.told.vanished]
+        return self._records([*(self._withdrawn(each, emit) for each in alone), *records])
+
+    def _each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
+        """Rows beyond retention, which EXPIRED EMIT tells and forgets."""
+        windows = [window for row in rows for window in self.definition.windows([row])]
+        return self._records(
+            [each for w in windows for each in Told().change(w, w.values(), "late")]
+        )
+
+    def _records(self, records: list[dict[str, Any]]) -> pl.DataFrame:
         return pl.DataFrame(records, schema=self.nothing().schema, orient="row")
+
+    def _withdrawn(self, window: Window, emit: str) -> dict[str, Any]:
+        """Should the same window be there again, it is a new one, which was not shown."""
+        self.waiting.pop(window.row_key, None)
+        self.shown.discard(window.row_key)
+        return self.told.gone(window, emit)
 
     def _with_family(
         self, chosen: dict[str, Window], emit: str
@@ -233,22 +260,19 @@ class ReferenceOperator:
         """What was chosen, its values, its word; and who of its family has changed with it."""
         families = {w.family for w in chosen.values() if w.family is not None}
         for key, window in self.windows.items():
-            related = window.family in families and (key in self.waiting or key in self.emitted)
+            out = self.told.values(key)
+            related = window.family in families and (key in self.waiting or out is not None)
             if not (key in chosen or related):
                 continue
             self.waiting.pop(key, None)
-            values, (_, old) = window.values(), self.emitted.get(key, (-1, {}))
+            values = window.values()
             if key in chosen and (emit == "full" or window.family is None):
                 yield window, values, emit
-            elif comparable(values) != comparable(old):
+            elif comparable(values) != comparable(out or {}):
                 yield window, values, "late" if self._late(window) else "early"
 
-    def _changes(self, window: Window, values: dict[str, Any], emit: str) -> list[dict[str, Any]]:
-        revision, old = self.emitted.get(window.row_key, (-1, values))
-        self.emitted[window.row_key] = (revision + 1, values)
-        change = {EMIT: emit, ROW_KEY: window.row_key}
-        if revision < 0:
-            return [{**values, OP: "+I", REVISION: 0, **change}]
-        update = {**values, OP: "+U", REVISION: revision + 1, **change}
-        withdrawal = {**old, OP: "-U", REVISION: revision, **change}
-        return [withdrawal, update] if self.definition.withdraw else [update]
+
+def _were(window: Window, before: dict[str, Window], gone: list[Window]) -> list[Window]:
+    """What a window was before a batch: itself, or the vanished ones it replaces."""
+    own = before.get(window.row_key)
+    return [each for each in gone if replaces(window, each)] if own is None else [own]

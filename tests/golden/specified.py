@@ -8,18 +8,20 @@ left behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.functions import PythonAggregate
+from sqlwin.kernels.reference.rows import Row
 from sqlwin.kernels.reference.windows import pane_of
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.definitions.groups import Groups
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
+from sqlwin.operators.definitions.sessions import floor_of
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition
@@ -41,14 +43,14 @@ from sqlwin.plan.nodes import (
     WindowRank,
     column_of,
 )
-from sqlwin.policies import Policy
+from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.front import Front, Taken
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
 from sqlwin.schema import PART, SEQ, polars_schema
-from sqlwin.windows import GroupWindow
+from sqlwin.windows import Session
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
 Functions = tuple[PythonAggregate, ...]
@@ -80,7 +82,9 @@ class SpecifiedFront(Front):
         operator = self.query.operator
         if watermark is None or not isinstance(operator, ReferenceOperator):
             return taken
-        gone = operator.expired(taken.rows, watermark)
+        if operator.policy.expired is Expired.EMIT:
+            return taken
+        gone = operator.expired(taken.rows)
         if gone.is_empty():
             return taken
         timed, _ = self._timed(raw, watermark)
@@ -111,7 +115,7 @@ def specified(query: Query) -> Lowered:
         having=having,
         output=_columns(above, top),
         keys=() if isinstance(window, Scan) else _buckets(window),
-        retain=None if isinstance(window, Scan) or _counts(window) else _policy(window).retain,
+        retain=None if isinstance(window, Scan) else _retain(window),
         timed=not isinstance(window, Scan) and not _counts(window),
     )
 
@@ -149,6 +153,12 @@ def _policy(window: Window) -> Policy:
 def _counts(window: Window) -> bool:
     inner = _inner(window)
     return not isinstance(inner, TopN) and counts(inner)
+
+
+def _retain(window: Window) -> int | None:
+    """What the front expires rows by; with EXPIRED EMIT the operator takes them all."""
+    policy = _policy(window)
+    return None if _counts(window) or policy.expired is Expired.EMIT else policy.retain
 
 
 def _buckets(window: Window) -> tuple[str, ...]:
@@ -223,8 +233,10 @@ def _value(call: Aggregate, functions: Functions) -> Value:
     return Value(call.name, call.function, call.args, call.type, *how, python)
 
 
-def _floor(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int], int]:
-    if isinstance(window, WindowAggregate):
-        pieces: GroupWindow = window.window
-        return lambda ts: pane_of(ts, pieces)
-    return lambda ts: ts
+def _floor(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int, Sequence[Row]], int]:
+    if not isinstance(window, WindowAggregate):
+        return lambda ts, rows: ts
+    pieces = window.window
+    if isinstance(pieces, Session):
+        return lambda ts, rows: floor_of(ts, rows, pieces)
+    return lambda ts, rows: pane_of(ts, pieces)

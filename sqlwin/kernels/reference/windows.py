@@ -14,10 +14,10 @@ from __future__ import annotations
 from sqlwin.instants import END, START
 from sqlwin.kernels.reference.rows import Row, Rows
 from sqlwin.schema import TS
-from sqlwin.windows import Cumulate, Exclude, Frame, GroupWindow, Hop, Unit, Whole
+from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Unit, Whole
 
 
-def windows_holding(at: int, window: GroupWindow) -> list[tuple[int, int]]:
+def windows_holding(at: int, window: Hop | Cumulate | Whole) -> list[tuple[int, int]]:
     """The windows that hold an instant, or a message of that number from 1."""
     if isinstance(window, Whole):
         return [(START, END)]
@@ -42,7 +42,7 @@ def _starts(at: int, hop: Hop) -> list[int]:
     return list(range(first, at + 1, hop.advance))
 
 
-def pane_of(at: int, window: GroupWindow) -> int:
+def pane_of(at: int, window: Hop | Cumulate | Whole) -> int:
     """Start of the piece, the greatest that cuts all windows whole, that holds an instant."""
     if isinstance(window, Whole):
         return START

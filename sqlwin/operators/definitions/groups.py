@@ -9,12 +9,15 @@ is left out.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from sqlwin.instants import format_instant
 from sqlwin.kernels.reference.rows import Row
+from sqlwin.kernels.reference.sessions import Span
 from sqlwin.kernels.reference.windows import windows_holding
+from sqlwin.operators.definitions.sessions import closed_at, placed
 from sqlwin.operators.definitions.values import (
     NUMBER,
     Value,
@@ -25,7 +28,7 @@ from sqlwin.operators.definitions.values import (
 )
 from sqlwin.operators.definitions.window import Window, by_position, key_text, position
 from sqlwin.schema import PART, POSITION, SEQ, TS
-from sqlwin.windows import GroupWindow, Unit, Whole
+from sqlwin.windows import Cumulate, GroupWindow, Hop, Session, Unit, Whole
 
 GROUPING = "__grouping"
 
@@ -34,6 +37,7 @@ GROUPING = "__grouping"
 class Groups:
     """Fields as of WindowAggregate. buckets: the keys within which RETAIN n ROWS counts.
 
+    partition: of a session, its session key; other keys group the rows inside it.
     per_row: every row is a group of its own; its position comes before its keys.
     """
 
@@ -48,20 +52,20 @@ class Groups:
     per_row: bool = False
 
     def __call__(self, taken: list[Row]) -> list[Window]:
-        rows = numbered(taken, self.partition)
-        counts = last_numbers(rows, self.partition)
-        members: dict[tuple[str, int, int], list[Row]] = defaultdict(list)
+        rows = numbered(taken, self._counted)
+        counts = last_numbers(rows, self._counted)
+        members: dict[tuple[str, Span], list[Row]] = defaultdict(list)
         groups: dict[str, dict[str, Any]] = {}
-        for row in rows:
-            if self.where is None or row[self.where] is True:
-                for group in self._groups(row):
-                    name = key_text(group, self._names)
-                    groups.setdefault(name, group)
-                    for start, end in windows_holding(row[self._measure], self.window):
-                        members[name, start, end].append(row)
+        taking = [row for row in rows if self.where is None or row[self.where] is True]
+        for row, held_by in self._placed(taking):
+            for group in self._groups(row):
+                name = key_text(group, self._names)
+                groups.setdefault(name, group)
+                for span in held_by:
+                    members[name, span].append(row)
         return [
-            self._window(start, end, groups[name], by_position(held), counts)
-            for (name, start, end), held in sorted(members.items(), key=lambda m: m[0][::-1])
+            self._window(name, span, groups[name], by_position(held), counts)
+            for (name, span), held in sorted(members.items(), key=_by_end)
         ]
 
     @property
@@ -71,6 +75,17 @@ class Groups:
     @property
     def _measure(self) -> str:
         return NUMBER if self.by_count else TS
+
+    @property
+    def _counted(self) -> tuple[str, ...]:
+        """Within which keys messages are numbered: the gap of a session is messages of others."""
+        return () if isinstance(self.window, Session) else self.partition
+
+    def _placed(self, rows: list[Row]) -> Iterable[tuple[Row, list[Span]]]:
+        """Each row with the windows that hold it."""
+        if isinstance(self.window, Session):
+            return placed(rows, self.window, self.partition, self._measure)
+        return [(row, aligned(row[self._measure], self.window)) for row in rows]
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -91,19 +106,18 @@ class Groups:
 
     def _window(
         self,
-        start: int,
-        end: int,
+        name: str,
+        span: Span,
         keys: dict[str, Any],
         held: list[Row],
         counts: dict[str, int],
     ) -> Window:
-        bounds = self._bounds(start, end)
-        counted = counts[key_text(held[0], self.partition)]
-        place = self._place(start, end, keys, max(row[SEQ] for row in held))
+        bounds = self._bounds(span)
+        counted = counts[key_text(held[0], self._counted)]
+        place = self._place(span, keys, max(row[SEQ] for row in held))
         return Window(
             row_key=json_array([*self._known_by(keys), *bounds.values()]),
-            # the n-th message fills a window of n: [1, 4) is full at message 3
-            full_at=lambda mark: end - 1 <= counted if self.by_count else end <= mark,
+            full_at=lambda mark: self._full(span, counted if self.by_count else mark),
             frames=(frozenset(map(position, held)),),
             keys={**keys, **bounds},
             values=lambda: {
@@ -112,28 +126,48 @@ class Groups:
                 **{value.name: value.of(held, place) for value in self.values},
             },
             bucket=key_text(held[0], self.buckets),
+            group=name,
+            span=span,
         )
+
+    def _full(self, span: Span, mark: int) -> bool:
+        """mark: the watermark, or how many messages were counted."""
+        if isinstance(self.window, Session):
+            return closed_at(span, self.window, mark)
+        # the n-th message fills a window of n: [1, 4) is full at message 3
+        return span.end - 1 <= mark if self.by_count else span.end <= mark
 
     def _known_by(self, keys: dict[str, Any]) -> list[Any]:
         return [self.stream, keys[PART], keys[SEQ]] if self.per_row else list(keys.values())
 
-    def _bounds(self, start: int, end: int) -> dict[str, Any]:
+    def _bounds(self, span: Span) -> dict[str, Any]:
         if isinstance(self.window, Whole):
             return {}
+        start, end, _ = span
         shown = (start, end) if self.by_count else (instant(start), instant(end))
         return dict(zip(("window_start", "window_end"), shown, strict=True))
 
-    def _place(self, start: int, end: int, keys: dict[str, Any], last: int) -> str:
+    def _place(self, span: Span, keys: dict[str, Any], last: int) -> str:
+        start, end, _ = span
         if self.by_count:
             return (
                 f"the window from message {start}; its last row is {self.stream} at position {last}"
             )
-        span = f"[{format_instant(start)}, {format_instant(end)})"
+        bounds = f"[{format_instant(start)}, {format_instant(end)})"
         named = ", ".join(f"{key} = {value!r}" for key, value in keys.items())
         return (
-            f"window {span}{' of ' + named if named else ''}; "
+            f"window {bounds}{' of ' + named if named else ''}; "
             f"the last row of the window is {self.stream} at position {last}"
         )
+
+
+def aligned(at: int, window: Hop | Cumulate | Whole) -> list[Span]:
+    return [Span(start, end, end - 1) for start, end in windows_holding(at, window)]
+
+
+def _by_end(member: tuple[tuple[str, Span], list[Row]]) -> tuple[int, int, str]:
+    (name, span), _ = member
+    return span.end, span.start, name
 
 
 def grouping_id(keys: tuple[str, ...], kept: tuple[str, ...]) -> int:

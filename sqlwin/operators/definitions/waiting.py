@@ -9,6 +9,7 @@ Waiting(rows=2, due=9)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlwin.policies import Early, Late, Policy
@@ -38,6 +39,18 @@ def wait_late(policy: Policy, closed: bool, known: Waiting, rows: int, now: int)
     if policy.late is Late.NEVER:
         return None if closed else Waiting(rows)
     return _since(known, rows, now + policy.late_period if policy.late is Late.EVERY else now)
+
+
+def together(waiting: Iterable[Waiting]) -> Waiting:
+    """Of several windows as if it were one: no row is forgotten, the first that is due counts.
+
+    >>> together([Waiting(2, due=9), Waiting(1), Waiting(1, due=7)])
+    Waiting(rows=4, due=7)
+    """
+    known = Waiting()
+    for each in waiting:
+        known = _since(known, known.rows + each.rows, each.due)
+    return known
 
 
 def _since(known: Waiting, rows: int, due: int | None) -> Waiting:

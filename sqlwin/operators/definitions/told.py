@@ -1,0 +1,82 @@
+"""What was told of each window, and which of these windows are no more.
+
+An emission is `+I` where nothing is out under its row_key, revision 0 if nothing ever
+was, else `+U`; each is one revision more. A window is *out* when it was emitted and not
+withdrawn since.
+
+A window has *vanished* when a batch leaves it out of the windows that all rows make, as
+a session that grew. One that is out is then withdrawn, `-D` with the values last told:
+no later than directly before a window that replaces it is emitted. Until then it is in
+`vanished`.
+
+Worked example: a session [0, 30) is told, `+I` 0; a row makes it [0, 40). When that is
+emitted: `-D` 1 of the first, then `+I` 0 of the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlwin.operators.definitions.sessions import replaces
+from sqlwin.operators.definitions.window import Window
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
+
+Values = dict[str, Any]
+
+
+@dataclass
+class Told:
+    """last: of each row_key the revision, and the values unless they were withdrawn."""
+
+    last: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
+    vanished: dict[str, Window] = field(default_factory=dict)
+
+    def values(self, row_key: str) -> Values | None:
+        """What is out under it."""
+        return self.last.get(row_key, (-1, None))[1]
+
+    def change(
+        self, window: Window, values: Values, emit: str, withdraw: bool = False
+    ) -> list[Values]:
+        """The emission of a window that is there. withdraw: a `+U` stands below its `-U`."""
+        revision, old = self.last.get(window.row_key, (-1, None))
+        self.last[window.row_key] = (revision + 1, values)
+        change = {EMIT: emit, ROW_KEY: window.row_key}
+        if old is None:
+            return [{**values, OP: "+I", REVISION: revision + 1, **change}]
+        update = {**values, OP: "+U", REVISION: revision + 1, **change}
+        withdrawal = {**old, OP: "-U", REVISION: revision, **change}
+        return [withdrawal, update] if withdraw else [update]
+
+    def vanish(self, gone: Iterable[Window], there: Iterable[str]) -> list[Window]:
+        """Those of `gone` that are out, and so are to be withdrawn.
+
+        there: row_keys of all windows. One that had vanished may be among them again: a row
+        more, and MAX or an END cuts where it did before.
+        """
+        out = [window for window in gone if self.values(window.row_key) is not None]
+        known = {**self.vanished, **{window.row_key: window for window in out}}
+        again = set(there)
+        self.vanished = {key: window for key, window in known.items() if key not in again}
+        return out
+
+    def replaced_by(self, window: Window) -> list[Window]:
+        """The vanished ones that `window` replaces, in the order of windows."""
+        return sorted(
+            (other for other in self.vanished.values() if replaces(window, other)), key=_by_end
+        )
+
+    def gone(self, window: Window, emit: str) -> Values:
+        """The withdrawal of a vanished one."""
+        del self.vanished[window.row_key]
+        revision, old = self.last[window.row_key]
+        self.last[window.row_key] = (revision + 1, None)
+        assert old is not None
+        return {**old, OP: "-D", EMIT: emit, REVISION: revision + 1, ROW_KEY: window.row_key}
+
+
+def _by_end(window: Window) -> tuple[int, int, str]:
+    assert window.span is not None
+    return window.span.end, window.span.start, window.group
