@@ -3,8 +3,8 @@
 At each batch all windows of all rows ever taken are computed from scratch, and what
 goes out follows from these definitions:
 
-- a time window is *full* when the watermark is at its end or past it (an OVER row:
-  as its frames say), a tuple window when its partition has counted so far;
+- a time window is *full* when the watermark is at its end or past it (a session: past
+  it; an OVER row: as its frames say), a tuple window when its partition has counted so far;
 - a window is *late* when it is full, or when a TIMEOUT or an end of input showed it
   as if it were (`shown`); else it is *open*;
 - a window is *touched* by a batch after which its frames hold other rows than before.
@@ -18,6 +18,8 @@ goes out follows from these definitions:
 - a session that the rows of a batch make another one has *vanished*. What waited there
   waits on in what replaces it. If it is out, it is withdrawn directly before one of those
   is emitted; if it was late it is also due by itself, as the late policy says;
+- a session that is full when it begins is emitted `full` if it replaces an open one, of
+  which a late row made it a part;
 - an emission is as `definitions.told` says;
 - EXPIRED EMIT: a row beyond retention makes the windows that it would make alone. They
   are told at once, as late ones, and nothing is kept of them.
@@ -48,12 +50,7 @@ from sqlwin.operators.definitions.floors import floor_frame, floors
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import Told
 from sqlwin.operators.definitions.waiting import Waiting, together, wait_early, wait_late
-from sqlwin.operators.definitions.window import (
-    Definition,
-    Window,
-    comparable,
-    position,
-)
+from sqlwin.operators.definitions.window import Definition, Window, comparable, position
 from sqlwin.policies import Expired, Late, Policy
 from sqlwin.schema import PART, POSITION, SEQ
 
@@ -175,10 +172,7 @@ class ReferenceOperator:
         return self._full(window) and not self._full(before)
 
     def _filled(self, before: list[Window], window: Window) -> bool:
-        """Whether it waited for rows to follow, which came late: it is full with them.
-
-        Or a late row cut an open session, and a part of it is full. before: what it was.
-        """
+        """Whether it was open and is full with a late row: one that follows, or that cuts it."""
         was_open = any(not self._late(each) for each in before)
         return was_open and self._full(window) and not self.definition.by_count
 
@@ -241,9 +235,8 @@ class ReferenceOperator:
     def _each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
         """Rows beyond retention, which EXPIRED EMIT tells and forgets."""
         windows = [window for row in rows for window in self.definition.windows([row])]
-        return self._records(
-            [each for w in windows for each in Told().change(w, w.values(), "late")]
-        )
+        told = [each for w in windows for each in Told().change(w, w.values(), "late")]
+        return self._records(told)
 
     def _records(self, records: list[dict[str, Any]]) -> pl.DataFrame:
         return pl.DataFrame(records, schema=self.nothing().schema, orient="row")

@@ -32,7 +32,7 @@ from sqlwin.runtime.assembly import Assembly
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import polars_schema
-from sqlwin.windows import Frame, Hop, Unit, Whole
+from sqlwin.windows import Frame, Hop, Session, Unit, Whole
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ class Lowered:
         by = window.window
         if isinstance(by, Whole):
             return 0
+        if isinstance(by, Session):
+            return None
         return (newest - by.offset) // (by.advance if isinstance(by, Hop) else by.step)
 
     @property

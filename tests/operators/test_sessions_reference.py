@@ -339,14 +339,6 @@ def test_what_waits_goes_out_when_the_session_leaves() -> None:
     ]
 
 
-def test_retain_rows_keeps_the_session_of_the_nth_row_whole() -> None:
-    fed = Fed(plan(retain_rows=2))
-    rows = [row("a", at) for at in (0, 20, 25, 29)]
-    fed(*rows, watermark=100)
-    floors = fed.driven.operator.floors(fed.driven.stores)
-    assert floors.rows() == [("a", 20 * SECOND)]
-
-
 def test_an_expired_row_that_is_emitted_is_a_session_of_its_own() -> None:
     fed = Fed(plan(session(most=8), expired=Expired.EMIT, retain=5 * SECOND))
     fed(row("a", 100), watermark=100)

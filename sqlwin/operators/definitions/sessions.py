@@ -9,8 +9,6 @@ has vanished, and those of its keys whose rows lie where its own lay replace it.
 >>> rows = [{"k": k, "__ts": ts, "__part": 0, "__seq": ts} for k, ts in (("a", 0), ("b", 5))]
 >>> [(row["k"], span) for row, (span,) in placed(rows, Session(10), ("k",), "__ts")]
 [('a', Span(start=0, end=10, last=0)), ('b', Span(start=5, end=15, last=5))]
->>> floor_of(5, rows, Session(10))
-0
 """
 
 from __future__ import annotations
@@ -46,15 +44,6 @@ def closed_at(span: Span, window: Session, mark: int) -> bool:
         assert window.gap is not None
         return span.last + window.gap < mark
     return span.end < mark
-
-
-def floor_of(ts: int, rows: Sequence[Row], window: Session) -> int:
-    """RETAIN n ROWS keeps sessions whole: from where that of the n-th row begins.
-
-    ts: of that row; rows: of its session key.
-    """
-    found = [span_of(session, window) for session in sessions_of(rows, window)]
-    return next(span.start for span in found if span.start <= ts <= span.last)
 
 
 def replaces(window: Window, vanished: Window) -> bool:
