@@ -17,7 +17,8 @@ goes out follows from these definitions:
   when the next one comes, and it is told `full` once more when it is;
 - a session that the rows of a batch make another one has *vanished*. What waited there
   waits on in what replaces it. If it is out, it is withdrawn directly before one of those
-  is emitted; if it was late it is also due by itself, as the late policy says;
+  is emitted, and late ones of those go out with it; if it was late it is also due by
+  itself, as the late policy says;
 - a session that is full when it begins is emitted `full` if it replaces an open one, of
   which a late row made it a part;
 - an emission is as `definitions.told` says;
@@ -224,7 +225,8 @@ class ReferenceOperator:
         return shown
 
     def _emit(self, windows: Iterable[Window], emit: str) -> pl.DataFrame:
-        chosen = {window.row_key: window for window in windows}
+        late = [window for window in self.windows.values() if self._late(window)]
+        chosen = {w.row_key: w for w in self.told.with_rivals(list(windows), late)}
         records: list[dict[str, Any]] = []
         for window, values, word in self._with_family(chosen, emit):
             records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]

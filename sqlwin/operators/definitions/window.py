@@ -33,7 +33,7 @@ class Window:
     columns, and is asked only for what is emitted: a sum may leave its type on the way
     and come back. keys: those of the columns that need no computing. bucket: the key
     within which RETAIN n ROWS counts. family: windows whose values depend on each other,
-    as ranks do. group, span: of a group window its keys as text, and where its rows lie.
+    as ranks do. group, span: of a group window its keys as text, and its bounds.
     """
 
     row_key: str
