@@ -101,6 +101,21 @@ class Departures(Revisions):
         first = pairs.group_by(self.identity).agg(pl.col(word).min())  # early, full, late
         return out.join(first, on=list(self.identity), how="inner", nulls_equal=True)
 
+    def rivals(self, windows: pl.DataFrame, word: str, stores: Stores) -> pl.DataFrame:
+        """Records of late windows that were never emitted and overlap vanished ones which
+        `windows` make room for: told now, their rows are never missing. word: as above."""
+        displaced = self.displaced(windows, word, stores)
+        if displaced.is_empty():
+            return displaced
+        keys = displaced.select(self.keys).unique() if self.keys else None
+        found = stores[STORE].scan(displaced[FROM].min(), stores.closed, keys)  # type: ignore[arg-type]
+        late = found.filter(~pl.col(GONE) & ~pl.col(OUT))
+        on = list(self.identity)
+        others = late.join(windows, on=on, how="anti", nulls_equal=True)
+        pairs = self._overlapping(others, displaced.select(*self.keys, FROM, UNTIL, word))
+        first = pairs.group_by(on).agg(pl.col(word).min())
+        return others.join(first, on=on, how="inner", nulls_equal=True)
+
     def departed(self, stores: Stores, before: int) -> pl.DataFrame:
         """Identities of vanished windows that are out and end below `before`."""
         records = stores[STORE].scan(START, before)

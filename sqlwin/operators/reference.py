@@ -3,8 +3,8 @@
 At each batch all windows of all rows ever taken are computed from scratch, and what
 goes out follows from these definitions:
 
-- a time window is *full* when the watermark is at its end or past it (an OVER row:
-  as its frames say), a tuple window when its partition has counted so far;
+- a time window is *full* when the watermark is at its end or past it (a session: past
+  it; an OVER row: as its frames say), a tuple window when its partition has counted so far;
 - a window is *late* when it is full, or when a TIMEOUT or an end of input showed it
   as if it were (`shown`); else it is *open*;
 - a window is *touched* by a batch after which its frames hold other rows than before.
@@ -17,7 +17,10 @@ goes out follows from these definitions:
   when the next one comes, and it is told `full` once more when it is;
 - a session that the rows of a batch make another one has *vanished*. What waited there
   waits on in what replaces it. If it is out, it is withdrawn directly before one of those
-  is emitted; if it was late it is also due by itself, as the late policy says;
+  is emitted, and late ones of those go out with it; if it was late it is also due by
+  itself, as the late policy says;
+- a session that is full when it begins is emitted `full` if it replaces an open one, of
+  which a late row made it a part;
 - an emission is as `definitions.told` says;
 - EXPIRED EMIT: a row beyond retention makes the windows that it would make alone. They
   are told at once, as late ones, and nothing is kept of them.
@@ -48,12 +51,7 @@ from sqlwin.operators.definitions.floors import floor_frame, floors
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import Told
 from sqlwin.operators.definitions.waiting import Waiting, together, wait_early, wait_late
-from sqlwin.operators.definitions.window import (
-    Definition,
-    Window,
-    comparable,
-    position,
-)
+from sqlwin.operators.definitions.window import Definition, Window, comparable, position
 from sqlwin.policies import Expired, Late, Policy
 from sqlwin.schema import PART, POSITION, SEQ
 
@@ -103,7 +101,7 @@ class ReferenceOperator:
         # LATE NEVER: of a window that was shown before its time, the close tells the rest
         never = closing if self.policy.late is Late.NEVER else []
         found = floors(self.taken, self.definition)
-        leaving = [w for w in self._known() if self._full(w) and self._leaves(w, found)]
+        leaving = [w for w in self.windows.values() if self._full(w) and self._leaves(w, found)]
         return pl.concat([full, self._emit(self._of_waiting([*never, *leaving]), "late")])
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -175,10 +173,7 @@ class ReferenceOperator:
         return self._full(window) and not self._full(before)
 
     def _filled(self, before: list[Window], window: Window) -> bool:
-        """Whether it waited for rows to follow, which came late: it is full with them.
-
-        Or a late row cut an open session, and a part of it is full. before: what it was.
-        """
+        """Whether it was open and is full with a late row: one that follows, or that cuts it."""
         was_open = any(not self._late(each) for each in before)
         return was_open and self._full(window) and not self.definition.by_count
 
@@ -230,7 +225,8 @@ class ReferenceOperator:
         return shown
 
     def _emit(self, windows: Iterable[Window], emit: str) -> pl.DataFrame:
-        chosen = {window.row_key: window for window in windows}
+        late = [window for window in self.windows.values() if self._late(window)]
+        chosen = {w.row_key: w for w in self.told.with_rivals(list(windows), late)}
         records: list[dict[str, Any]] = []
         for window, values, word in self._with_family(chosen, emit):
             records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
@@ -241,9 +237,8 @@ class ReferenceOperator:
     def _each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
         """Rows beyond retention, which EXPIRED EMIT tells and forgets."""
         windows = [window for row in rows for window in self.definition.windows([row])]
-        return self._records(
-            [each for w in windows for each in Told().change(w, w.values(), "late")]
-        )
+        told = [each for w in windows for each in Told().change(w, w.values(), "late")]
+        return self._records(told)
 
     def _records(self, records: list[dict[str, Any]]) -> pl.DataFrame:
         return pl.DataFrame(records, schema=self.nothing().schema, orient="row")

@@ -268,10 +268,17 @@ class SessionAggregator(Correcting):
     def _send(
         self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores, shown: bool = False
     ) -> pl.DataFrame:
-        """With them go the vanished windows that they overlap."""
+        """With them go the vanished windows that they overlap, and who else makes room."""
         word = pl.lit(emit) if isinstance(emit, str) else emit
-        worded = known.with_columns(word.alias(WORD))
+        worded = self._with_rivals(known.with_columns(word.alias(WORD)), stores)
         return super()._send(self._with_displaced(worded, stores), pl.col(WORD), stores, shown)
+
+    def _with_rivals(self, worded: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        rivals = self.revisions.rivals(worded.filter(~pl.col(GONE)), WORD, stores)
+        if rivals.is_empty():
+            return worded
+        valued = self._valued(rivals, stores)
+        return self._with_rivals(pl.concat([worded, valued], how="diagonal"), stores)
 
     def _with_displaced(self, worded: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         displaced = self.revisions.displaced(worded.filter(~pl.col(GONE)), WORD, stores)

@@ -205,9 +205,12 @@ def _check_session(
 
 
 def _refuse_sets(window: Window, group: Sequence[ast.Run], given: bool) -> None:
-    if given and (window.group is None or window.counts or window.session is not None):
+    what = None
+    if window.session is not None:
+        what = "sessions"
+    elif window.group is None or window.counts:
         what = "a window in ROWS" if window.counts else "a window of each row"
-        what = "sessions" if window.session is not None else what
+    if given and what is not None:
         message = f"GROUPING SETS, ROLLUP and CUBE of {what} are not supported yet"
         legal = "TUMBLE, HOP, CUMULATE, or a query for each set"
         raise QueryError(message, group[-1].span, legal=legal)

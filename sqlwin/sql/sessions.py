@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import sqlglot
 from sqlglot import exp
 
-from sqlwin.errors import QueryError, Span
+from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import Schema
 from sqlwin.sql import ast
@@ -42,13 +42,9 @@ _CHECKED = sqlglot.parse_one(
 
 @dataclass(frozen=True)
 class OpenSession:
-    """A session whose columns are not computed yet. gap: microseconds, messages, or an expression.
-
-    span: where it is asked for.
-    """
+    """Its columns are not computed yet. gap: microseconds, messages, or an expression."""
 
     gap: int | ast.Run
-    span: Span
     unit: Unit = Unit.RANGE
     most: int | None = None
     starts: ast.Run | None = None
@@ -84,7 +80,6 @@ def session(given: ast.SessionSpec) -> OpenSession:
             raise QueryError(message, length.span, legal=LEGAL)
     return OpenSession(
         gap.micros if isinstance(gap, ast.Duration) else gap,
-        given.span,
         most=None if given.most is None else given.most.micros,
         starts=given.starts,
         ends=given.ends,
@@ -99,7 +94,7 @@ def _of_messages(given: ast.SessionSpec, gap: ast.Count) -> OpenSession:
             raise QueryError(message, part.span, legal=f"SESSION INTERVAL '30' MINUTE GAP {what} …")
     if gap.rows < 1:
         raise QueryError("a session's gap must be greater than 0", gap.span, legal=LEGAL)
-    return OpenSession(gap.rows, given.span, Unit.ROWS)
+    return OpenSession(gap.rows, Unit.ROWS)
 
 
 def _gap_by(below: Below, run: ast.Run) -> str:

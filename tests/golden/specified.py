@@ -8,20 +8,18 @@ left behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.functions import PythonAggregate
-from sqlwin.kernels.reference.rows import Row
 from sqlwin.kernels.reference.windows import pane_of
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.definitions.groups import Groups
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
-from sqlwin.operators.definitions.sessions import floor_of
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition
@@ -50,7 +48,7 @@ from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
 from sqlwin.schema import PART, SEQ, polars_schema
-from sqlwin.windows import Session
+from sqlwin.windows import Cumulate, Hop, Whole
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
 Functions = tuple[PythonAggregate, ...]
@@ -233,10 +231,8 @@ def _value(call: Aggregate, functions: Functions) -> Value:
     return Value(call.name, call.function, call.args, call.type, *how, python)
 
 
-def _floor(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int, Sequence[Row]], int]:
-    if not isinstance(window, WindowAggregate):
-        return lambda ts, rows: ts
-    pieces = window.window
-    if isinstance(pieces, Session):
-        return lambda ts, rows: floor_of(ts, rows, pieces)
-    return lambda ts, rows: pane_of(ts, pieces)
+def _floor(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int], int]:
+    pieces = window.window if isinstance(window, WindowAggregate) else None
+    if isinstance(pieces, Hop | Cumulate | Whole):
+        return lambda ts: pane_of(ts, pieces)
+    return lambda ts: ts

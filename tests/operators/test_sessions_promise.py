@@ -67,8 +67,8 @@ def overlay(out: Out, told: list[Told]) -> None:
         if op == "-D":
             assert out.pop(key) == (last, n)
         else:
-            rivals = [other for other in out if other[:2] == key[:2] and other != key]
-            assert not any(start <= out[r][0] and r[2] <= last for r in rivals), (key, out)
+            rivals = [other[2:] for other in out if other[:2] == key[:2] and other != key]
+            assert not any(start < until and since < end for since, until in rivals), (key, out)
             out[key] = (last, n)
 
 
@@ -77,10 +77,13 @@ def test_no_two_are_out_at_once_and_at_the_end_those_of_all_rows_are(
     window: Session, policy: dict[str, Any], taken: list[Any]
 ) -> None:
     asked = plan(window, ("k", "page"), ("k",), ("last", "n"), **policy)
-    fed, out, now, watermark = Fed(asked), Out(), 0, 0
+    fed, out, now, watermark, known = Fed(asked), Out(), 0, 0, 0
     for batch, ahead, later, end in taken:
         now, watermark = now + later, watermark + ahead
         overlay(out, fed(*batch, now=now, watermark=watermark, end=end))
+        if policy["late"] is Late.NEVER:  # which withdraws nothing but for something better
+            known, before = sum(n for _, n in out.values()), known
+            assert known >= before
     overlay(out, fed(now=now, end=True))
     whole: Out = {}
     overlay(whole, Fed(asked)(*(each for batch, *_ in taken for each in batch), end=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwin.instants import MICROSECOND, SECOND
-from sqlwin.kernels.reference.sessions import sessions_of, span_of
+from sqlwin.kernels.reference.sessions import sessions_of, spans_of
 from sqlwin.plan.facts import bucket_keys
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.schema import TS
@@ -20,8 +20,9 @@ def cut(window: Session, *rows: int | tuple[int, dict[str, object]]) -> list[tup
     """(start, end, how many rows) of each session; a row is its instant, and what else it has."""
     given = [r if isinstance(r, tuple) else (r, {}) for r in rows]
     taken = [{"wait": None, "login": None, "logout": None, **more, TS: at} for at, more in given]
-    found = [(session, span_of(session, window)) for session in sessions_of(taken, window)]
-    return [(span.start, span.end, len(session)) for session, span in found]
+    sessions = sessions_of(taken, window)
+    spans = spans_of(sessions, window)
+    return [(*span, len(session)) for span, session in zip(spans, sessions, strict=True)]
 
 
 # Which rows make a session.
@@ -58,15 +59,16 @@ def test_no_session_is_longer_than_max() -> None:
 def test_a_row_starts_or_ends_a_session_where_that_is_true_and_not_where_it_is_null() -> None:
     window = Session(10, starts="login", ends="logout")
     yes, no, out = {"login": True}, {"login": False}, {"logout": True}
-    assert cut(window, 0, (5, yes), (6, no), 7) == [(0, 10, 1), (5, 17, 3)]
-    assert cut(window, 0, (5, out), 6) == [(0, 15, 2), (6, 16, 1)]
-    assert cut(window, (0, {**yes, **out}), 1) == [(0, 10, 1), (1, 11, 1)]
+    assert cut(window, 0, (5, yes), (6, no), 7) == [(0, 5, 1), (5, 17, 3)]
+    assert cut(window, 0, (5, out), 6) == [(0, 6, 2), (6, 16, 1)]
+    assert cut(window, 0, (5, out), 16) == [(0, 15, 2), (16, 26, 1)]
+    assert cut(window, (0, {**yes, **out}), 1) == [(0, 1, 1), (1, 11, 1)]
 
 
 def test_rows_of_one_instant_are_never_parted() -> None:
     window = Session(10, starts="login", ends="logout")
-    assert cut(window, 0, 5, (5, {"login": True}), 5) == [(0, 10, 1), (5, 15, 3)]
-    assert cut(window, 5, (5, {"logout": True}), 5, 6) == [(5, 15, 3), (6, 16, 1)]
+    assert cut(window, 0, 5, (5, {"login": True}), 5) == [(0, 5, 1), (5, 15, 3)]
+    assert cut(window, 5, (5, {"logout": True}), 5, 6) == [(5, 6, 3), (6, 16, 1)]
 
 
 def test_the_bucket_of_a_session_is_its_key_and_of_messages_there_is_one() -> None:
@@ -283,7 +285,7 @@ def test_withdrawals_have_the_values_last_told() -> None:
 def test_a_late_row_parts_a_session_and_its_full_part_is_told_full_at_once() -> None:
     fed = Fed(plan(session(starts="login"), late=Late.NEVER))
     fed(row("a", 0), row("a", 9), row("a", 18), watermark=20)
-    assert fed(row("a", 9, login=True)) == [("+I", "full", 0, "a", 0, 10, 1)]
+    assert fed(row("a", 9, login=True)) == [("+I", "full", 0, "a", 0, 9, 1)]
     assert fed(watermark=29) == [("+I", "full", 0, "a", 9, 28, 3)]
 
 
@@ -294,9 +296,27 @@ def test_the_first_part_that_is_told_makes_room() -> None:
     fed(row("a", 5, login=True), now=2, watermark=4)
     assert fed(now=3) == [
         ("-D", "early", 1, "a", 0, 19, 2),
-        ("+I", "early", 0, "a", 0, 10, 1),
+        ("+I", "early", 0, "a", 0, 5, 1),
         ("+I", "early", 0, "a", 5, 19, 2),
     ]
+
+
+def test_what_makes_room_brings_with_it_the_full_ones_beside_it() -> None:
+    fed = Fed(plan(session(ends="logout"), late=Late.NEVER))
+    assert fed(row("a", 0, logout=True), watermark=11) == [("+I", "full", 0, "a", 0, 10, 1)]
+    assert fed(row("a", 4)) == []
+    assert fed(watermark=15) == [
+        ("-D", "full", 1, "a", 0, 10, 1),
+        ("+I", "full", 0, "a", 0, 4, 1),
+        ("+I", "full", 0, "a", 4, 14, 1),
+    ]
+
+
+def test_one_that_was_ended_ends_where_the_next_one_begins() -> None:
+    fed = Fed(plan(session(ends="logout"), late=Late.ON_UPDATE))
+    fed(row("a", 0, logout=True), row("a", 8), watermark=9)
+    assert fed(row("a", 4)) == [("-D", "late", 1, "a", 0, 8, 1), ("+I", "late", 0, "a", 0, 4, 1)]
+    assert fed(watermark=19) == [("+I", "full", 0, "a", 4, 18, 2)]
 
 
 def test_a_session_that_comes_back_is_new_one_revision_on() -> None:
@@ -337,14 +357,6 @@ def test_what_waits_goes_out_when_the_session_leaves() -> None:
         ("-D", "late", 1, "a", 0, 10, 1),
         ("+I", "late", 0, "a", 0, 11, 2),
     ]
-
-
-def test_retain_rows_keeps_the_session_of_the_nth_row_whole() -> None:
-    fed = Fed(plan(retain_rows=2))
-    rows = [row("a", at) for at in (0, 20, 25, 29)]
-    fed(*rows, watermark=100)
-    floors = fed.driven.operator.floors(fed.driven.stores)
-    assert floors.rows() == [("a", 20 * SECOND)]
 
 
 def test_an_expired_row_that_is_emitted_is_a_session_of_its_own() -> None:

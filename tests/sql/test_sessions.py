@@ -107,6 +107,14 @@ def gaps(gap: str, **rows: list[object]) -> tuple[list[object], list[str]]:
     return done.frame["_gap1"].to_list(), [reason for _, reason in done.rejected]
 
 
+def test_a_column_may_be_called_gap() -> None:
+    made = window(
+        "SELECT COUNT(*) FROM (SELECT product AS gap, ts FROM orders) [SESSION (gap) GAP]"
+    )
+    done = evaluate(pl.DataFrame({"product": ["5 s"]}), made.input.columns)  # type: ignore[union-attr]
+    assert done.frame["_gap1"].to_list() == [5 * SECOND]
+
+
 def test_a_gap_is_counted_in_microseconds() -> None:
     texts = ["5 seconds", "2 min", "1 hour 30 minutes", "1 day"]
     assert gaps("product", product=texts) == (

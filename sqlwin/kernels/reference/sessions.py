@@ -5,14 +5,18 @@ it is within reach of one of that session's rows (exactly one gap away still is)
 of the instant's rows starts a session, none of the session's ends it, and the session
 has not lasted for MAX. Else it begins one, so that every row is in exactly one session.
 
+A session ends at its greatest reach, after MAX at the latest, and where the next one of
+its key begins: only START, END and MAX let that be earlier. So windows of one key do not
+overlap.
+
 Under ROWS the instants are message numbers, and a row reaches over `gap` messages of
 others: the next one of its key may be the one after those.
 
 Worked example, a gap of 30: 30 is exactly one gap after 0 and joins, 61 does not.
 
 >>> rows = [{"__ts": ts} for ts in (0, 30, 61)]
->>> [span_of(session, Session(30)) for session in sessions_of(rows, Session(30))]
-[Span(start=0, end=60, last=30), Span(start=61, end=91, last=61)]
+>>> spans_of(sessions_of(rows, Session(30)), Session(30))
+[Span(start=0, end=60), Span(start=61, end=91)]
 """
 
 from __future__ import annotations
@@ -26,11 +30,10 @@ from sqlwin.windows import Session, Unit
 
 
 class Span(NamedTuple):
-    """Bounds of a session, and where its last row is; its first is at `start`."""
+    """Bounds of a group window, half-open."""
 
     start: int
     end: int
-    last: int
 
 
 def sessions_of(rows: Rows, window: Session, measure: str = TS) -> list[list[Row]]:
@@ -46,13 +49,20 @@ def sessions_of(rows: Rows, window: Session, measure: str = TS) -> list[list[Row
     return sessions
 
 
-def span_of(session: Rows, window: Session, measure: str = TS) -> Span:
-    """From its first row to its greatest reach, MAX at most; under ROWS half-open, its numbers."""
+def spans_of(sessions: list[list[Row]], window: Session, measure: str = TS) -> list[Span]:
+    """The bounds of all sessions of one key. Under ROWS half-open too: its message numbers."""
+    starts = [session[0][measure] for session in sessions]
+    ends = [_end(session, window, measure) for session in sessions]
+    before_next = [min(end, start) for end, start in zip(ends, starts[1:], strict=False)]
+    return [Span(*bounds) for bounds in zip(starts, [*before_next, *ends[-1:]], strict=True)]
+
+
+def _end(session: Rows, window: Session, measure: str) -> int:
     first, last = session[0][measure], session[-1][measure]
     if window.unit is Unit.ROWS:
-        return Span(first, last + 1, last)
+        return int(last + 1)
     reach = max(_reach(row, window, measure) for row in session)
-    return Span(first, reach if window.most is None else min(reach, first + window.most), last)
+    return reach if window.most is None else min(reach, first + window.most)
 
 
 def _goes_on(session: Rows, peers: Rows, window: Session, measure: str) -> bool:

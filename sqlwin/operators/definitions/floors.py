@@ -1,7 +1,7 @@
 """RETAIN n ROWS by definition: below which event time a key takes no late row any more.
 
 >>> rows = [{"k": "a", "__ts": ts, "__part": 0, "__seq": ts} for ts in (70, 10, 40)]
->>> floor_of(rows, 2, lambda ts, rows: ts), floor_of(rows, 4, lambda ts, rows: ts) == START
+>>> floor_of(rows, 2, lambda ts: ts), floor_of(rows, 4, lambda ts: ts) == START
 (40, True)
 """
 
@@ -35,10 +35,10 @@ def floors(rows: Iterable[Row], definition: Definition) -> dict[str, int]:
     return {key: floor_of(held, n, definition.floor_of) for key, held in buckets.items()}
 
 
-def floor_of(rows: Sequence[Row], n: int, of: Callable[[int, Sequence[Row]], int]) -> int:
+def floor_of(rows: Iterable[Row], n: int, of: Callable[[int], int]) -> int:
     """From the n-th greatest row; START where there are fewer."""
     newest = by_position(rows)[::-1]
-    return START if len(newest) < n else of(newest[n - 1][TS], rows)
+    return START if len(newest) < n else of(newest[n - 1][TS])
 
 
 def floor_frame(taken: Sequence[Row], definition: Definition) -> pl.DataFrame:

@@ -143,12 +143,12 @@ class Groups:
     def _bounds(self, span: Span) -> dict[str, Any]:
         if isinstance(self.window, Whole):
             return {}
-        start, end, _ = span
+        start, end = span
         shown = (start, end) if self.by_count else (instant(start), instant(end))
         return dict(zip(("window_start", "window_end"), shown, strict=True))
 
     def _place(self, span: Span, keys: dict[str, Any], last: int) -> str:
-        start, end, _ = span
+        start, end = span
         if self.by_count:
             return (
                 f"the window from message {start}; its last row is {self.stream} at position {last}"
@@ -162,7 +162,7 @@ class Groups:
 
 
 def aligned(at: int, window: Hop | Cumulate | Whole) -> list[Span]:
-    return [Span(start, end, end - 1) for start, end in windows_holding(at, window)]
+    return [Span(start, end) for start, end in windows_holding(at, window)]
 
 
 def _by_end(member: tuple[tuple[str, Span], list[Row]]) -> tuple[int, int, str]:

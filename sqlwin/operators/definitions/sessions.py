@@ -4,13 +4,11 @@ A session is found among all rows of its session key (`partition`); other keys o
 group its rows, and each of these groups has the session's bounds.
 
 A session that grows has other bounds and so is another window: the one that was there
-has vanished, and those of its keys whose rows lie where its own lay replace it.
+has vanished, and those of its keys that overlap it replace it.
 
 >>> rows = [{"k": k, "__ts": ts, "__part": 0, "__seq": ts} for k, ts in (("a", 0), ("b", 5))]
 >>> [(row["k"], span) for row, (span,) in placed(rows, Session(10), ("k",), "__ts")]
-[('a', Span(start=0, end=10, last=0)), ('b', Span(start=5, end=15, last=5))]
->>> floor_of(5, rows, Session(10))
-0
+[('a', Span(start=0, end=10)), ('b', Span(start=5, end=15))]
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlwin.kernels.reference.rows import Row
-from sqlwin.kernels.reference.sessions import Span, sessions_of, span_of
+from sqlwin.kernels.reference.sessions import Span, sessions_of, spans_of
 from sqlwin.operators.definitions.floors import by_bucket
 from sqlwin.operators.definitions.window import Window
 from sqlwin.windows import Session, Unit
@@ -30,8 +28,8 @@ def placed(
     """Each row with the one session that holds it. measure: the column rows are ordered by."""
     found: list[tuple[Row, list[Span]]] = []
     for own in by_bucket(rows, partition).values():
-        for session in sessions_of(own, window, measure):
-            span = span_of(session, window, measure)
+        sessions = sessions_of(own, window, measure)
+        for session, span in zip(sessions, spans_of(sessions, window, measure), strict=True):
             found += [(row, [span]) for row in session]
     return found
 
@@ -44,22 +42,13 @@ def closed_at(span: Span, window: Session, mark: int) -> bool:
     """
     if window.unit is Unit.ROWS:
         assert window.gap is not None
-        return span.last + window.gap < mark
+        return span.end + window.gap <= mark
     return span.end < mark
 
 
-def floor_of(ts: int, rows: Sequence[Row], window: Session) -> int:
-    """RETAIN n ROWS keeps sessions whole: from where that of the n-th row begins.
-
-    ts: of that row; rows: of its session key.
-    """
-    found = [span_of(session, window) for session in sessions_of(rows, window)]
-    return next(span.start for span in found if span.start <= ts <= span.last)
-
-
 def replaces(window: Window, vanished: Window) -> bool:
-    """Whether they are of the same keys and rows of both lie in one stretch of time."""
+    """Whether both are of the same keys and overlap: only one of them can be true."""
     own, other = window.span, vanished.span
     if own is None or other is None or window.group != vanished.group:
         return False
-    return own.start <= other.last and other.start <= own.last
+    return own.start < other.end and other.start < own.end

@@ -6,8 +6,8 @@ withdrawn since.
 
 A window has *vanished* when a batch leaves it out of the windows that all rows make, as
 a session that grew. One that is out is then withdrawn, `-D` with the values last told:
-no later than directly before a window that replaces it is emitted. Until then it is in
-`vanished`.
+no later than directly before a window that replaces it is emitted; of these, late ones
+go out together. Until then it is in `vanished`.
 
 Worked example: a session [0, 30) is told, `+I` 0; a row makes it [0, 40). When that is
 emitted: `-D` 1 of the first, then `+I` 0 of the second.
@@ -67,6 +67,17 @@ class Told:
         return sorted(
             (other for other in self.vanished.values() if replaces(window, other)), key=_by_end
         )
+
+    def with_rivals(self, chosen: list[Window], late: list[Window]) -> list[Window]:
+        """And the late ones not out that share what `chosen` replaces.
+
+        Under LATE NEVER they would not be told by themselves, and their rows be lost with it.
+        """
+        known = {window.row_key for window in chosen}
+        gone = [each for each in self.vanished.values() if any(replaces(w, each) for w in chosen)]
+        untold = (w for w in late if w.row_key not in known and self.values(w.row_key) is None)
+        rivals = [w for w in untold if any(replaces(w, each) for each in gone)]
+        return self.with_rivals([*chosen, *rivals], late) if rivals else chosen
 
     def gone(self, window: Window, emit: str) -> Values:
         """The withdrawal of a vanished one."""

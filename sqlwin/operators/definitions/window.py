@@ -9,7 +9,7 @@ whatever order the rows came in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,7 @@ class Window:
     columns, and is asked only for what is emitted: a sum may leave its type on the way
     and come back. keys: those of the columns that need no computing. bucket: the key
     within which RETAIN n ROWS counts. family: windows whose values depend on each other,
-    as ranks do. group, span: of a group window its keys as text, and where its rows lie.
+    as ranks do. group, span: of a group window its keys as text, and its bounds.
     """
 
     row_key: str
@@ -57,8 +57,7 @@ class Definition:
 
     carried: columns of the input. by_count: windows measured in messages; else in event
     time. buckets: the keys within which RETAIN n ROWS counts; floor_of: from the event
-    time of the n-th greatest row, and all rows of its bucket, to the floor. once: a
-    message that was taken is a no-op.
+    time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -68,7 +67,7 @@ class Definition:
     by_count: bool = False
     withdraw: bool = False
     buckets: tuple[str, ...] = ()
-    floor_of: Callable[[int, Sequence[Row]], int] = lambda ts, rows: ts
+    floor_of: Callable[[int], int] = lambda ts: ts
     once: bool = True
 
 
