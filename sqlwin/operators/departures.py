@@ -72,20 +72,23 @@ class Departures(Revisions):
         """Windows `came` to have other rows, and `gone` are no more: records are made or renewed.
 
         Both have the identity, `__added`, `__full` and, as told without a record, `__was`
-        and `__old.*`, as in `Revisions.touch`. Gives the identities of those that came to be
-        full out of open ones, which go out at once; no record is made of them.
+        and `__old.*`, as in `Revisions.touch`. Gives those that came to be full out of open
+        ones, which go out at once, with their records beside them; none is made for them.
         """
         left = self._known(gone, stores)
         self._put_gone(left, stores, now, policy)
         stayed = self._inherited(self._known(came, stores), left)
         filled = pl.col(FULL) & pl.col(OPENED)
         due = self._due(stayed.filter(~filled), policy, now)
-        # late and never to be told: else it would be taken for one that went out
+        # late and never to be told, it would be taken for one that went out; one that was
+        # withdrawn and is there again, for one that is not
         silent = pl.col(FULL) & ~pl.col(OUT) & (policy.late is Late.NEVER)
         waiting = pl.when(~silent).then(pl.col(WAITING)).otherwise(0)
-        kept = due.filter(_counts(policy) | silent).with_columns(waiting.alias(WAITING))
+        kept = due.filter(_counts(policy) | silent | pl.col(GONE)).with_columns(
+            waiting.alias(WAITING)
+        )
         self._put(kept.with_columns(pl.lit(False).alias(GONE)), stores)
-        return stayed.filter(filled).select(self.identity)
+        return stayed.filter(filled).with_columns(pl.lit(False).alias(GONE))
 
     def displaced(self, windows: pl.DataFrame, word: str, stores: Stores) -> pl.DataFrame:
         """Records of vanished windows that are out and that any of `windows` overlaps.

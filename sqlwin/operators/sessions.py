@@ -165,7 +165,7 @@ class SessionAggregator(Correcting):
         left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
         came = came.with_columns(least, never)
         filled = self.revisions.change(came, left, stores, now, self.policy)
-        return self._send(self._valued(self.revisions.was(filled, stores), stores), "full", stores)
+        return self._send(self._valued(filled, stores), "full", stores)
 
     def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Rows beyond retention, where they are to be emitted, and those within."""

@@ -77,18 +77,19 @@ class RowByRow:
         was, gone = pl.col("row_key").is_in(held["row_key"].to_list()), pl.col("op") == "-D"
         changed = pl.when(was).then(pl.lit("+U")).otherwise(pl.lit("+I"))
         last = (
-            self._numbered(emitted)
+            self._numbered(emitted, held)
             .unique("row_key", keep="last", maintain_order=True)
             .filter(was | ~gone)
             .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
         )
         return pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
 
-    def _numbered(self, emitted: pl.DataFrame) -> pl.DataFrame:
-        """With the revisions as if each row_key had been told once."""
-        revision = pl.col("revision")
-        first, last = revision.first().over("row_key"), revision.last().over("row_key")
-        spans = emitted.select("row_key", first.alias("first"), last.alias("last")).unique()
+    def _numbered(self, emitted: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+        """With the revisions as if each row_key had been told once, or never if it came and went."""
+        first = pl.col("revision").first().over("row_key")
+        went = ~pl.col("row_key").is_in(held["row_key"].to_list()) & (pl.col("op").last() == "-D")
+        last = (pl.col("revision").last() + went.first()).alias("last")
+        spans = emitted.group_by("row_key").agg(pl.col("revision").first().alias("first"), last)
         numbered = emitted.with_columns(
             (first - pl.col("row_key").replace_strict(self.folded, default=0)).cast(pl.Int32)
         )
