@@ -85,7 +85,7 @@ class RowByRow:
         return pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
 
     def _numbered(self, emitted: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-        """With the revisions as if each row_key had been told once, or never if it came and went."""
+        """With the revisions as if each row_key was told once; what came and went, never."""
         first = pl.col("revision").first().over("row_key")
         went = ~pl.col("row_key").is_in(held["row_key"].to_list()) & (pl.col("op").last() == "-D")
         last = (pl.col("revision").last() + went.first()).alias("last")

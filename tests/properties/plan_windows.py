@@ -90,8 +90,8 @@ def messages(draw: DrawFn, stream: Stream) -> WindowAggregate:
 @st.composite
 def sessions(draw: DrawFn, stream: Stream) -> WindowAggregate:
     keys = draw(partitions())
-    most = draw(st.none())
-    starts, ends = (draw(st.sampled_from([None])) for _ in range(2))
+    most = draw(st.none() | st.none() | st.integers(1, 8))
+    starts, ends = (draw(st.sampled_from([None, None, "b"])) for _ in range(2))
     policy = policies().filter(lambda policy: policy.retain_rows is None)
     return WindowAggregate(
         input=Scan(stream),

@@ -12,7 +12,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.properties import query_groups, query_overs
+from tests.properties import query_groups, query_overs, query_sessions
 from tests.properties.features import has
 from tests.properties.query_policies import by_hours, counted, ranked, timed
 from tests.properties.question import Question
@@ -25,9 +25,11 @@ def questions() -> SearchStrategy[Question]:
     by_time = [query_groups.groups, query_overs.overs, query_overs.overs, query_overs.sliding]
     by_time += [kind for feature, kind in _MORE.items() if has(feature)]
     by_count = [query_groups.messages, query_groups.sliding_messages]
+    by_count += [query_sessions.message_sessions] if has("sessions") else []
     kinds = [_asked(kind, timed()) for kind in by_time]
     kinds += [_asked(query_groups.ranked_rows, by_hours())] if has("ranks") else []
     kinds += [_asked(kind, counted()) for kind in by_count]
+    kinds += [_asked(query_sessions.sessions, by_hours())] * 2 if has("sessions") else []
     kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
     return st.one_of(kinds)
 
