@@ -17,7 +17,7 @@ from sqlwin.sql.calls import Call, call_at
 from sqlwin.sql.items import Item
 from sqlwin.sql.opened import Named
 from sqlwin.sql.relation import Columns, Relation
-from sqlwin.sql.scalars import Expr, column, parsed, place
+from sqlwin.sql.scalars import Expr, column, instead_of, parsed, place
 from sqlwin.sql.scope import DONE, Scope
 
 
@@ -68,24 +68,19 @@ class Above:
 
 def aliased(tree: Expr, aliases: Mapping[str, Expr], relation: Relation) -> Expr:
     """`tree` with what aliases stand for, marked as done; a column of that name wins."""
-    lower = {name.lower(): made.transform(_marked) for name, made in aliases.items()}
+    lower = {name.lower(): made.transform(marked) for name, made in aliases.items()}
 
     def named(node: Expr) -> Expr:
         if not isinstance(node, exp.Column) or node.table or relation.find(node.name):
             return node
         alias = lower.get(node.name.lower())
-        return node if alias is None else _in_brackets(alias)
+        return node if alias is None else instead_of(node, alias)
 
     return tree.transform(named)
 
 
-def _marked(node: Expr) -> Expr:
+def marked(node: Expr) -> Expr:
     return done(node.name) if isinstance(node, exp.Column) else node
-
-
-def _in_brackets(tree: Expr) -> Expr:
-    simple = isinstance(tree, exp.Column | exp.Literal | exp.Func | exp.Paren)
-    return tree.copy() if simple else exp.Paren(this=tree.copy())
 
 
 def plain(tree: Expr) -> Expr:

@@ -15,14 +15,14 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
 from sqlwin.schema import Order
 from sqlwin.sql import ast
-from sqlwin.sql.above import Above, done, needs_over
+from sqlwin.sql.above import Above, done, marked, needs_over
 from sqlwin.sql.below import ordered
 from sqlwin.sql.calls import Call
 from sqlwin.sql.items import Item
 from sqlwin.sql.opened import Named, named_windows, opened
 from sqlwin.sql.policies import refuse_all
 from sqlwin.sql.relation import Base, Relation
-from sqlwin.sql.scalars import Expr, parsed, place
+from sqlwin.sql.scalars import Expr, instead_of, parsed, place
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.signatures import RANKS
 from sqlwin.windows import Cumulate, Hop, Unit
@@ -144,7 +144,7 @@ class OfWindows(Above):
     def column(self, node: exp.Column, run: ast.Run) -> Expr:
         relation = self.scope.relation
         below = relation.below(self.scope.resolved(node, run))
-        return below.transform(lambda n: done(n.name) if isinstance(n, exp.Column) else n)
+        return instead_of(node, below.transform(marked))
 
     def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:

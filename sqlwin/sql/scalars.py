@@ -126,6 +126,14 @@ def column(name: str, table: str | None = None) -> exp.Column:
     return exp.Column(this=exp.Identifier(this=name, quoted=True), table=of)
 
 
+def instead_of(node: Expr, tree: Expr) -> Expr:
+    """`tree` for `node` in an expression: in brackets, unless it is all of it or needs none."""
+    # AND, OR and some operators are functions too to sqlglot, but print as operators.
+    call = isinstance(tree, exp.Func) and not isinstance(tree, exp.Binary)
+    whole = call or isinstance(tree, exp.Column | exp.Literal | exp.Paren)
+    return tree.copy() if whole or node.parent is None else exp.Paren(this=tree.copy())
+
+
 def inputs(tree: Expr) -> tuple[str, ...]:
     """The columns read, in order of first use."""
     return tuple(dict.fromkeys(node.name for node in tree.dfs() if isinstance(node, exp.Column)))

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
 from sqlwin.sql.relation import Relation, nearest
-from sqlwin.sql.scalars import Expr, column, place
+from sqlwin.sql.scalars import Expr, column, instead_of, place
 
 WINDOW = "__window"
 DONE = "__done"
@@ -50,7 +50,7 @@ class Scope:
             return own
         alias = self.aliases.get(node.name.lower()) if not node.table else None
         if alias is not None:
-            return alias.copy()
+            return instead_of(node, alias)
         raise self._unknown(node, run, edge)
 
     def _own(self, node: exp.Column, run: ast.Run) -> Expr | None:
