@@ -77,7 +77,8 @@ def _hint(error: dict[str, object]) -> str:
 
 def _strict(node: Expr) -> Expr:
     if isinstance(node, exp.TryCast) and not node.args.get("safe"):
-        return exp.Cast(this=node.this, to=node.args["to"])
+        # `transform` does not go into what is new.
+        return exp.Cast(this=node.this.transform(_strict), to=node.args["to"])
     return node
 
 
