@@ -82,11 +82,13 @@ def column_type(column: ast.ColumnDef) -> pa.DataType:
     if read is None:
         raise QueryError(f"{written.original} is not a type", written.span, legal=legal)
     name, precision, scale, rest = read.groups()
-    if precision and not (1 <= int(precision) <= 38 and int(scale or 0) <= int(precision)):
-        message = f"{' '.join(written.original.split())} has no such precision and scale"
-        raise QueryError(message, written.span, legal="DECIMAL(p, s), 1 <= p <= 38, s <= p")
     zoned = _ZONE.match(rest) if name.upper() == "TIMESTAMP" else None
-    found = type_named(name, int(precision) if precision else None, int(scale or 0))
+    found = type_named(name)
+    if found is not None and pa.types.is_decimal(found) and precision:
+        if not (1 <= int(precision) <= 38 and int(scale or 0) <= int(precision)):
+            message = f"{' '.join(written.original.split())} has no such precision and scale"
+            raise QueryError(message, written.span, legal="DECIMAL(p, s), 1 <= p <= 38, s <= p")
+        found = pa.decimal128(int(precision), int(scale or 0))
     if found is None or not _TAIL.match(rest[zoned.end() :] if zoned else rest):
         message = f"{' '.join(written.original.split())} is not a type of a column"
         raise QueryError(message + nearest(name, type_names()), written.span, legal=legal)
