@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -19,7 +19,7 @@ from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.parser import window_call
 from sqlwin.sql.policies import refuse_all
 from sqlwin.sql.relation import Relation
-from sqlwin.sql.scalars import conjoined, parsed, spark, word
+from sqlwin.sql.scalars import Expr, conjoined, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
 from sqlwin.sql.sources import Known, bind_from, timed
 from sqlwin.sql.window_calls import is_window_function, of_call
@@ -43,8 +43,8 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     window, group = _group_window(select, window)
     runs = unwrapped(select.items)
     made = items(runs, relation, _starred(window))
-    for item in made:
-        _same_window(item, select.group)
+    for tree, run in _above_window(select, made):
+        _same_window(tree, run, select.group)
     if window is None:
         window = _whole(select, made, group)
     elif _bare(select, window, made, group):
@@ -167,14 +167,26 @@ def _group_window(
     return window, tuple(rest)
 
 
-def _same_window(item: Item, group: Sequence[ast.Run]) -> None:
+def _above_window(select: ast.Select, made: list[Item]) -> Iterator[tuple[Expr, ast.Run]]:
+    """All that may name the window: items, HAVING, QUALIFY, and what OVER clauses go by."""
+    clauses = [run for run in (select.having, select.qualify) if run is not None]
+    yield from ((item.tree, item.run) for item in made)
+    yield from ((parsed(run), run) for run in clauses)
+    overs = [over for run in (*(item.run for item in made), *clauses) for over in run.overs]
+    for spec in (*overs, *(spec for _, spec in select.windows)):
+        if isinstance(spec, ast.Spec):
+            yield from ((parsed(run), run) for run in spec.partition)
+            yield from ((parsed(run, exp.Ordered), run) for run in spec.order)
+
+
+def _same_window(tree: Expr, run: ast.Run, group: Sequence[ast.Run]) -> None:
     """Flink's TUMBLE_START(…) repeats the TUMBLE(…) of GROUP BY; another one would be a slip."""
-    for node in item.tree.find_all(exp.Anonymous):
+    for node in tree.find_all(exp.Anonymous):
         function = node.name.upper().rpartition("_")[0]
         if window_edge(node) is None:
             continue
-        calls = [parsed(run) for run in group if run.original.upper().startswith(function)]
+        calls = [parsed(key) for key in group if key.original.upper().startswith(function)]
         if node.expressions not in [call.expressions for call in calls]:
             legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
             message = f"{node.name.upper()} must repeat the window of GROUP BY"
-            raise QueryError(message, word(node, item.run), legal=legal)
+            raise QueryError(message, word(node, run), legal=legal)
