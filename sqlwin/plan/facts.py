@@ -44,8 +44,7 @@ def window_policy(plan: Node) -> Policy | None:
 
 def counts(window: Window) -> bool:
     """Whether the window is measured in messages."""
-    if isinstance(window, WindowRank):
-        return counts(window.input)
+    window = unranked(window)
     if isinstance(window, WindowAggregate):
         return window.window.unit is Unit.ROWS
     return isinstance(window, OverAggregate) and window.by_arrival
@@ -77,12 +76,12 @@ def full_state(aggregate: Aggregate) -> bool:
 def functions_of(plan: Node) -> frozenset[str]:
     """The names of the aggregate functions that a plan calls."""
     window = window_of(plan)
+    window = None if window is None else unranked(window)
     if window is None or isinstance(window, TopN):
         return frozenset()
     if isinstance(window, OverAggregate):
         return frozenset(call.aggregate.function for call in window.calls)
-    below = window.input if isinstance(window, WindowRank) else window
-    return frozenset(aggregate.function for aggregate in below.aggregates)
+    return frozenset(aggregate.function for aggregate in window.aggregates)
 
 
 def fingerprint(*queries: Query) -> str:

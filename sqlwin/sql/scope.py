@@ -28,7 +28,7 @@ _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time
 @dataclass(frozen=True)
 class Scope:
     """windowed: whether the window's columns may be named here. aliases: select items
-    that may be named, already resolved. clause: for messages."""
+    that may be named, already resolved."""
 
     relation: Relation
     windowed: bool = False

@@ -39,8 +39,8 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     known = known.inner()
     for name, cte in select.ctes:
         known.views[name.text.lower()] = bind_select(cte, known)
-    relation, window = bind_from(select.relation, known, bind_select)
-    window, group = _group_window(select, window)
+    relation, given = bind_from(select.relation, known, bind_select)
+    window, group = _group_window(select, given)
     runs = unwrapped(select.items)
     made = items(runs, relation, _starred(window))
     for tree, run in _above_window(select, made):
@@ -51,7 +51,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
         return bind_select(_inward(select), known)
-    if window is not None:
+    if window is not None and given is None:  # one in FROM is timed there
         relation = timed(relation, window)
     return _bound(select, relation, window, made, group)
 

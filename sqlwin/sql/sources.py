@@ -74,7 +74,7 @@ def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Windo
 def _relation(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relation:
     if isinstance(value, ast.Name):
         return known.relation(value)
-    return bind(value, known.inner()).called()
+    return bind(value, known).called()
 
 
 def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:

@@ -34,8 +34,8 @@ def test_a_stream_as_declared() -> None:
 
 @pytest.mark.parametrize(
     "type_",
-    ["TIMESTAMP", "TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)", "timestamp(3) with local time zone",
-     "TIMESTAMP NOT NULL", "TIMESTAMP WITH TIME ZONE"],
+    ["TIMESTAMP", "TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)",
+     "timestamp(3) with local time zone", "TIMESTAMP NOT NULL", "TIMESTAMP WITH TIME ZONE"],
 )  # fmt: skip
 def test_spellings_of_timestamp(type_: str) -> None:
     (stream,) = script(f"CREATE STREAM s (a {type_})").streams
