@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
-from sqlwin.sql.calls import Call, call_at
+from sqlwin.sql.below import Below
+from sqlwin.sql.calls import Call, call_at, refuse_calls
 from sqlwin.sql.items import Item
 from sqlwin.sql.opened import Named
 from sqlwin.sql.relation import Columns, Relation
@@ -64,6 +65,24 @@ class Above:
 
     def _qualify(self, run: ast.Run, aliases: dict[str, Expr]) -> Expr:
         return self.over(aliased(parsed(run), aliases, self.scope.relation), run)
+
+
+@dataclass
+class Carrying(Above):
+    """Over rows: columns beside the calls are carried through the operator."""
+
+    below: Below
+
+    def column(self, node: exp.Column, run: ast.Run) -> Expr:
+        return done(self.below.add(self.scope.resolved(node, run), run, "column"))
+
+    def partition(self, spec: ast.Spec) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._key(run) for run in spec.partition))
+
+    def _key(self, run: ast.Run) -> str:
+        tree = parsed(run)
+        refuse_calls(tree, run, "PARTITION BY")
+        return self.below.add(self.scope.resolved(tree, run), run, "key")
 
 
 def aliased(tree: Expr, aliases: Mapping[str, Expr], relation: Relation) -> Expr:

@@ -143,6 +143,14 @@ def _place(bound: ast.Bound, unit: Unit) -> int | None:
 
 
 def distance(bound: ast.Bound, unit: Unit) -> int:
+    length = measured(bound, unit)
+    if length < 0:
+        message = "a bound of a frame is a distance, at least 0"
+        raise QueryError(message, bound.span, legal="n PRECEDING or n FOLLOWING")
+    return length
+
+
+def measured(bound: ast.Bound, unit: Unit) -> int:
     """Microseconds under RANGE, rows under ROWS."""
     amount = bound.amount
     if amount is None:
@@ -154,8 +162,4 @@ def distance(bound: ast.Bound, unit: Unit) -> int:
     if unit is Unit.ROWS and isinstance(amount, ast.Duration):
         legal = "ROWS 5 PRECEDING, or RANGE INTERVAL '5' MINUTE PRECEDING"
         raise QueryError("ROWS counts rows and takes no duration", bound.span, legal=legal)
-    length = amount.micros if isinstance(amount, ast.Duration) else amount.rows
-    if length < 0:
-        message = "a bound of a frame is a distance, at least 0"
-        raise QueryError(message, bound.span, legal="n PRECEDING or n FOLLOWING")
-    return length
+    return amount.micros if isinstance(amount, ast.Duration) else amount.rows

@@ -19,7 +19,7 @@ from sqlwin.sql.above import Above, done, marked, needs_over
 from sqlwin.sql.below import ordered
 from sqlwin.sql.calls import Call
 from sqlwin.sql.items import Item
-from sqlwin.sql.opened import Named, named_windows, opened
+from sqlwin.sql.opened import Named, named_windows, opened, refuse_frame
 from sqlwin.sql.policies import refuse_all
 from sqlwin.sql.relation import Base, Relation
 from sqlwin.sql.scalars import Expr, instead_of, parsed, place
@@ -56,9 +56,7 @@ class Ranks:
             message = "windows over windows are not supported yet"
             raise QueryError(message, place(node, run), legal=f"ranks of one window: {EXAMPLE}")
         spec = opened(call.over, self.named)
-        if spec.frame is not None:
-            message = f"{call.function.name.upper()} takes no frame"
-            raise QueryError(message, spec.frame.span, legal=EXAMPLE)
+        refuse_frame(spec, call, EXAMPLE)
         made = (
             call.function.name,
             tuple(dict.fromkeys(_name(self.output(parsed(r), r), r) for r in spec.partition)),

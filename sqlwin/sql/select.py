@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, windows
-from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.cql import unwrapped
 from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
@@ -19,9 +18,9 @@ from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.parser import window_call
 from sqlwin.sql.policies import refuse_all
 from sqlwin.sql.relation import Relation
-from sqlwin.sql.scalars import Expr, conjoined, parsed, spark, word
+from sqlwin.sql.scalars import Expr, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
-from sqlwin.sql.sources import Known, bind_from, timed
+from sqlwin.sql.sources import Known, bind_from, narrowed, timed
 from sqlwin.sql.window_calls import is_window_function, of_call
 from sqlwin.sql.windows import Window, refused
 
@@ -85,10 +84,10 @@ def _bound(
 ) -> Relation:
     if window is not None:
         return grouped(select, relation, window, made, group)
-    narrowed = _narrowed(select, relation)
+    relation = narrowed(relation, select.where, "WHERE")
     if has_over(made, select.qualify):
-        return over(select, narrowed, made)
-    return _stateless(select, narrowed, made)
+        return over(select, relation, made)
+    return _stateless(select, relation, made)
 
 
 def _whole(select: ast.Select, made: list[Item], group: Sequence[ast.Run]) -> Window | None:
@@ -127,16 +126,6 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
         message = "a window without an aggregate or GROUP BY is not supported yet"
         raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
     return True
-
-
-def _narrowed(select: ast.Select, relation: Relation) -> Relation:
-    if select.where is None:
-        return relation
-    tree = parsed(select.where)
-    refuse_calls(tree, select.where, "WHERE")
-    resolved = Scope(relation).resolved(tree, select.where)
-    both = conjoined(relation.predicate, relation.below(resolved))
-    return replace(relation, predicate=both, predicate_run=select.where)
 
 
 def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Relation:

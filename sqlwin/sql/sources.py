@@ -10,7 +10,9 @@ from sqlglot import exp
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Sink, Stream
 from sqlwin.sql import ast, windows
+from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
+from sqlwin.sql.scalars import Expr, conjoined, parsed
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.window_calls import TABLE_FUNCTIONS, is_window_function, of_table
 from sqlwin.sql.windows import Window
@@ -144,6 +146,20 @@ def stream_time(relation: Relation, span: Span) -> Relation:
             message, span, legal="WATERMARK FOR ts AS ts, or ORDER BY ts in the window"
         )
     return relation
+
+
+def narrowed(relation: Relation, where: ast.Run | None, place: str) -> Relation:
+    """The relation with WHERE. place: what messages call it."""
+    if where is None:
+        return relation
+    both = conjoined(relation.predicate, relation.below(filtering(relation, where, place)))
+    return replace(relation, predicate=both, predicate_run=where)
+
+
+def filtering(relation: Relation, where: ast.Run, place: str) -> Expr:
+    tree = parsed(where)
+    refuse_calls(tree, where, place)
+    return Scope(relation).resolved(tree, where)
 
 
 def refuse_chained(relation: Relation, span: Span, what: str = "a window") -> None:
