@@ -125,3 +125,9 @@ def counted(mask: Mask, frames: Frames) -> Ints:
 def count_of(value: pl.Expr) -> pl.Expr:
     # Polars counts in UInt32, whose sums would stay in it
     return value.count().cast(pl.Int64)
+
+
+def joint_mean(count: pl.Expr, mean: pl.Expr) -> pl.Expr:
+    """Of parts: means that are equal stay exactly as they are, so nothing deviates from them."""
+    one = mean.drop_nulls().first()
+    return one + (count * (mean - one)).sum() / count.sum()

@@ -59,7 +59,7 @@ def covariance(lost: int) -> Callable[[Values, Values], float | None]:
             return None
         if not _finite(xs, ys):
             return math.nan
-        return float(_products(xs, ys) / (len(xs) - lost))
+        return double(_products(xs, ys) / (len(xs) - lost))
 
     return value
 
@@ -68,8 +68,8 @@ def correlation(xs: Values, ys: Values) -> float | None:
     """Pearson's; NULL where either does not vary, as in Spark."""
     if not _finite(xs, ys):
         return math.nan
-    both, alone = _products(xs, ys), _products(xs, xs) * _products(ys, ys)
-    return float(both) / math.sqrt(alone) if alone else None
+    both, x, y = (double(_products(*pair)) for pair in ((xs, ys), (xs, xs), (ys, ys)))
+    return both / (math.sqrt(x) * math.sqrt(y)) if x and y else None
 
 
 def _finite(xs: Values, ys: Values) -> bool:
@@ -107,6 +107,14 @@ def plain_sum(values: Values) -> float:
     if all(math.isfinite(value) for value in values):
         return math.fsum(values)
     return sum(value for value in values if not math.isfinite(value))  # type: ignore[no-any-return]
+
+
+def double(value: Fraction) -> float:
+    """The nearest double; infinite beyond the greatest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def exact_sum(values: Values) -> Fraction:
