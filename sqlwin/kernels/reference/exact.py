@@ -7,6 +7,8 @@ to itself; 0.0 equals -0.0.
 (1.0, 3)
 >>> interpolated([1, 2, 4], 0.75), nearest([1, 2, 4], 0.75)
 (3.0, 4)
+>>> interpolated([-1e308, 1e308], 0.5), interpolated([-math.inf, 1], 0.5)
+(0.0, -inf)
 """
 
 from __future__ import annotations
@@ -87,8 +89,12 @@ def interpolated(values: Values, fraction: Any, down: bool = False) -> float:
     """PERCENTILE_CONT: between the two values around rank `fraction` of n - 1."""
     ranked = sorted(map(float, values), key=ascending, reverse=down)
     at = _exactly(fraction) * (len(ranked) - 1)
-    low, high = ranked[math.floor(at)], ranked[math.ceil(at)]
-    return low if low == high else low + (high - low) * float(at - math.floor(at))
+    low, high, rest = ranked[math.floor(at)], ranked[math.ceil(at)], at - math.floor(at)
+    if low == high:
+        return low
+    if math.isfinite(low) and math.isfinite(high):
+        return float(Fraction(low) * (1 - rest) + Fraction(high) * rest)
+    return low * float(1 - rest) + high * float(rest)  # rest is not 0: they would be equal
 
 
 def nearest(values: Values, fraction: Any, down: bool = False) -> Any:
