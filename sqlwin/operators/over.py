@@ -138,12 +138,13 @@ class OverAggregator(Correcting):
         filled = self.revisions.was(touched.filter(FILLED).select(self.identity), stores)
         full = filled.filter(~pl.col(SHOWN)).select(self.identity)
         others = touched.join(full, on=list(self.identity), how="anti", nulls_equal=True)
+        others = others.with_columns(pl.col(FULL) & ~pl.col(FILLED))  # it closes in this call
         told = self._remember(others, stores)
         stores[ROWS].put(batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
         self.revisions.touch(told, stores, now, self.policy)
-        return self._close(full, stores)  # late rows were what these waited for
+        return self._close(filled.select(self.identity), stores)  # late rows were their followers
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         moved = watermark > stores.closed
