@@ -44,6 +44,7 @@ from sqlwin.operators.contents import FIRST, LAST, PANE
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
+from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, SEQ
@@ -179,7 +180,8 @@ class TupleAggregator(Correcting):
 
     def _held(self, stores: Stores) -> pl.DataFrame:
         """The panes of each window that the ring still holds whole."""
-        return self._windows(everything(stores, RING).drop(SLOT), self.numbering.counts(stores))
+        counts = everything(stores, COUNTS)
+        return self._windows(everything(stores, RING).drop(SLOT), counts)
 
     def _windows(self, panes: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
         """Each pane once for every window that holds it, with its slot and the counts."""
