@@ -30,7 +30,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import END
-from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.framing import Call
@@ -43,12 +43,9 @@ from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions
 from sqlwin.operators.sharing import Share, shares_of
 from sqlwin.operators.touching import FILLED, Touching
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import PART, POSITION, ROW_KEY, SEQ, TS
+from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS
 
 __all__ = ["ROWS", "OverAggregator"]
-
-INSTANT = pl.Datetime("us", "UTC")
-STREAM = "__stream"
 
 
 @dataclass(frozen=True)
@@ -247,8 +244,4 @@ class OverAggregator(Correcting):
         if self.per_instant:
             names = (*self.calls[0].partition, "window_start", "window_end")
             return row_key({name: rows.schema[name] for name in names})
-        position = row_key({PART: rows.schema[PART], SEQ: rows.schema[SEQ]})
-        source = pl.Series([self.stream]).to_frame(STREAM).select(row_key({STREAM: pl.String()}))
-        return pl.concat_str([pl.lit(source.item()[:-1] + ","), position.str.slice(1)]).alias(
-            ROW_KEY
-        )
+        return row_key_at(self.stream)
