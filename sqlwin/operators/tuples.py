@@ -43,12 +43,12 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contents import FIRST, LAST, PANE
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
+from sqlwin.operators.counting import Counting
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, SEQ
-from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Hop
 
 RING = "ring"
@@ -56,7 +56,7 @@ SLOT = "__slot"
 
 
 @dataclass(frozen=True)
-class TupleAggregator(Correcting):
+class TupleAggregator(Counting, Correcting):
     """`hop` in messages of the partition, a prefix of `keys`."""
 
     stream: str
@@ -86,9 +86,6 @@ class TupleAggregator(Correcting):
     def numbering(self) -> Numbering:
         return Numbering({name: self.keys[name] for name in self.partition})
 
-    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows
-
     @property
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record of the ring; accumulators as lifting makes them."""
@@ -96,10 +93,6 @@ class TupleAggregator(Correcting):
         types = {**self._lift(none).schema, SLOT: pl.Int64()}
         accumulators = (name for fold in self.folds for name in fold.columns)
         return {name: types[name] for name in (*self.keys, SLOT, PANE, FIRST, LAST, *accumulators)}
-
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        """None: a message that comes is the newest, whatever its time."""
-        return pl.DataFrame(schema={FLOOR: pl.Int64()})
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
@@ -114,10 +107,6 @@ class TupleAggregator(Correcting):
         self._keep(panes, counts, stores)
         self._touch(self._windows(came, counts).filter(~self._is_full), stores, now)
         return full
-
-    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(stores.closed, watermark)
-        return self.nothing()
 
     # What goes out.
 
