@@ -40,7 +40,7 @@ from sqlwin.operators.leaving import Leaving
 from sqlwin.operators.limits import Limits
 from sqlwin.operators.reading import ROWS, Reading
 from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions
-from sqlwin.operators.sharing import Share, shares_of
+from sqlwin.operators.sharing import Shares, shares_of
 from sqlwin.operators.touching import FILLED, Touching
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS
@@ -82,7 +82,7 @@ class OverAggregator(Correcting):
         return Revisions(self.identity, TS, remembered)
 
     @cached_property
-    def shares(self) -> tuple[Share, ...]:
+    def shares(self) -> Shares:
         return shares_of(self.calls)
 
     @cached_property
@@ -95,7 +95,7 @@ class OverAggregator(Correcting):
 
     @cached_property
     def limits(self) -> Limits:
-        first, *others = [share.partition for share in self.shares]
+        first, *others = [share.partition for share in self.shares.each]
         return Limits(self.policy, tuple(k for k in first if all(k in o for o in others)))
 
     @cached_property
