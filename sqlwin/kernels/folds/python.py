@@ -49,7 +49,7 @@ class Python(Fold):
         return self.call.named("state"), self.call.named("rows")
 
     def lift(self) -> list[pl.Expr]:
-        inputs = [self.call.taking(column) for column in (*self.call.args, *POSITION)]
+        inputs = [self.call.taking(pl.col(column)) for column in (*self.call.args, *POSITION)]
         state, rows = self.columns
         return [
             self._mapped(inputs, lambda series: self._taken_in(zip(*series, strict=True))).alias(
