@@ -91,9 +91,7 @@ class WindowAggregator(Correcting):
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.retention.floors(stores)
 
-    def restore(
-        self, batch: pl.DataFrame, stores: Stores, now: int = 0, since: int | None = None
-    ) -> None:
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost messages back, which the panes have counted: prepared rows, any again.
 
         since: `closed` when they were lost, where windows went out without them: those that

@@ -23,9 +23,10 @@ import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.frames import Mask
 from sqlwin.operators.base_sums import ALL, FROM, BaseSums
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.framing import Call, Mask, evaluate
+from sqlwin.operators.framing import Call, evaluate
 from sqlwin.operators.fullness import DONE
 from sqlwin.operators.history import OLD_ROW, VALUE, History
 from sqlwin.operators.sharing import Share, Shares

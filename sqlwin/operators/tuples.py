@@ -1,12 +1,11 @@
 """Windows measured in messages, tumbling and hopping.
 
 Numbers stand in for time. A hop of n messages every m has the windows that start
-at message 1, 1 + m, 1 + 2m … (or so many later as its offset says). Each is full
-at its n-th message, and goes out `full` with the batch that brings it. Numbers
-come in order, so nothing is late. Before it is full a window goes out `early` by
-the policy, and `full` if the input ends or is silent for TIMEOUT: then it is
-`shown`, until its next row. Once its n messages are there it goes out `full` for
-good, as an update if it was emitted before.
+at message 1, 1 + m, 1 + 2m …. Each is full at its n-th message, and goes out `full`
+with the batch that brings it. Numbers come in order, so nothing is late. Before it is
+full a window goes out `early` by the policy, and `full` if the input ends or is silent
+for TIMEOUT: then it is `shown`, until its next row. Once its n messages are there it
+goes out `full` for good, as an update if it was emitted before.
 
 Messages that fail WHERE are numbered like all others and take no other part.
 
@@ -150,7 +149,7 @@ class TupleAggregator(Counting, Correcting):
     # From messages to panes to windows.
 
     def _lift(self, numbered: pl.DataFrame) -> pl.DataFrame:
-        rows = numbered.filter(pl.col(NUMBER) >= origin(self.hop)).sort(POSITION)
+        rows = numbered.sort(POSITION)
         taking = rows.filter(pl.col(self.where)) if self.where else rows
         pane = pane_start(pl.col(NUMBER), self.hop.pane, origin(self.hop)).alias(PANE)
         lifted = [expr for fold in self.folds for expr in fold.lift()]
