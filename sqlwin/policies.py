@@ -6,7 +6,7 @@ microseconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from sqlwin.instants import SECOND
@@ -73,3 +73,8 @@ class Policy:
             raise ValueError(f"EARLY EVERY n ROWS needs at least 1, got {self.early_rows}")
         if self.retain_rows is not None and self.retain_rows < 1:
             raise ValueError(f"RETAIN n ROWS needs at least 1, got {self.retain_rows}")
+
+    @property
+    def forever(self) -> Policy:
+        """The same, but no window is out of retention."""
+        return replace(self, retain=None, retain_rows=None)

@@ -33,9 +33,8 @@ from sqlwin.instants import format_instant
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
-from sqlwin.operators.revisions import bounds
 from sqlwin.schema import PLACE, POSITION, SEQ, TS
 from sqlwin.windows import GroupWindow, Whole
 
@@ -100,7 +99,7 @@ class Contents:
 
     def lacking(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Messages of `batch` that are not in their store, each once."""
-        if batch.is_empty() or not self.whole:
+        if not self.whole:
             return batch.clear()
         there = stores[MESSAGES].scan(*bounds(batch[TS]))
         return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)

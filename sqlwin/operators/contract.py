@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 
 import polars as pl
 
-from sqlwin.instants import START
+from sqlwin.instants import END, START
 from sqlwin.state.contract import Store
 
 
@@ -42,6 +42,17 @@ class Stores:
     def _check(self) -> None:
         for store in self.named.values():
             store._check()
+
+
+def everything(stores: Stores, name: str) -> pl.DataFrame:
+    return stores[name].scan(START, END)
+
+
+def bounds(times: pl.Series) -> tuple[int, int]:
+    """The half-open range of Int64 `times`, (0, 0) of none."""
+    if times.is_empty():
+        return 0, 0
+    return times.min(), times.max() + 1  # type: ignore[return-value,operator]
 
 
 class Operator(Protocol):
@@ -85,3 +96,6 @@ class Restoring(Operator, Protocol):
 
     def told_before(self, closed: int) -> int:
         """Windows whose time, as `Revisions` has it, is below this were full at `closed`."""
+
+    def patient(self) -> Restoring:
+        """The same operator, which lets nothing retire."""

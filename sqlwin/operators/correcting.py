@@ -32,7 +32,7 @@ import polars as pl
 
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.revisions import FULL, SHOWN, WAITING, Revisions
+from sqlwin.operators.revisions import LATE, SHOWN, WAITING, WORD, Revisions
 from sqlwin.policies import Late, Policy
 
 WAITED = "__waited"
@@ -93,13 +93,11 @@ class Correcting(ABC):
         """
         judged = self._judged(self.revisions.was(windows, stores), stores)
         valued = self._valued(judged, stores)
-        late = pl.col(FULL) | pl.col(SHOWN)
-        emit = pl.when(late).then(pl.lit("late")).otherwise(pl.lit("early"))
         waited = pl.col(WAITING).fill_null(0) > 0
         self.revisions.settle(valued.filter(waited), stores)
         parts = ((valued.filter(waited), True), (valued.filter(~waited), False))
         emitted = [
-            self._changes(part, emit).with_columns(pl.lit(w).alias(WAITED)) for part, w in parts
+            self._changes(part, WORD).with_columns(pl.lit(w).alias(WAITED)) for part, w in parts
         ]
         return pl.concat(emitted)
 
@@ -125,11 +123,9 @@ class Correcting(ABC):
         """Emit windows of records: `late` the full and the shown ones, `early` the others."""
         if records.is_empty():
             return self.nothing()
-        late = pl.col(FULL) | pl.col(SHOWN)
         judged = self._judged(records, stores)
-        chosen = self._valued(judged.filter(late) if late_only else judged, stores)
-        emit = pl.when(late).then(pl.lit("late")).otherwise(pl.lit("early"))
-        return self._send(chosen, emit, stores)
+        chosen = self._valued(judged.filter(LATE) if late_only else judged, stores)
+        return self._send(chosen, WORD, stores)
 
     def _send(self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores) -> pl.DataFrame:
         """Emit; windows with a record are settled, those without need none."""

@@ -17,9 +17,8 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.reading import ROWS
-from sqlwin.operators.revisions import everything
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from sqlwin.state.contract import FLOOR

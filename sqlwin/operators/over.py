@@ -24,14 +24,14 @@ of 9:01 comes. It is late, and so emitted as revision 0 of its own; rows of 9:01
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END
-from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
+from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.framing import Call
 from sqlwin.operators.fullness import Fullness
@@ -39,16 +39,13 @@ from sqlwin.operators.history import OLD_ROW
 from sqlwin.operators.leaving import Leaving
 from sqlwin.operators.limits import Limits
 from sqlwin.operators.reading import ROWS, Reading
-from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions, bounds, everything
-from sqlwin.operators.sharing import Share, shares_of
+from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions
+from sqlwin.operators.sharing import Shares, shares_of
 from sqlwin.operators.touching import FILLED, Touching
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import PART, POSITION, ROW_KEY, SEQ, TS
+from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS
 
 __all__ = ["ROWS", "OverAggregator"]
-
-INSTANT = pl.Datetime("us", "UTC")
-STREAM = "__stream"
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class OverAggregator(Correcting):
         return Revisions(self.identity, TS, remembered)
 
     @cached_property
-    def shares(self) -> tuple[Share, ...]:
+    def shares(self) -> Shares:
         return shares_of(self.calls)
 
     @cached_property
@@ -98,7 +95,7 @@ class OverAggregator(Correcting):
 
     @cached_property
     def limits(self) -> Limits:
-        first, *others = [share.partition for share in self.shares]
+        first, *others = [share.partition for share in self.shares.each]
         return Limits(self.policy, tuple(k for k in first if all(k in o for o in others)))
 
     @cached_property
@@ -116,12 +113,15 @@ class OverAggregator(Correcting):
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.limits.floors(stores)
 
+    def patient(self) -> OverAggregator:
+        return replace(self, policy=self.policy.forever)
+
     def told_before(self, closed: int) -> int:
         return closed - self.fullness.after
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost rows back, which all other stores have counted; see `Restoring`."""
-        there = stores[ROWS].scan(*bounds(batch[TS])) if len(batch) else batch
+        there = stores[ROWS].scan(*bounds(batch[TS]))
         lacking = batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
         told = self.touching.touched(lacking if since is not None else lacking.clear(), stores)
         stores[ROWS].put(lacking)
@@ -135,12 +135,13 @@ class OverAggregator(Correcting):
         filled = self.revisions.was(touched.filter(FILLED).select(self.identity), stores)
         full = filled.filter(~pl.col(SHOWN)).select(self.identity)
         others = touched.join(full, on=list(self.identity), how="anti", nulls_equal=True)
+        others = others.with_columns(pl.col(FULL) & ~pl.col(FILLED))  # it closes in this call
         told = self._remember(others, stores)
         stores[ROWS].put(batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
         self.revisions.touch(told, stores, now, self.policy)
-        return self._close(full, stores)  # late rows were what these waited for
+        return self._close(filled.select(self.identity), stores)  # late rows were their followers
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         moved = watermark > stores.closed
@@ -177,7 +178,7 @@ class OverAggregator(Correcting):
     def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
         """Identities of rows that become full."""
         if self.fullness.never:
-            return self._identities(stores[ROWS].scan(0, 0))
+            return self._identities(stores[ROWS].layout.empty())
         if not self.fullness.counting:
             after = self.fullness.after
             return self._identities(stores[ROWS].scan(closed - after, watermark - after))
@@ -213,13 +214,13 @@ class OverAggregator(Correcting):
 
     def _rows_of(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The row of each window, in order; of peers that make one window the last."""
-        rows = stores[ROWS].scan(*bounds(windows[TS])) if len(windows) else stores[ROWS].scan(0, 0)
+        on = list(self.identity)
         if self.fullness.counting:
             found = self.reading.all_rows(stores)
-            ids = windows.select(self.identity)
-            rows = found.join(ids, on=list(self.identity), how="semi", nulls_equal=True)
+            rows = found.join(windows.select(on), on=on, how="semi", nulls_equal=True)
             rows = rows.sort(POSITION)
-        on = list(self.identity)
+        else:
+            rows = stores[ROWS].scan(*bounds(windows[TS]))
         if self.per_instant:
             rows = rows.unique(on, keep="last", maintain_order=True)
         if len(rows) == len(windows) and rows.select(on).equals(windows.select(on)):
@@ -243,8 +244,4 @@ class OverAggregator(Correcting):
         if self.per_instant:
             names = (*self.calls[0].partition, "window_start", "window_end")
             return row_key({name: rows.schema[name] for name in names})
-        position = row_key({PART: rows.schema[PART], SEQ: rows.schema[SEQ]})
-        source = pl.Series([self.stream]).to_frame(STREAM).select(row_key({STREAM: pl.String()}))
-        return pl.concat_str([pl.lit(source.item()[:-1] + ","), position.str.slice(1)]).alias(
-            ROW_KEY
-        )
+        return row_key_at(self.stream)

@@ -27,7 +27,7 @@ milk: it goes out `late` as 6 and 1, revision 1, and so does tea, as 3 and 2, re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -35,14 +35,13 @@ from sqlwin.kernels.panes import ENDLESS
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import WAITED
-from sqlwin.operators.revisions import bounds
 from sqlwin.schema import EMIT, ROW_KEY
 
 RANKED = "ranked"
 AT = "__at"
-SENT, WORD = "__sent", "__word"
+SENT, KIND = "__sent", "__kind"
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,9 @@ class WindowRanker:
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         self.inner.restore(batch, stores, now, since)
 
+    def patient(self) -> WindowRanker:
+        return replace(self, inner=self.inner.patient())
+
     def told_before(self, closed: int) -> int:
         return self.inner.told_before(closed)
 
@@ -113,11 +115,11 @@ class WindowRanker:
         moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
         differs = pl.any_horizontal(pl.col(WAS) < 0, *moved)
         ours = pl.any_horizontal(SENT, WAITED, pl.col(WAS) >= 0)
-        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(WORD) == "full")))
+        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full")))
         was = (pl.col(WAS) + 1).cast(pl.Int32)
         stores[RANKED].put(out.with_columns(was).select(list(self.columns)))
-        known = out.select(*self.output, WORD, WAS, ROW_KEY, *(OLD + c for c in self.output))
-        emissions = changes(known, pl.col(WORD), self.withdraw)
+        known = out.select(*self.output, KIND, WAS, ROW_KEY, *(OLD + c for c in self.output))
+        emissions = changes(known, pl.col(KIND), self.withdraw)
         return emissions.select(*self.output, *CHANGE_SCHEMA)
 
     def _placed(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -135,12 +137,12 @@ class WindowRanker:
         old = known.select(ROW_KEY, WAS, *(pl.col(c).alias(OLD + c) for c in self.output))
         beside = rows.join(old, on=ROW_KEY, how="left")
         by = Standing(self.standing.function, (AT, *self.partition), self.standing.order)
-        placed = by.of(beside, self.name, ties=(*self.inner.keys, ROW_KEY))
+        placed = by.of(beside, self.name, ties=self.inner.by.names)
         return placed.with_columns(pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)))
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
         end = pl.col("window_end").cast(pl.Int64) if self._ends else pl.lit(ENDLESS, pl.Int64)
-        marks = (end.alias(AT), pl.lit(sent).alias(SENT), pl.col(EMIT).alias(WORD), WAITED)
+        marks = (end.alias(AT), pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED)
         return rows.select(*self.inner.output, ROW_KEY, *marks)
 
     def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:

@@ -87,11 +87,14 @@ class ReferenceOperator:
             self.taken += rows
             self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
             filled = [w for w in self.windows.values() if self._filled(before.get(w.row_key), w)]
-            told = self._emit(filled, "full")
+            unshown = [w for w in filled if w.row_key not in self.shown]
+            closing = filled if self.policy.late is Late.NEVER else unshown
+            told = self._emit(unshown, "full")
+            again = self._emit([w for w in closing if w not in unshown], "late")
             for window in self.windows.values():
-                if self._touched(before.get(window.row_key), window) and window not in filled:
+                if self._touched(before.get(window.row_key), window) and window not in closing:
                     self._touch(window, max(1, len(window.held & new)), now)
-            return told
+            return pl.concat([told, again])
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -182,7 +185,7 @@ class ReferenceOperator:
 
     def _filled(self, before: Window | None, window: Window) -> bool:
         """Whether it waited for rows to follow, which came late: it is full with them."""
-        was_open = before is not None and not self._late(before)
+        was_open = before is not None and not self._full(before)
         return was_open and self._full(window) and not self.definition.by_count
 
     def _touch(self, window: Window, rows: int, now: int) -> None:

@@ -25,9 +25,9 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.panes import WINDOW_END, earliest
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, ROWS
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.grouping import Grouping
-from sqlwin.operators.revisions import STORE, everything
+from sqlwin.operators.revisions import STORE
 from sqlwin.policies import Policy
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole

@@ -34,7 +34,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.changes import OLD, WAS
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.policies import Early, Late, Policy
 
 STORE = "revisions"
@@ -46,6 +46,10 @@ RECORD: dict[str, pl.DataType] = {
     WAITING: pl.Int64(),
     SHOWN: pl.Boolean(),
 }
+
+LATE = pl.col(FULL) | pl.col(SHOWN)
+WORD = pl.when(LATE).then(pl.lit("late")).otherwise(pl.lit("early"))
+"""What an emission of a window with its record beside it is called, at its close aside."""
 
 
 @dataclass(frozen=True)
@@ -85,16 +89,15 @@ class Revisions:
             pl.when(first).then(pl.col(f"{name}.told")).otherwise(name).alias(name)
             for name in (WAS, *self.old)
         ).with_columns(pl.col(WAITING).fill_null(0) + pl.col(ADDED))
-        late = pl.col(FULL) | pl.col(SHOWN)
-        due = pl.when(late).then(_late(policy, now)).otherwise(_early(policy, now))
+        due = pl.when(LATE).then(_late(policy, now)).otherwise(_early(policy, now))
         kept = records.with_columns(due.cast(pl.Int64).alias(DUE)).filter(_counts(policy))
         stores[STORE].put(kept.select(*self.identity, *RECORD, *self.old))
         stores.pending = _least(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
 
-    def was(self, windows: pl.DataFrame, stores: Stores, otherwise: int = -1) -> pl.DataFrame:
+    def was(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`windows`, each with its record beside it, in their order.
 
-        Where there is none, `__was` is `otherwise`, `__shown` false and all else NULL;
+        Where there is none, `__was` is -1, `__shown` false and all else NULL;
         so `__waiting` is NULL iff there is no record.
         """
         known = self._records(windows, stores)
@@ -104,7 +107,7 @@ class Revisions:
         else:
             joined = self._join(windows, known)
         return joined.with_columns(
-            pl.col(WAS).fill_null(pl.lit(otherwise, pl.Int32)), pl.col(SHOWN).fill_null(False)
+            pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)), pl.col(SHOWN).fill_null(False)
         )
 
     def unrecorded(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -118,7 +121,7 @@ class Revisions:
     def due(self, stores: Stores, now: int) -> pl.DataFrame:
         """Records whose time has come; nothing is read where none's has."""
         if stores.pending is None or now < stores.pending:
-            return stores[STORE].scan(0, 0)
+            return stores[STORE].layout.empty()
         return everything(stores, STORE).filter(pl.col(DUE) <= now)
 
     def waiting(self, stores: Stores, before: int = END) -> pl.DataFrame:
@@ -152,18 +155,7 @@ class Revisions:
         )
 
     def _records(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if windows.is_empty():
-            return stores[STORE].scan(0, 0)
         return stores[STORE].scan(*bounds(windows[self.time]))
-
-
-def bounds(times: pl.Series) -> tuple[int, int]:
-    """The half-open range of non-empty Int64 `times`."""
-    return times.min(), times.max() + 1  # type: ignore[return-value,operator]
-
-
-def everything(stores: Stores, name: str) -> pl.DataFrame:
-    return stores[name].scan(START, END)
 
 
 def _early(policy: Policy, now: int) -> pl.Expr:
@@ -192,9 +184,8 @@ def _counts(policy: Policy) -> pl.Expr:
     LATE NEVER keeps count of a window that was shown and is not full yet: its real
     close is to tell what the end of input could not know.
     """
-    late = pl.col(FULL) | pl.col(SHOWN)
     corrected = ~pl.col(FULL) if policy.late is Late.NEVER else pl.lit(True)
-    return pl.when(late).then(corrected).otherwise(pl.lit(policy.early is not None))
+    return pl.when(LATE).then(corrected).otherwise(pl.lit(policy.early is not None))
 
 
 def _least(one: int | None, other: int | None) -> int | None:

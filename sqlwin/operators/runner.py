@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.framing import evaluate
 from sqlwin.operators.numbering import AT, NUMBER
-from sqlwin.operators.revisions import everything
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.schema import PLACE, POSITION
 

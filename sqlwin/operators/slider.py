@@ -21,12 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from sqlwin.kernels.frames import Mask
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.counting import Counting
-from sqlwin.operators.framing import Call, Mask, evaluate
+from sqlwin.operators.framing import Call, evaluate
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
-from sqlwin.operators.revisions import everything
 from sqlwin.operators.tuples import RING, SLOT
 
 
@@ -85,7 +85,7 @@ class TupleSlider(Counting):
         )
         slot = (pl.col(NUMBER) % (self.size - 1)).alias(SLOT)
         ring = stores[RING]
-        ring.put(live.with_columns(slot).select(ring.scan(0, 0).columns))
+        ring.put(live.with_columns(slot).select(ring.layout.schema.names()))
 
     def _emit(self, rows: pl.DataFrame, wanted: Mask) -> pl.DataFrame:
         ordered = rows.with_columns(pl.Series("__wanted", wanted)).sort(NUMBER, *self.partition)

@@ -18,12 +18,12 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.changes import WAS
-from sqlwin.operators.contract import Stores
-from sqlwin.operators.framing import Call, changed
+from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.framing import changed
 from sqlwin.operators.fullness import Fullness
 from sqlwin.operators.history import OLD_ROW
 from sqlwin.operators.reading import ROWS, Reading
-from sqlwin.operators.revisions import ADDED, FULL, bounds
+from sqlwin.operators.revisions import ADDED, FULL
 from sqlwin.schema import POSITION, TS
 from sqlwin.windows import Unit
 
@@ -46,13 +46,14 @@ class Touching:
         stored yet. `__filled`: it waited for rows to follow, and late ones came.
         """
         if batch.is_empty():
-            return self._told(stores[ROWS].scan(0, 0), *(np.zeros(0, dtype=t) for t in "?l???"))
+            none = stores[ROWS].layout.empty()
+            return self._told(none, *(np.zeros(0, dtype=t) for t in "?l???"))
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
         rows = pl.concat([old, came.with_columns(flags).select(old.columns)]).sort(POSITION)
         new = rows[NEW].to_numpy()
-        hit, added = changed(rows, new, self._calls, TS, self.enough)
+        hit, added = changed(rows, new, self.reading.shares.calls, TS, self.enough)
         full, was = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
         was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.closed)
         filled = full & ~was & ~new
@@ -81,10 +82,10 @@ class Touching:
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""
-        if any(call.frame.unit is Unit.ROWS for call in self._calls):
+        if any(call.frame.unit is Unit.ROWS for call in self.reading.shares.calls):
             return self._of_partition(self.reading.all_rows(stores), batch)
         lo, hi = bounds(batch[TS])
-        frames = [call.frame for call in self._calls]
+        frames = [call.frame for call in self.reading.shares.calls]
         after = [frame.preceding for frame in frames]
         until = END if None in after else hi + max(a for a in after if a is not None)
         since = START if self.fullness.never else lo - self.fullness.after
@@ -92,12 +93,9 @@ class Touching:
 
     def _of_partition(self, rows: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:
         """Those of the batch's partitions, where all calls have the same."""
-        if len(self.reading.shares) > 1 or not self.reading.shares[0].partition:
+        first, *others = self.reading.shares.each
+        if others or not first.partition:
             return rows
-        on = list(self.reading.shares[0].partition)
+        on = list(first.partition)
         keys = batch.select(on).unique()
         return rows.join(keys, on=on, how="semi", nulls_equal=True, maintain_order="left")
-
-    @property
-    def _calls(self) -> tuple[Call, ...]:
-        return tuple(call for share in self.reading.shares for call in share.calls)

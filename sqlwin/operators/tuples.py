@@ -1,12 +1,11 @@
 """Windows measured in messages, tumbling and hopping.
 
 Numbers stand in for time. A hop of n messages every m has the windows that start
-at message 1, 1 + m, 1 + 2m … (or so many later as its offset says). Each is full
-at its n-th message, and goes out `full` with the batch that brings it. Numbers
-come in order, so nothing is late. Before it is full a window goes out `early` by
-the policy, and `full` if the input ends or is silent for TIMEOUT: then it is
-`shown`, until its next row. Once its n messages are there it goes out `full` for
-good, as an update if it was emitted before.
+at message 1, 1 + m, 1 + 2m …. Each is full at its n-th message, and goes out `full`
+with the batch that brings it. Numbers come in order, so nothing is late. Before it is
+full a window goes out `early` by the policy, and `full` if the input ends or is silent
+for TIMEOUT: then it is `shown`, until its next row. Once its n messages are there it
+goes out `full` for good, as an update if it was emitted before.
 
 Messages that fail WHERE are numbered like all others and take no other part.
 
@@ -40,22 +39,23 @@ from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contents import FIRST, LAST, PANE
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
+from sqlwin.operators.counting import Counting
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
-from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions, everything
+from sqlwin.operators.numbering import STORE as COUNTS
+from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, SEQ
-from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Hop
 
 RING = "ring"
-SLOT, PANE = "__slot", "__pane"
-FIRST, LAST = "__first", "__last"
+SLOT = "__slot"
 
 
 @dataclass(frozen=True)
-class TupleAggregator(Correcting):
+class TupleAggregator(Counting, Correcting):
     """`hop` in messages of the partition, a prefix of `keys`."""
 
     stream: str
@@ -85,16 +85,13 @@ class TupleAggregator(Correcting):
     def numbering(self) -> Numbering:
         return Numbering({name: self.keys[name] for name in self.partition})
 
-    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows
-
-    def sample(self) -> pl.DataFrame:
-        """No panes, with the columns that panes have."""
-        return self._lift(pl.DataFrame(schema={**self.below, **PLACE, NUMBER: pl.Int64()}))
-
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        """None: a message that comes is the newest, whatever its time."""
-        return pl.DataFrame(schema={FLOOR: pl.Int64()})
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Of a record of the ring; accumulators as lifting makes them."""
+        none = pl.DataFrame(schema={**self.below, **PLACE, NUMBER: pl.Int64()})
+        types = {**self._lift(none).schema, SLOT: pl.Int64()}
+        accumulators = (name for fold in self.folds for name in fold.columns)
+        return {name: types[name] for name in (*self.keys, SLOT, PANE, FIRST, LAST, *accumulators)}
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
@@ -109,10 +106,6 @@ class TupleAggregator(Correcting):
         self._keep(panes, counts, stores)
         self._touch(self._windows(came, counts).filter(~self._is_full), stores, now)
         return full
-
-    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(stores.closed, watermark)
-        return self.nothing()
 
     # What goes out.
 
@@ -130,7 +123,7 @@ class TupleAggregator(Correcting):
         old = {name: pl.lit(None, self.output[name.removeprefix(OLD)]) for name in revisions.old}
         told = windows.group_by(revisions.identity).agg(pl.col(ADDED).sum())
         shown = revisions.was(told, stores).filter(pl.col(SHOWN))
-        record = stores[STORE].scan(0, 0).columns
+        record = stores[STORE].layout.schema.names()
         stores[STORE].put(shown.with_columns(pl.lit(False).alias(SHOWN)).select(record))
         revisions.touch(told.with_columns(**never, **old), stores, now, self.policy)
 
@@ -156,7 +149,7 @@ class TupleAggregator(Correcting):
     # From messages to panes to windows.
 
     def _lift(self, numbered: pl.DataFrame) -> pl.DataFrame:
-        rows = numbered.filter(pl.col(NUMBER) >= origin(self.hop)).sort(POSITION)
+        rows = numbered.sort(POSITION)
         taking = rows.filter(pl.col(self.where)) if self.where else rows
         pane = pane_start(pl.col(NUMBER), self.hop.pane, origin(self.hop)).alias(PANE)
         lifted = [expr for fold in self.folds for expr in fold.lift()]
@@ -171,11 +164,12 @@ class TupleAggregator(Correcting):
         )
         slot = ((pl.col(PANE) - origin(self.hop)) // self.hop.pane % slots).alias(SLOT)
         ring = stores[RING]
-        ring.put(live.with_columns(slot).select(ring.scan(0, 0).columns))
+        ring.put(live.with_columns(slot).select(ring.layout.schema.names()))
 
     def _held(self, stores: Stores) -> pl.DataFrame:
         """The panes of each window that the ring still holds whole."""
-        return self._windows(everything(stores, RING).drop(SLOT), self.numbering.counts(stores))
+        counts = everything(stores, COUNTS)
+        return self._windows(everything(stores, RING).drop(SLOT), counts)
 
     def _windows(self, panes: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
         """Each pane once for every window that holds it, with its slot and the counts."""

@@ -25,15 +25,15 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.operators.contract import Stores
-from sqlwin.operators.revisions import bounds
+from sqlwin.operators import contents, reading
+from sqlwin.operators.contract import Stores, bounds
 from sqlwin.runtime.rejects import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import FLOOR, Combine, Layout, Store
 
 SEEN, KNOWN = "seen", "__known"
-MESSAGES = ("messages", "rows")
+MESSAGES = (contents.MESSAGES, reading.ROWS)
 """The stores that hold messages; all others are window metadata."""
 
 

@@ -30,9 +30,9 @@ import polars as pl
 
 from sqlwin.errors import Incomplete, StateError
 from sqlwin.instants import END, START
-from sqlwin.operators.contract import Restoring, Stores
-from sqlwin.operators.ranking import WindowRanker
-from sqlwin.operators.revisions import DUE, STORE, WAITING, bounds, everything
+from sqlwin.operators import contents
+from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.revisions import DUE, STORE, WAITING
 from sqlwin.runtime.admission import MESSAGES, SEEN
 from sqlwin.runtime.lower import Lowered
 from sqlwin.schema import PART, POSITION, SEQ, TS
@@ -77,7 +77,7 @@ class Recovery:
         """
         if not self.lazy or new.is_empty():
             return len(new) > 0
-        return self.store != "messages" and bool((new[TS] < self.closed).any())
+        return self.store != contents.MESSAGES and bool((new[TS] < self.closed).any())
 
 
 def recovery(
@@ -136,14 +136,6 @@ def _blobs(index: dict[str, Any]) -> list[dict[str, Any]]:
 def first_positions(missing: pl.DataFrame) -> dict[int, int]:
     """Where a replay has to begin, by partition of the source."""
     return dict(missing.group_by(PART).agg(pl.col(SEQ).min()).sort(PART).iter_rows())
-
-
-def patient(operator: Restoring) -> Restoring:
-    """The same operator, which lets nothing retire."""
-    if isinstance(operator, WindowRanker):
-        return replace(operator, inner=patient(operator.inner))  # type: ignore[arg-type]
-    policy = replace(operator.policy, retain=None, retain_rows=None)  # type: ignore[attr-defined]
-    return replace(operator, policy=policy)  # type: ignore[type-var]
 
 
 def hold(before: int, stores: Stores) -> None:

@@ -16,9 +16,8 @@ import polars as pl
 
 from sqlwin.instants import END, START, format_instant, from_datetime
 from sqlwin.policies import Expired
-from sqlwin.schema import PART, SEQ, TS, iso_columns
+from sqlwin.schema import INSTANT, PART, SEQ, TS, iso_columns
 
-INSTANT = pl.Datetime("us", "UTC")
 EXPIRED = "expired"
 WHOLE = "__whole"
 INTERNAL = (WHOLE,)

@@ -119,14 +119,7 @@ def _sums(sums: base_sums.BaseSums) -> list[Shape]:
 
 @shapes.register
 def _tuples(operator: TupleAggregator) -> list[Shape]:
-    columns = {
-        **operator.keys,
-        tuples.SLOT: INT,
-        tuples.PANE: INT,
-        **_extent(),
-        **_accumulators(operator),
-    }
-    ring = _layout(tuples.RING, columns, tuple(operator.keys), (tuples.SLOT,), ONE_SLICE)
+    ring = _layout(tuples.RING, operator.columns, tuple(operator.keys), (tuples.SLOT,), ONE_SLICE)
     records = operator.revisions.columns({**operator.output, WINDOW: INT, tuples.SLOT: INT})
     slots = _layout(revisions.STORE, records, tuple(operator.keys), (tuples.SLOT,), ONE_SLICE)
     recorded = (slots, last_written(slots))
@@ -169,16 +162,6 @@ def _layout(
     name: str, columns: Columns, keys: tuple[str, ...], order: tuple[str, ...], width: int
 ) -> Layout:
     return Layout(name, tuple(columns.items()), keys, order, width)
-
-
-def _extent() -> Columns:
-    return {"__first": INT, "__last": INT}
-
-
-def _accumulators(operator: TupleAggregator) -> Columns:
-    """Names and dtypes of the accumulators, as the operator's own lift makes them."""
-    sample = operator.sample()
-    return {name: sample.schema[name] for fold in operator.folds for name in fold.columns}
 
 
 def _revisions(records: revisions.Revisions, types: Columns, width: int) -> Shape:

@@ -31,7 +31,6 @@ from sqlwin.runtime.recovery import (
     hold,
     incomplete,
     lost,
-    patient,
     recovery,
     release,
 )
@@ -217,7 +216,7 @@ class Task:
         watermark = self.clock.of(self.query.stream.name)
         assert operator is not None
         if known is not None:
-            operator = patient(self._restoring)
+            operator = self._restoring.patient()
         out = [operator.on_batch(rows, stores, now) for rows in batch]
         out.append(operator.on_watermark(watermark, stores, now))
         if known is not None:

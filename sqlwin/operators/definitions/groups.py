@@ -60,13 +60,17 @@ class Groups:
                     for start, end in windows_holding(row[self._measure], self.window):
                         members[name, start, end].append(row)
         return [
-            self._window(start, end, groups[name], by_position(held), counts)
+            self._window(start, end, groups[name], self._ordered(held), counts)
             for (name, start, end), held in sorted(members.items(), key=lambda m: m[0][::-1])
         ]
 
     @property
     def by_count(self) -> bool:
         return self.window.unit is Unit.ROWS
+
+    def _ordered(self, held: list[Row]) -> list[Row]:
+        """Messages are numbered already: in the order that FIRST and LAST go by."""
+        return held if self.by_count else by_position(held)
 
     @property
     def _measure(self) -> str:
