@@ -41,11 +41,14 @@ def run(script: Script, options: RunOptions) -> Summary:
     runners = [_Runner(script, n, out, options) for n, out in enumerate(outlets(script, options))]
     try:
         _loop(runners, options, summary)
+        for runner in runners:
+            runner.finish(summary)
     except KeyboardInterrupt:
         if not options.follow:
             raise
-    for runner in runners:
-        runner.close(summary)
+    finally:
+        for runner in runners:
+            runner.close()
     return summary
 
 
@@ -84,7 +87,7 @@ class _Runner:
         self.front = Front(self.query)
         self.progress = self._restored()
         self.task = Task(self.query, self.blobs, uuid.uuid4().hex)
-        self.deadline: int | None = None
+        self.deadline = self.task.deadline()
 
     def step(self, summary: Summary) -> bool:
         """Read the next file, if there is one."""
@@ -108,8 +111,11 @@ class _Runner:
         if self.deadline is not None and self.deadline <= now():
             self._without_rows(summary, end=False)
 
-    def close(self, summary: Summary) -> None:
+    def finish(self, summary: Summary) -> None:
         self._without_rows(summary, end=self.options.ends)
+
+    def close(self) -> None:
+        """What was taken since the last commit is taken again by the next run."""
         if self.blobs is not None:
             self.blobs.close()
 

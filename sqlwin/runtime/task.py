@@ -162,6 +162,11 @@ class Task:
         after, missing = {part: seq + 1 for part, seq in self.offsets.items()}, self.missing()
         return after if missing is None else {**after, **first_positions(missing)}
 
+    def deadline(self) -> int | None:
+        """Of the next tick that would say something; None where there is none to wait for."""
+        operator = self.query.operator
+        return None if operator is None else operator.next_deadline(self.stores)
+
     def edge(self) -> tuple[object, ...]:
         """Changes when a window opens or anything is purged: when state is to be flushed."""
         newest = max((max(s.values()) for s in self.clock.seen.values() if s), default=0)
@@ -240,11 +245,10 @@ class Task:
             rule.retire(watermark, self.stores, floors)
 
     def _output(self, results: list[pl.DataFrame], *admitted: Admitted) -> Output:
-        operator = self.query.operator
         return Output(
             pl.concat([self.back.nothing(), *results]),
             {name: self.clock.of(name) for name in self.clock.delays},
-            None if operator is None else operator.next_deadline(self.stores),
+            self.deadline(),
             pl.concat([no_rejects(), *(each.errors for each in admitted)]),
             sum(each.replayed for each in admitted),
         )
