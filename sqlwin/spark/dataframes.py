@@ -59,8 +59,7 @@ class SparkQuery:
         for end in [False, True] if drain else [False]:
             frame = bucketed(self._packed(program, folder.path, end), program)
             writer = frame.writeStream.option("checkpointLocation", str(checkpoint / "spark"))
-            each = delivered(program, folder, on_came)
-            finished(writer.foreachBatch(each).trigger(availableNow=True).start())
+            finished(writer.foreachBatch(delivered(program, on_came)).trigger(availableNow=True).start())
 
     def start(self, on_came: OnCame, checkpoint: Path, **trigger: Any) -> StreamingQuery:
         """Start and go on; `trigger` as that of a DataStreamWriter."""
@@ -68,7 +67,7 @@ class SparkQuery:
         program = settled(self._program, folder)
         frame = bucketed(self._packed(program, folder.path, False), program)
         writer = frame.writeStream.option("checkpointLocation", str(checkpoint / "spark"))
-        return writer.foreachBatch(delivered(program, folder, on_came)).trigger(**trigger).start()
+        return writer.foreachBatch(delivered(program, on_came)).trigger(**trigger).start()
 
     @property
     def _program(self) -> Program:

@@ -29,7 +29,6 @@ class Reading:
     program: str
     pieces: tuple[tuple[int, int, Piece], ...]
     watermarks: Mapping[int, int]
-    batch: int
     now: int
     end: bool
     control: bool
@@ -44,7 +43,6 @@ class StepReading:
     step: int
     only: frozenset[int]
     watermarks: Mapping[int, int]
-    batch: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,6 @@ class Ticking:
     """The clock alone."""
 
     program: str
-    batch: int
     now: int
     end: bool
 
@@ -132,7 +129,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
         yield from packer.flush()
         if reading.control or counts[query]:
             end = reading.end and reading.control
-            seen = Mark(reading.now, reading.batch, end, marks[query], read=counts[query])
+            seen = Mark(reading.now, end, marks[query], read=counts[query])
             yield from packer.mark(seen)
 
 
@@ -150,14 +147,12 @@ def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
             yield from packer.errors(0, came.errors)
             yield from packer.errors(0, taken.errors)
         read_ = 0 if step.rows is None else len(step.rows)
-        yield from packer.mark(
-            Mark(step.now, reading.batch, step.end, marks, step.watermark, read_)
-        )
+        yield from packer.mark(Mark(step.now, step.end, marks, step.watermark, read_))
 
 
 def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
     for query in range(len(program.queries)):
-        yield from Packer(program, query).mark(Mark(reading.now, reading.batch, reading.end))
+        yield from Packer(program, query).mark(Mark(reading.now, reading.end))
 
 
 def _hint(watermarks: Mapping[int, int], query: int) -> int:

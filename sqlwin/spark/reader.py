@@ -26,7 +26,7 @@ from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing, Piece
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.progress import After, after
+from sqlwin.spark.progress import after
 from sqlwin.spark.read import Reading, StepReading, Ticking, packed
 from sqlwin.spark.source import Settings
 
@@ -66,7 +66,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not self.bounded:
             self._discover()
         at = Offset.load(start)
-        then = self._next(at, after(self.folder, at.batch))
+        then = self._next(at)
         return start if then is None else then.dump()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -77,7 +77,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return [Part(reading) for reading in self._readings(first, last)]
         ended = last.ended_since(first)
         if self.settings.input == "tick":
-            return [Part(Ticking(self.settings.program, last.batch, last.now, ended))]
+            return [Part(Ticking(self.settings.program, last.now, ended))]
         return [Part(reading) for reading in self._step_readings(last)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -87,14 +87,15 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     # What the next batch takes.
 
-    def _next(self, at: Offset, left: After) -> Offset | None:
+    def _next(self, at: Offset) -> Offset | None:
         now = time.time_ns() // 1_000
+        if self.settings.input == "tick":
+            return self._tick(at, now)
+        left = after(self.folder, at.batch)
         watermarks = {str(query): instant for query, instant in left.watermarks.items()}
         if self.settings.input == "feed":
             more = at.step < self.steps
             return at.then(at.now, step=at.step + 1, watermarks=watermarks) if more else None
-        if self.settings.input == "tick":
-            return self._tick(at, now)
         files, rest = self._files(at)
         end = self.settings.end and not rest and (files is not None or at.unread)
         due = not self.bounded and left.deadline is not None and left.deadline <= now
@@ -163,7 +164,6 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 program=self.settings.program,
                 pieces=tuple(share),
                 watermarks={int(query): at for query, at in last.watermarks.items()},
-                batch=last.batch,
                 now=last.now,
                 end=last.ended_since(first),
                 control=number == 0,
@@ -175,7 +175,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         for share in _shared(touched, self.settings.tasks, lambda _: 1):
             only = frozenset(share)
             yield StepReading(
-                self.settings.program, self.settings.base, last.step, only, watermarks, last.batch
+                self.settings.program, self.settings.base, last.step, only, watermarks
             )
 
 

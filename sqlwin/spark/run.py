@@ -118,7 +118,7 @@ def start(
     trigger: dict[str, Any] = {"processingTime": TRIGGER} if follow else {"availableNow": True}
     return (
         bucketed(packed, program)
-        .writeStream.foreachBatch(delivered(program, folder, on_came))
+        .writeStream.foreachBatch(delivered(program, on_came, folder))
         .option("checkpointLocation", str(checkpoint / "spark"))
         .trigger(**trigger)
         .start()
@@ -197,14 +197,19 @@ class Delivery:
 
 
 def delivered(
-    program: Program, folder: Folder, on_came: OnCame
+    program: Program, on_came: OnCame, folder: Folder | None = None
 ) -> Callable[[DataFrame, int], None]:
+    """What foreachBatch runs. folder: where a batch leaves what the next one needs to know.
+
+    Spark counts batches from 0, offsets from 1: a batch has the number of its end.
+    """
+
     def deliver(frame: DataFrame, number: int) -> None:
         came = collected(program, frame)
-        done = [(query, each) for query, what in came.items() for each in what.done]
-        batch = max((each.batch for _, each in done if each.batch is not None), default=number)
-        on_came(batch, came)
-        leave(folder, batch, _left(after(folder, batch - 1), done))
+        on_came(number + 1, came)
+        if folder is not None:
+            done = [(query, each) for query, what in came.items() for each in what.done]
+            leave(folder, number + 1, _left(after(folder, number), done))
 
     return deliver
 

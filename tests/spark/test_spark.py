@@ -188,6 +188,21 @@ def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) ->
     assert 0 < table.count() < len(expected(rows(0, 100)))
 
 
+def test_batches_of_dataframes_are_numbered_one_by_one(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Ticks come now and then, so they do not count: a sink would replace one by the other."""
+    for name in "abc":
+        write(tmp_path / "orders", f"{name}.csv", rows(0, 10))
+    one = spark.readStream.option("maxFilesPerTrigger", 1).option("header", True)
+    frame = one.schema("product STRING, value BIGINT, ts TIMESTAMP").csv(str(tmp_path / "orders"))
+    query = query_over(spark, script(tumble(orders())), {"orders": frame})
+    numbers: list[int] = []
+    query.run(lambda batch, _: numbers.append(batch), tmp_path / "cp")
+    assert numbers == [1, 2, 3]
+    assert not (tmp_path / "cp" / "sqlwin" / "progress").exists(), "nobody reads it"
+
+
 SQL = """
     CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
     SELECT product, window_start, SUM(value) AS total
