@@ -59,7 +59,9 @@ class SparkQuery:
         for end in [False, True] if drain else [False]:
             frame = bucketed(self._packed(program, folder.path, end), program)
             writer = frame.writeStream.option("checkpointLocation", str(checkpoint / "spark"))
-            finished(writer.foreachBatch(delivered(program, on_came)).trigger(availableNow=True).start())
+            finished(
+                writer.foreachBatch(delivered(program, on_came)).trigger(availableNow=True).start()
+            )
 
     def start(self, on_came: OnCame, checkpoint: Path, **trigger: Any) -> StreamingQuery:
         """Start and go on; `trigger` as that of a DataStreamWriter."""

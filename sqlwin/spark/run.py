@@ -83,7 +83,11 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
                 follow=options.follow,
             )
 
-        patiently(begin)
+        try:
+            patiently(begin)
+        except KeyboardInterrupt:
+            if not options.follow:
+                raise
     return delivery.summary
 
 
@@ -142,6 +146,7 @@ def finished(query: StreamingQuery) -> None:
         query.awaitTermination()
     except KeyboardInterrupt:
         query.stop()
+        raise
     except StreamingQueryException as failure:
         raise RunError(cause(str(failure))) from failure
 

@@ -188,9 +188,7 @@ def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) ->
     assert 0 < table.count() < len(expected(rows(0, 100)))
 
 
-def test_batches_of_dataframes_are_numbered_one_by_one(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_batches_of_dataframes_are_numbered_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
     """Ticks come now and then, so they do not count: a sink would replace one by the other."""
     for name in "abc":
         write(tmp_path / "orders", f"{name}.csv", rows(0, 10))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from pyspark.errors import StreamingQueryException
 
 from sqlwin.errors import RunError
 from sqlwin.instants import START
+from sqlwin.runtime.options import RunOptions
+from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
 from sqlwin.spark.cache import HostCache
@@ -21,7 +24,7 @@ from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.read import Packer
 from sqlwin.spark.reader import ScriptReader
-from sqlwin.spark.run import UNCONNECTED, cause, patiently
+from sqlwin.spark.run import UNCONNECTED, cause, finished, patiently
 from sqlwin.spark.source import Settings
 from sqlwin.spark.tags import ERRORS, RESULTS
 from sqlwin.spark.wire import decode, encode
@@ -214,6 +217,38 @@ class Refused:
 
     def awaitTermination(self) -> None:  # noqa: N802
         raise StreamingQueryException(self.text)
+
+
+class Interrupted:
+    """A query at which somebody presses Ctrl-C."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+
+    def awaitTermination(self) -> None:  # noqa: N802
+        raise KeyboardInterrupt
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def test_an_interruption_stops_the_query_and_whoever_waits_for_it() -> None:
+    query = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        finished(query)  # type: ignore[arg-type]
+    assert query.stopped
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_only_a_run_that_follows_is_ended_by_an_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, follow: bool
+) -> None:
+    monkeypatch.setattr(running, "start", lambda *_, **__: Interrupted())
+    (tmp_path / "orders").write_text("")
+    options, spark = RunOptions(tmp_path, follow=follow), object()
+    expected = nullcontext() if follow else pytest.raises(KeyboardInterrupt)
+    with expected:
+        running.run(script(tumble(orders())), options, spark)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("text", "starts"), [(UNCONNECTED, 3), ("the disk is full", 1)])
