@@ -61,6 +61,19 @@ class Program:
     def print(self) -> str:
         return fingerprint(*self.queries)
 
+    @property
+    def cut(self) -> str:
+        """Two programs of one cut look for each key in the same bucket."""
+        return f"{self.buckets} buckets on {self.partitions} shuffle partitions"
+
+    def check_cut(self, known: str) -> None:
+        """RunError where a checkpoint has another cut; "" says nothing."""
+        if known not in ("", self.cut):
+            raise RunError(
+                f"the checkpoint has {known}, the session asks for {self.cut}; "
+                f"SET 'buckets' and spark.sql.shuffle.partitions as they were"
+            )
+
     def dump(self) -> str:
         """As text, for the options of a data source."""
         bare = (self.queries, self.partitions, self.buckets, self.counted)

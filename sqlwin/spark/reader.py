@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +65,12 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         if not self.bounded:
             self._discover()
-        at = Offset.load(start)
+        at = self._known(start)
         then = self._next(at)
         return start if then is None else then.dump()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        first, last = Offset.load(start), Offset.load(end)
+        first, last = self._known(start), self._known(end)
         if first == last:
             return []
         if self.settings.input == "files":
@@ -84,6 +84,11 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         assert isinstance(partition, Part)
         for row in packed(partition.reading):
             yield row.to_batch()
+
+    def _known(self, offset: dict[str, Any]) -> Offset:
+        found = Offset.load(offset)
+        self.program.check_cut(found.cut)
+        return found
 
     # What the next batch takes.
 
@@ -109,7 +114,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not due:
             return None
         self.ticked = True
-        return at.then(now, end=self.settings.end)
+        return replace(at.then(now, end=self.settings.end), cut=self.program.cut)
 
     def _files(self, at: Offset) -> tuple[dict[str, int] | None, bool]:
         """The pieces read after the next batch, None where there is no new one; any left?"""

@@ -105,18 +105,15 @@ def start(
 ) -> StreamingQuery:
     """Start the one streaming query of a script. base: the feed's folder where that is `input`."""
     folder = Folder(str(checkpoint / "sqlwin"))
-    partitions = int(spark.conf.get(SHUFFLE) or 1)
-    asked = run_settings(script.settings)
-    buckets = buckets or asked.buckets or partitions
-    program = settled(Program(script.queries, partitions, buckets, counted), folder)
+    program = settled(asked(spark, script, counted, buckets), folder)
     source = Settings(
         program.dump(),
         input,
         folder.path,
         str(base),
         end,
-        tasks=partitions,
-        batch_bytes=asked.batch_bytes or BATCH_BYTES,
+        tasks=int(spark.conf.get(SHUFFLE) or 1),
+        batch_bytes=run_settings(script.settings).batch_bytes or BATCH_BYTES,
     )
     packed = sourced(spark, source)
     trigger: dict[str, Any] = {"processingTime": TRIGGER} if follow else {"availableNow": True}
@@ -127,6 +124,18 @@ def start(
         .trigger(**trigger)
         .start()
     )
+
+
+def asked(
+    spark: SparkSession,
+    script: Script,
+    counted: frozenset[int] = frozenset(),
+    buckets: int | None = None,
+) -> Program:
+    """The script cut as SET and the session say; its checkpoint may know better."""
+    partitions = int(spark.conf.get(SHUFFLE) or 1)
+    buckets = buckets or run_settings(script.settings).buckets or partitions
+    return Program(script.queries, partitions, buckets, counted)
 
 
 def sourced(spark: SparkSession, settings: Settings) -> DataFrame:

@@ -3,11 +3,13 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import polars as pl
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
@@ -186,6 +188,11 @@ def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) ->
         "op", "emit", "revision", "row_key",
     ]  # fmt: skip
     assert 0 < table.count() < len(expected(rows(0, 100)))
+    other = replace(query, script=replace(query.script, settings=(("buckets", "3"),)))
+    again = other.results().writeStream.format("noop")
+    again = again.option("checkpointLocation", str(tmp_path / "cp2")).trigger(availableNow=True)
+    with pytest.raises(StreamingQueryException, match="the checkpoint has 2 buckets on 2 shuffle"):
+        again.start().awaitTermination()
 
 
 def test_batches_of_dataframes_are_numbered_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
@@ -217,6 +224,11 @@ def test_a_query_is_sql_over_streaming_dataframes(spark: SparkSession, tmp_path:
     assert query.results().isStreaming
     assert query.results().columns[:3] == ["product", "window_start", "total"]
     assert query.errors().columns[:2] == ["stream", "reason"]
+    assert query._program.buckets == 2
+    several = sqlwin.spark.query(spark, "SET 'buckets' = 5;" + SQL, {"orders": stream})
+    assert several._program.buckets == 5
+    with pytest.raises(InputError, match="is one SELECT, the script has 2"):
+        sqlwin.spark.query(spark, SQL + "SELECT value FROM orders", {"orders": stream})
     with pytest.raises(InputError, match="no DataFrame for orders"):
         sqlwin.spark.query(spark, SQL, {"shipments": stream})
     with pytest.raises(InputError, match="is not streaming"):

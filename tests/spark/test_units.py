@@ -166,6 +166,26 @@ def test_the_end_comes_with_the_last_files_and_once(tmp_path: Path) -> None:
     assert (three.files, three.ends) == ({"0": 3}, 2)
 
 
+def test_a_tick_refuses_a_checkpoint_that_was_cut_otherwise() -> None:
+    """Labels of two cuts may have nothing in common: no bucket would find what it kept."""
+    queries = script(tumble(orders())).queries
+
+    def ticks(partitions: int, buckets: int) -> ScriptReader:
+        program = Program(queries, partitions, buckets)
+        return ScriptReader(Settings(program.dump(), "tick", "", "", end=False))
+
+    start = Offset().dump()
+    end = ticks(3, 3).latestOffset(start, None)  # type: ignore[arg-type]
+    assert ticks(3, 3).partitions(start, end)
+    for other in (ticks(4, 4), ticks(3, 4), ticks(4, 3)):
+        with pytest.raises(RunError, match="the checkpoint has 3 buckets on 3 shuffle partitions"):
+            other.partitions(start, end)
+        with pytest.raises(RunError, match="the checkpoint has 3 buckets on 3 shuffle partitions"):
+            other.latestOffset(end, None)  # type: ignore[arg-type]
+    del end["cut"]  # a checkpoint of before
+    assert ticks(4, 4).partitions(start, end)
+
+
 def test_an_undrained_run_can_be_drained_later(tmp_path: Path) -> None:
     (tmp_path / "orders").mkdir()
     (tmp_path / "orders" / "a.csv").write_text("product,value,ts\n")
@@ -193,7 +213,7 @@ def test_packed_dataframes_keep_equal_rows_apart_and_find_expired_ones() -> None
             },
             schema_overrides={"ts": pl.Datetime("us", "UTC")},
         )
-        came = packed(program, (0,), frame.to_arrow().to_batches(), now=0)
+        came = packed(program, frame.to_arrow().to_batches(), now=0)
         out: dict[str, list[pl.DataFrame]] = {RESULTS: [], ERRORS: []}
         for kind, payload in work(program, 0, came, blobs):
             if kind in out:
