@@ -66,6 +66,13 @@ def refused(
     ).cast({"ts": INSTANT, "watermark": INSTANT})
 
 
+def under(errors: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    """The errors of one query, where several share what was read."""
+    return errors.with_columns(
+        pl.lit(_bounded(watermark), pl.Int64).cast(INSTANT).alias("watermark")
+    )
+
+
 def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
     """What the error stream gets: with EXPIRED COUNT, expired rows are counted only."""
     return errors.filter(pl.col("reason") != EXPIRED) if expired is Expired.COUNT else errors

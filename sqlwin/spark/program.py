@@ -19,7 +19,7 @@ from pyspark import cloudpickle
 
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
-from sqlwin.plan.nodes import Query
+from sqlwin.plan.nodes import Query, Stream
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.spark.buckets import labels
@@ -44,6 +44,11 @@ class Program:
     @cached_property
     def lowered(self) -> tuple[Lowered, ...]:
         return tuple(lower(query) for query in self.queries)
+
+    @cached_property
+    def streams(self) -> tuple[Stream, ...]:
+        """Those that are read, in the order of the queries: their numbers in a checkpoint."""
+        return tuple(dict.fromkeys(query.stream for query in self.lowered))
 
     @cached_property
     def fronts(self) -> tuple[Front, ...]:

@@ -14,6 +14,7 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded, read
+from sqlwin.runtime.rejects import under
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.listing import Piece, opened
@@ -105,12 +106,11 @@ class Packer:
 
 
 def _files(reading: Reading, program: Program) -> Iterator[Packed]:
-    streams = list(dict.fromkeys(query.stream for query in program.lowered))
     packers = [Packer(program, number) for number in range(len(program.queries))]
     marks: dict[int, dict[int, int]] = {number: {} for number in range(len(packers))}
     counts = dict.fromkeys(marks, 0)
     for stream_number, number, piece in reading.pieces:
-        stream = streams[stream_number]
+        stream = program.streams[stream_number]
         header = dict(stream.options).get("header", "true").lower() == "true"
         with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
             came = read(path, number, stream)
@@ -119,9 +119,10 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
             if lowered.stream != stream:
                 continue
             packer = packers[query]
-            taken = program.fronts[query].take(came.rows, _hint(reading.watermarks, query))
+            watermark = _hint(reading.watermarks, query)
+            taken = program.fronts[query].take(came.rows, watermark)
             yield from packer.add(at, taken.rows)
-            yield from packer.errors(at, came.errors)
+            yield from packer.errors(at, under(came.errors, watermark))
             yield from packer.errors(at, taken.errors)
             marks[query] = merged(marks[query], taken.marks)
             counts[query] += len(came.rows) + len(came.errors)

@@ -42,7 +42,10 @@ class Part(InputPartition):
 
 
 class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """bounded: the batch of available data was asked for; nothing newer is read."""
+    """bounded: the batch of available data was asked for; nothing newer is read.
+
+    ticked: a batch of the clock alone was planned; a bounded run has one at most.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -103,9 +106,11 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return at.then(at.now, step=at.step + 1, watermarks=watermarks) if more else None
         files, rest = self._files(at)
         end = self.settings.end and not rest and (files is not None or at.unread)
-        due = not self.bounded and left.deadline is not None and left.deadline <= now
-        if files is None and not end and not due:
-            return None
+        due = left.deadline is not None and left.deadline <= now
+        if files is None and not end:
+            if not due or (self.bounded and self.ticked):
+                return None
+            self.ticked = True
         return at.then(now, files=files, watermarks=watermarks, end=end)
 
     def _tick(self, at: Offset, now: int) -> Offset | None:
@@ -145,9 +150,8 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _opened(self) -> list[Listing]:
         if self.settings.input != "files":
             return []
-        streams = dict.fromkeys(query.stream for query in self.program.lowered)
         opened = []
-        for number, stream in enumerate(streams):
+        for number, stream in enumerate(self.program.streams):
             options = dict(stream.options)
             path, format_ = options["path"], options.get("format", "json")
             base, piece = Path(self.settings.base), self.settings.piece_bytes

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 import sqlwin.spark
 from sqlwin.embedded.board import fold
+from sqlwin.embedded.run import run as embedded
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.nodes import Script, Sink
 from sqlwin.policies import Late, Policy
@@ -272,6 +273,23 @@ def test_following_ticks_when_a_correction_is_due(spark: SparkSession, tmp_path:
     _, pending, corrected = came
     assert pending.is_empty()
     assert set(corrected["emit"]) == {"late"}
+
+
+def test_a_bounded_run_sends_corrections_that_are_due(spark: SparkSession, tmp_path: Path) -> None:
+    """As in process, where the last thing a run does is to look at the clock."""
+    late = Policy(retain=600_000_000, late=Late.EVERY, late_period=1_000_000)
+    plan = replace(script(tumble(orders(), late=late)), settings=(("batch.bytes", "1"),))
+    write(tmp_path / "orders", "a.csv", rows(0, 100))
+    write(tmp_path / "orders", "b.csv", rows(80, 2))
+    told: dict[str, list[pl.DataFrame]] = {"spark": [], "embedded": []}
+    for engine, shown in told.items():
+        options = RunOptions(tmp_path, tmp_path / engine, show=shown.append)
+        for _ in range(2):
+            run(plan, options, spark) if engine == "spark" else embedded(plan, options)
+            time.sleep(1)
+    both = [pl.concat(shown).sort("row_key", "revision") for shown in told.values()]
+    assert both[0].equals(both[1])
+    assert "late" in both[0]["emit"].to_list()
 
 
 def wait(until: Callable[[], bool], seconds: float = 60) -> None:

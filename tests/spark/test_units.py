@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from sqlwin.errors import RunError
-from sqlwin.instants import START
+from sqlwin.instants import END, START
 from sqlwin.runtime.options import RunOptions
 from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
@@ -22,7 +22,9 @@ from sqlwin.spark.listing import Listing, opened, pieces
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
-from sqlwin.spark.read import Packer
+from sqlwin.spark.progress import After, leave
+from sqlwin.spark.read import Packer, Reading
+from sqlwin.spark.read import packed as packed_files
 from sqlwin.spark.reader import ScriptReader
 from sqlwin.spark.run import UNCONNECTED, cause, finished, patiently
 from sqlwin.spark.source import Settings
@@ -184,6 +186,36 @@ def test_a_tick_refuses_a_checkpoint_that_was_cut_otherwise() -> None:
             other.latestOffset(end, None)  # type: ignore[arg-type]
     del end["cut"]  # a checkpoint of before
     assert ticks(4, 4).partitions(start, end)
+
+
+def test_a_correction_that_is_due_takes_one_batch_of_a_bounded_run(tmp_path: Path) -> None:
+    (tmp_path / "orders").mkdir()
+    (tmp_path / "orders" / "a.csv").write_text("product,value,ts\n")
+    first = reader(tmp_path, end=False)
+    first.prepareForTriggerAvailableNow()
+    (read_,) = planned(first, Offset())
+    leave(first.folder, read_.batch, After({}, deadline=1))
+    (tick,) = planned(first, read_)
+    assert (tick.files, tick.ends, tick.unread) == ({"0": 1}, 0, True)
+    leave(first.folder, tick.batch, After({}, deadline=1))
+    assert list(planned(first, tick)) == []
+    leave(first.folder, tick.batch, After({}, deadline=END))
+    again = reader(tmp_path, end=False)
+    again.prepareForTriggerAvailableNow()
+    assert list(planned(again, tick)) == []
+
+
+def test_a_malformed_row_of_a_file_has_the_watermark_of_its_query(tmp_path: Path) -> None:
+    program = Program((tumble(orders()), sliding(orders())), 2, 1)
+    path = tmp_path / "a.csv"
+    path.write_text("product,value,ts\ntea,many,2024-01-01T09:00:00Z\n")
+    (piece,) = pieces(str(path), "csv", 1 << 20)
+    reading = Reading(program.dump(), ((0, 0, piece),), {0: 60_000_000}, 0, False, True)
+    errors = {row.query: decode(row.payload) for row in packed_files(reading) if row.kind == ERRORS}
+    assert {query: each["watermark"].to_list() for query, each in errors.items()} == {
+        0: [datetime(1970, 1, 1, 0, 1, tzinfo=timezone.utc)],
+        1: [None],
+    }
 
 
 def test_an_undrained_run_can_be_drained_later(tmp_path: Path) -> None:
