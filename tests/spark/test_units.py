@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import datetime, timezone
@@ -115,11 +116,15 @@ def test_a_listing_keeps_its_order_when_files_come_before_it(tmp_path: Path) -> 
 def test_the_cache_forgets_what_is_longest_unused(tmp_path: Path) -> None:
     cache = HostCache(str(tmp_path), capacity=20_000)
     frame = pl.DataFrame({"x": range(1_000)})
+    killed = tmp_path / ".x.arrow.1"
+    killed.write_bytes(b"half of a segment")
+    os.utime(killed, (0, 0))
     for name in "abcd":
         cache.put(name, frame)
     cache.sweep()
     assert cache.get("d") is not None
     assert cache.get("a") is None
+    assert not killed.exists()
     held = cache.get("d")
     (tmp_path / "d.arrow").unlink()
     assert held is not None and held.equals(frame)
