@@ -21,6 +21,7 @@ from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.files import listing, read
 from sqlwin.runtime.front import Front
+from sqlwin.runtime.kept import VERSION, check_version
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
@@ -71,6 +72,7 @@ class _Progress:
     files: list[str]
     done: int
     batch: int
+    version: int = VERSION
 
 
 class _Runner:
@@ -152,7 +154,9 @@ class _Runner:
     def _restored(self) -> _Progress:
         if self.blobs is None or PROGRESS not in self.blobs.names():
             return _Progress(self.plan, [], 0, 0)
-        known = _Progress(**json.loads(self.blobs.get(PROGRESS)))
+        found = json.loads(self.blobs.get(PROGRESS))
+        check_version(PROGRESS, found.get("version", VERSION))
+        known = _Progress(**found)
         if known.plan != self.plan:
             raise RunError(
                 f"the checkpoint {self.options.checkpoint} belongs to another script; "

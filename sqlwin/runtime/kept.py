@@ -13,6 +13,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from sqlwin.errors import StateError
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.stores import shapes
@@ -21,7 +22,17 @@ from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 
 HEADER = "header"
+VERSION = 1
 Header = dict[str, Any]
+
+
+def check_version(what: str, version: object) -> None:
+    """StateError for a version that is not known."""
+    if version == VERSION:
+        return
+    newer = isinstance(version, int) and version > VERSION
+    why = ": made by a newer sqlwin" if newer else ""
+    raise StateError(f"{what} has version {version}, known is {VERSION}{why}")
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class Kept:
             header: Header = json.loads(self.blobs.get(HEADER))
         except KeyError:
             return {}
+        check_version("header", header.get("version"))
         return header
 
     def stores(self, query: Lowered, header: Header) -> Stores:

@@ -23,7 +23,7 @@ import polars as pl
 from sqlwin.operators.contract import Restoring
 from sqlwin.runtime.admission import Admitted, admit, expired_before
 from sqlwin.runtime.back import Back
-from sqlwin.runtime.kept import HEADER, Kept
+from sqlwin.runtime.kept import HEADER, VERSION, Kept
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.recovery import (
     emptied,
@@ -40,8 +40,6 @@ from sqlwin.runtime.watermarks import Marks, Watermarks
 from sqlwin.schema import POSITION
 from sqlwin.state.contract import Blobs, SegmentCache
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
-
-VERSION = 1
 
 
 @dataclass(frozen=True)
