@@ -37,10 +37,9 @@ def check_version(what: str, version: object) -> None:
 
 @dataclass(frozen=True)
 class Kept:
-    """token, segment_rows: as in `Task`."""
+    """segment_rows: as in `Task`."""
 
     blobs: Blobs | None
-    token: str = ""
     segment_rows: int = SEGMENT_ROWS
     cache: SegmentCache | None = None
 
@@ -71,4 +70,4 @@ class Kept:
             return MemoryStore(layout, combine)
         index = header["stores"][layout.name] if header else None
         rest = {"segment_rows": self.segment_rows, "cache": self.cache}
-        return SegmentStore(layout, combine, self.blobs, self.token, index=index, **rest)  # type: ignore[arg-type]
+        return SegmentStore(layout, combine, self.blobs, index=index, **rest)  # type: ignore[arg-type]

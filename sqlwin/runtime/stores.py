@@ -172,7 +172,7 @@ def _layout(
 
 
 def _extent() -> Columns:
-    return {"__first": INT, "__last": INT}
+    return {tuples.FIRST: INT, tuples.LAST: INT}
 
 
 def _accumulators(operator: TupleAggregator) -> Columns:

@@ -76,8 +76,8 @@ class Task:
         self.query = query
         self.back = Back(query)
         self.clock = Watermarks({query.stream.name: query.stream.delay})
-        self.blobs, self.token, self.segment_rows = blobs, token, segment_rows
-        kept = Kept(blobs, token, segment_rows, cache)
+        self.blobs, self.token = blobs, token
+        kept = Kept(blobs, segment_rows, cache)
         header = kept.header()
         names = [] if blobs is None or lazy is None else blobs.names()
         self.recovery = None if lazy is None else recovery(query, header, names, lazy)
