@@ -76,12 +76,12 @@ def full_state(aggregate: Aggregate) -> bool:
 def functions_of(plan: Node) -> frozenset[str]:
     """The names of the aggregate functions that a plan calls."""
     window = window_of(plan)
-    window = None if window is None else unranked(window)
-    if window is None or isinstance(window, TopN):
+    own = None if window is None else unranked(window)
+    if own is None or isinstance(own, TopN):
         return frozenset()
-    if isinstance(window, OverAggregate):
-        return frozenset(call.aggregate.function for call in window.calls)
-    return frozenset(aggregate.function for aggregate in window.aggregates)
+    if isinstance(own, OverAggregate):
+        return frozenset(call.aggregate.function for call in own.calls)
+    return frozenset(aggregate.function for aggregate in own.aggregates)
 
 
 def fingerprint(*queries: Query) -> str:
