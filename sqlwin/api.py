@@ -12,12 +12,12 @@ from sqlwin.embedded.durable import DurableStore
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError
 from sqlwin.functions import PythonAggregate
-from sqlwin.instants import UNITS
 from sqlwin.plan.explain import explain as explain_query
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Stream
 from sqlwin.schema import RESERVED, Column
 from sqlwin.sql import script
+from sqlwin.sql.durations import micros
 
 
 def query(
@@ -83,9 +83,7 @@ def _declared(streams: Mapping[str, Stream | pa.Schema] | None) -> dict[str, Str
             raise InputError(
                 f"stream {name!r} is a pyarrow.Schema or sqlwin.stream(…), not {given!r}"
             )
-        named[name] = Stream(
-            name, known.columns, known.ts, known.delay, known.computed, known.offset, known.trusted
-        )
+        named[name] = known
     return named
 
 
@@ -101,7 +99,10 @@ def _check_names(names: Sequence[str], used: Iterable[str | None]) -> None:
 
 
 def _micros(duration: str) -> int:
-    count, _, unit = duration.strip().partition(" ")
-    if not count.isdigit() or unit.rstrip("s") not in UNITS:
-        raise InputError(f"{duration!r} is not a duration; legal is '5 seconds', '1 hour' …")
-    return int(count) * UNITS[unit.rstrip("s")]
+    try:
+        counted = micros(duration, None)
+    except ValueError as problem:
+        raise InputError(f"{problem}; legal is '5 seconds', '1 hour' …") from None
+    if counted < 0:
+        raise InputError(f"{duration!r} is less than nothing; legal is '5 seconds', '1 hour' …")
+    return counted

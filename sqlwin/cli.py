@@ -7,6 +7,7 @@ in the query, with one readable message; 1 for a failure while it runs.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (QueryError, InputError) as mistake:
         print(f"error: {mistake}", file=sys.stderr)
         return MISTAKE
-    except BrokenPipeError:
+    except BrokenPipeError:  # whoever read has enough; what Python flushes at its end too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (SqlwinError, OSError) as failure:  # a sink's folder, say, that cannot be written
         print(f"failed: {failure}", file=sys.stderr)

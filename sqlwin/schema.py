@@ -32,6 +32,8 @@ CHANGE = (OP, EMIT, REVISION, ROW_KEY)
 RESERVED = "__"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
+INSTANT = pl.Datetime("us", "UTC")
+"""Of a TIMESTAMP's values."""
 
 _NAMES: dict[str, pa.DataType] = {
     "BOOLEAN": pa.bool_(),
@@ -171,7 +173,7 @@ def polars_schema(columns: Schema) -> dict[str, pl.DataType]:
 def iso(instants: pl.Expr) -> pl.Expr:
     """TIMESTAMPs as text, all at once: what `format_instant` makes of each.
 
-    >>> far = pl.Series([0, 500_000, 253_402_300_800_000_000]).cast(pl.Datetime("us", "UTC"))
+    >>> far = pl.Series([0, 500_000, 253_402_300_800_000_000]).cast(INSTANT)
     >>> pl.select(iso(pl.lit(far))).to_series().to_list()
     ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.500000Z', '+10000-01-01T00:00:00Z']
     """

@@ -43,6 +43,8 @@ class Hop:
     def __post_init__(self) -> None:
         if not 0 < self.advance <= self.size:
             raise ValueError(f"need 0 < advance <= size, got {self.advance} and {self.size}")
+        if self.unit is Unit.ROWS and self.offset:
+            raise ValueError(f"windows in ROWS start at message 1, got offset {self.offset}")
 
     @property
     def tumbles(self) -> bool:

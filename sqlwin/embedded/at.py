@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 import polars as pl
 
 from sqlwin.errors import InputError, RunError
+from sqlwin.runtime.kept import VERSION, check_version
 from sqlwin.state.contract import Blobs
 
 POSITION, WAITING = "position", "waiting"
@@ -35,6 +36,7 @@ class At:
     pushed: int = 0
     now: int = 0
     stamp: str = ""
+    version: int = VERSION
 
     def moved(self, rows: int) -> At:
         return replace(self, pushed=self.pushed + rows)
@@ -56,7 +58,9 @@ class At:
         """As of the last commit; InputError where that was another query's."""
         if blobs is None or POSITION not in blobs.names():
             return At(plan)
-        at = At(**json.loads(blobs.get(POSITION)))
+        found = json.loads(blobs.get(POSITION))
+        check_version(POSITION, found.get("version", VERSION))
+        at = At(**found)
         if at.plan != plan:
             raise InputError("the store belongs to another query; give this one a store of its own")
         return at

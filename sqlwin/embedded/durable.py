@@ -21,41 +21,27 @@ messages`): a replay fills it again, see `sqlwin.runtime.recovery`.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike, fspath
 
 from sqlwin.errors import InputError
 from sqlwin.runtime.admission import MESSAGES
+from sqlwin.state.blobs import SqliteBlobs
 
 TABLES = ("messages", "windows", "offsets")
 
 
-class DurableStore:
-    """`Blobs` in the tables above; sqlite3.Error as SQLite raises it.
+class DurableStore(SqliteBlobs):
+    """`Blobs` in the tables above; InputError for a file that cannot be opened, or is
+    something else."""
 
-    InputError for a file that cannot be opened, or is something else.
-    """
+    tables = TABLES
 
     def __init__(self, path: str | PathLike[str]) -> None:
         try:
-            # closed by whatever thread the garbage collector runs in
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self._open()
+            super().__init__(path)
         except sqlite3.Error as error:
             self.close()
             raise InputError(f"cannot keep state in {fspath(path)}: {error}") from error
-
-    def _open(self) -> None:
-        found = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-        if found and not found >= set(TABLES):
-            raise sqlite3.DatabaseError("the file is a database of something else")
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")
-        with self.transaction():
-            for table in TABLES:
-                columns = "(name TEXT PRIMARY KEY, data BLOB NOT NULL)"
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
 
     def table_of(self, name: str) -> str:
         """Segments are called `store-token-number`; what has no dash is of the host."""
@@ -63,35 +49,6 @@ class DurableStore:
         if not dash:
             return "offsets"
         return "messages" if store in MESSAGES else "windows"
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
-
-    def get(self, name: str) -> bytes:
-        table = self.table_of(name)
-        row = self._db.execute(f"SELECT data FROM {table} WHERE name = ?", (name,)).fetchone()
-        if row is None:
-            raise KeyError(name)
-        return bytes(row[0])
-
-    def put(self, name: str, data: bytes) -> None:
-        table = self.table_of(name)
-        self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (name, data))
-
-    def delete(self, name: str) -> None:
-        self._db.execute(f"DELETE FROM {self.table_of(name)} WHERE name = ?", (name,))
-
-    def names(self) -> list[str]:
-        found = (self._db.execute(f"SELECT name FROM {table}") for table in TABLES)
-        return sorted(name for rows in found for (name,) in rows)
 
     def close(self) -> None:
         if hasattr(self, "_db"):  # not if there was nothing to connect to

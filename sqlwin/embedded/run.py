@@ -21,6 +21,7 @@ from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.files import listing, read
 from sqlwin.runtime.front import Front
+from sqlwin.runtime.kept import VERSION, check_version
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
@@ -41,11 +42,14 @@ def run(script: Script, options: RunOptions) -> Summary:
     runners = [_Runner(script, n, out, options) for n, out in enumerate(outlets(script, options))]
     try:
         _loop(runners, options, summary)
+        for runner in runners:
+            runner.finish(summary)
     except KeyboardInterrupt:
         if not options.follow:
             raise
-    for runner in runners:
-        runner.close(summary)
+    finally:
+        for runner in runners:
+            runner.close()
     return summary
 
 
@@ -68,6 +72,7 @@ class _Progress:
     files: list[str]
     done: int
     batch: int
+    version: int = VERSION
 
 
 class _Runner:
@@ -84,7 +89,7 @@ class _Runner:
         self.front = Front(self.query)
         self.progress = self._restored()
         self.task = Task(self.query, self.blobs, uuid.uuid4().hex)
-        self.deadline: int | None = None
+        self.deadline = self.task.deadline()
 
     def step(self, summary: Summary) -> bool:
         """Read the next file, if there is one."""
@@ -108,8 +113,11 @@ class _Runner:
         if self.deadline is not None and self.deadline <= now():
             self._without_rows(summary, end=False)
 
-    def close(self, summary: Summary) -> None:
+    def finish(self, summary: Summary) -> None:
         self._without_rows(summary, end=self.options.ends)
+
+    def close(self) -> None:
+        """What was taken since the last commit is taken again by the next run."""
         if self.blobs is not None:
             self.blobs.close()
 
@@ -146,7 +154,9 @@ class _Runner:
     def _restored(self) -> _Progress:
         if self.blobs is None or PROGRESS not in self.blobs.names():
             return _Progress(self.plan, [], 0, 0)
-        known = _Progress(**json.loads(self.blobs.get(PROGRESS)))
+        found = json.loads(self.blobs.get(PROGRESS))
+        check_version(PROGRESS, found.get("version", VERSION))
+        known = _Progress(**found)
         if known.plan != self.plan:
             raise RunError(
                 f"the checkpoint {self.options.checkpoint} belongs to another script; "

@@ -18,11 +18,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.kernels.frames import Frames, Ints, Mask
 
 MOST = 1 << 20
 
@@ -61,7 +60,7 @@ def _chunk(frames: Frames, some: slice) -> Chunk:
     return Chunk(some, owner, np.arange(len(owner)) + (lo - before)[owner])
 
 
-def among(mask: npt.NDArray[np.bool_], frames: Frames) -> Frames:
+def among(mask: Mask, frames: Frames) -> Frames:
     """The same frames over only the rows of the mask."""
     until: Ints = np.zeros(len(mask) + 1, dtype=np.int64)
     np.cumsum(mask, out=until[1:])

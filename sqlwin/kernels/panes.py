@@ -33,14 +33,12 @@ import numpy.typing as npt
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.frames import Ints
 from sqlwin.windows import Aligned, Cumulate, Hop, Unit, Whole
 
 WINDOW, WINDOW_END = "__window", "__end"
 ENDLESS = END - 1
 """The end of `Whole`: below END, since a store holds no time that is not."""
-
-Ints = npt.NDArray[np.int64]
-
 
 X = TypeVar("X", int, pl.Expr)
 

@@ -26,7 +26,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import ENDLESS, WINDOW_END, ends_of, start_of
-from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
 from sqlwin.operators.contents import LAST, PANE, ROWS, Contents
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.correcting import Correcting
@@ -34,11 +34,8 @@ from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.retention import Retention
 from sqlwin.operators.revisions import ADDED, FULL, STORE, Revisions
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import PART, SEQ
+from sqlwin.schema import INSTANT
 from sqlwin.windows import Aligned, Whole
-
-INSTANT = pl.Datetime("us", "UTC")
-STREAM = "__stream"
 
 
 @dataclass(frozen=True)
@@ -94,9 +91,7 @@ class WindowAggregator(Correcting):
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.retention.floors(stores)
 
-    def restore(
-        self, batch: pl.DataFrame, stores: Stores, now: int = 0, since: int | None = None
-    ) -> None:
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost messages back, which the panes have counted: prepared rows, any again.
 
         since: `closed` when they were lost, where windows went out without them: those that
@@ -204,9 +199,7 @@ class WindowAggregator(Correcting):
     def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
         if not self.per_row:
             return known.with_columns(row_key({**self.by.types, **self.edges}))
-        place = {STREAM: pl.String(), PART: pl.Int32(), SEQ: pl.Int64()}
-        named = known.with_columns(pl.lit(self.stream).alias(STREAM))
-        return named.with_columns(row_key({**place, **self.edges})).drop(STREAM)
+        return known.with_columns(row_key_at(self.stream, self.edges))
 
     def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
         if isinstance(self.window, Whole):

@@ -8,9 +8,11 @@ new one inserted (`+I`). Where withdrawals are wanted, the old values stand in
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 
-from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, iso
+from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, iso
 
 WAS = "__was"
 OLD = "__old."
@@ -67,6 +69,13 @@ def row_key(columns: dict[str, pl.DataType]) -> pl.Expr:
     parts = [_json(name, dtype).fill_null("null") for name, dtype in columns.items()]
     joined = pl.concat_str(parts, separator=",") if parts else pl.lit("")
     return pl.concat_str([pl.lit("["), joined, pl.lit("]")]).alias(ROW_KEY)
+
+
+def row_key_at(stream: str, edges: dict[str, pl.DataType] | None = None) -> pl.Expr:
+    """The `row_key` of a row: stream, partition, position; `edges`: of the window it is told in."""
+    source = json.dumps([stream], ensure_ascii=False)[:-1]
+    rest = row_key({PART: pl.Int32(), SEQ: pl.Int64(), **(edges or {})}).str.slice(1)
+    return pl.concat_str([pl.lit(source + ","), rest]).alias(ROW_KEY)
 
 
 def _json(name: str, dtype: pl.DataType) -> pl.Expr:

@@ -171,7 +171,7 @@ class Departures(Revisions):
 
     def _inherited(self, came: pl.DataFrame, left: pl.DataFrame) -> pl.DataFrame:
         """`came` with what waited in windows that they replace."""
-        opened = (~LATE).alias(OPENED)
+        opened = (~pl.col(FULL)).alias(OPENED)
         others = left.select(*self.keys, FROM, UNTIL, DUE, WAITING, opened)
         told = self._overlapping(came.select(self.identity), others).group_by(self.identity)
         of = [pl.col(DUE).min(), pl.col(WAITING).sum(), pl.col(OPENED).any()]

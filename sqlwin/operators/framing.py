@@ -31,8 +31,6 @@ from sqlwin.windows import Frame, Unit
 
 AT = "__at"
 
-__all__ = ["Arranged", "Call", "Ints", "Mask", "arrange", "changed", "evaluate", "framed"]
-
 
 @dataclass(frozen=True)
 class Call:

@@ -22,7 +22,7 @@ import polars as pl
 
 from sqlwin.kernels.frames import Ints, Mask, ends
 from sqlwin.operators.framing import Arranged, Call, arrange
-from sqlwin.operators.sharing import Share
+from sqlwin.operators.sharing import Share, Shares
 from sqlwin.schema import TS
 
 DONE = "__done."
@@ -33,21 +33,21 @@ DONE = "__done."
 class Fullness:
     """Of all calls of an operator."""
 
-    shares: tuple[Share, ...]
+    shares: Shares
 
     @property
     def never(self) -> bool:
-        return self.shares[0].kept
+        return self.shares.kept
 
     @property
     def after(self) -> int:
         """How long after a row's instant a watermark must be, whatever rows follow."""
-        return max(share.after for share in self.shares)
+        return self.shares.after
 
     @property
     def counting(self) -> tuple[Call, ...]:
         """Calls that wait for rows to follow."""
-        return tuple(call for share in self.shares for call in share.counting)
+        return self.shares.counting
 
     def at(self, rows: pl.DataFrame, mark: int | Ints) -> Mask:
         """Which rows are full at a watermark, or each at its own.
@@ -65,7 +65,7 @@ class Fullness:
         """The same for each call that waits for rows to follow."""
         return {
             call.name: done
-            for share in self.shares
+            for share in self.shares.each
             if share.counting
             for call, done in self._followed(rows, share, mark)
         }

@@ -35,8 +35,8 @@ from sqlwin.kernels.frames import Mask
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.framing import Call
 from sqlwin.operators.fullness import DONE
-from sqlwin.operators.sharing import Share
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.operators.sharing import Share, Shares
+from sqlwin.schema import PLACE, TS
 
 STORE = "history"
 GENERATION, IN, VALUE = "__generation", "__in.", "__value."
@@ -48,27 +48,22 @@ OLD_ROW = "__old_row"
 class History:
     """carried: columns of a row."""
 
-    shares: tuple[Share, ...]
+    shares: Shares
     carried: dict[str, pl.DataType]
 
     @property
     def deep(self) -> tuple[Share, ...]:
-        return tuple(share for share in self.shares if share.depth)
-
-    @property
-    def counting(self) -> tuple[Call, ...]:
-        return tuple(call for share in self.shares for call in share.counting)
+        return tuple(share for share in self.shares.each if share.depth)
 
     @property
     def valued(self) -> tuple[Call, ...]:
         """The calls whose values are kept: all, where any row may wait."""
-        calls = tuple(call for share in self.shares for call in share.calls)
-        return calls if self.counting else ()
+        return self.shares.calls if self.shares.counting else ()
 
     @property
     def extra(self) -> dict[str, pl.DataType]:
         marks: dict[str, pl.DataType] = {f"{IN}{s.number}": pl.Boolean() for s in self.deep}
-        done: dict[str, pl.DataType] = {DONE + c.name: pl.Boolean() for c in self.counting}
+        done: dict[str, pl.DataType] = {DONE + c.name: pl.Boolean() for c in self.shares.counting}
         return {**marks, **done, **{VALUE + c.name: c.dtype for c in self.valued}}
 
     @property
@@ -124,7 +119,3 @@ class History:
         mask = np.zeros(len(rows), dtype=np.bool_)
         mask[kept.to_numpy()] = True
         return pl.Series(mask)
-
-
-def in_order(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.sort(POSITION)

@@ -45,7 +45,7 @@ class Leaving:
     @property
     def reach(self) -> int:
         """How far before its limit a row may be wanted by the frames of others."""
-        return self.fullness.after + self.reading.reach
+        return self.fullness.after + self.reading.shares.reach
 
     def retired(self, records: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Records of retired rows, which are emitted for the last time."""
@@ -122,7 +122,7 @@ class Leaving:
     def _ahead(self, rows: pl.DataFrame, limits: int | Ints) -> pl.Series:
         """Rows that wait and stay, while rows that their RANGE frames held go."""
         timed = rows[TS].to_numpy() < np.asarray(limits) - self.fullness.after
-        return rows[WAITS] & pl.Series(timed & (self.reading.reach > 0))
+        return rows[WAITS] & pl.Series(timed & (self.reading.shares.reach > 0))
 
     def _settled(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that wait get the values of those calls that are done now and were not before."""

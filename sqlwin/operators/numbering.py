@@ -2,7 +2,8 @@
 
 Messages of a partition key are numbered from 1 in the order of their positions.
 As in SAMZA-552, offsets are taken to be in the order of arrival, so a number,
-once given, never changes.
+once given, never changes. The number stands in for event time, which these windows have
+none of: so by `POSITION` messages are in the order of their numbers.
 
 Invariant: the count kept for a partition is the greatest number given in it.
 """
@@ -15,7 +16,7 @@ from typing import Literal
 import polars as pl
 
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.schema import PART, SEQ
+from sqlwin.schema import PART, SEQ, TS
 
 STORE = "counts"
 AT = "__at"
@@ -32,7 +33,8 @@ class Numbering:
         return {**self.partition, AT: pl.Int64(), COUNT: pl.Int64()}
 
     def number(self, rows: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """`rows` with `__number`; the touched partitions, `__before` and `__count` of each."""
+        """`rows` with `__number`, as `__ts` too; the touched partitions, `__before` and
+        `__count` of each."""
         ranked = rows.sort(PART, SEQ).with_columns(self._rank())
         added = ranked.group_by(self._by(), maintain_order=True).agg(
             pl.len().cast(pl.Int64).alias("__added")
@@ -44,15 +46,13 @@ class Numbering:
         counts = counts.with_columns((pl.col(BEFORE) + pl.col("__added")).alias(COUNT))
         stores[STORE].put(counts.select(*self.columns))
         numbered = self._join(ranked, counts.select(*self.partition, BEFORE))
-        since = numbered.with_columns(pl.col(NUMBER) + pl.col(BEFORE)).drop(BEFORE)
+        number = pl.col(NUMBER) + pl.col(BEFORE)
+        since = numbered.with_columns(number, number.alias(TS)).drop(BEFORE)
         return since, counts.drop("__added")
-
-    def counts(self, stores: Stores) -> pl.DataFrame:
-        return everything(stores, STORE)
 
     def with_counts(self, frame: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
         """`frame` with its partition's counts; rows of other partitions are left out."""
-        return self._join(frame, counts.drop(AT), how="inner")
+        return self._join(frame, counts, how="inner")
 
     def _by(self) -> list[str | pl.Expr]:
         return list(self.partition) or [pl.lit(0, pl.Int64).alias(AT)]

@@ -30,7 +30,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import END
-from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.framing import Call
@@ -40,15 +40,12 @@ from sqlwin.operators.leaving import Leaving
 from sqlwin.operators.limits import Limits
 from sqlwin.operators.reading import ROWS, Reading
 from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions
-from sqlwin.operators.sharing import Share, shares_of
+from sqlwin.operators.sharing import Shares, shares_of
 from sqlwin.operators.touching import FILLED, Touching
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import PART, POSITION, ROW_KEY, SEQ, TS
+from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS
 
 __all__ = ["ROWS", "OverAggregator"]
-
-INSTANT = pl.Datetime("us", "UTC")
-STREAM = "__stream"
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class OverAggregator(Correcting):
         return Revisions(self.identity, TS, remembered)
 
     @cached_property
-    def shares(self) -> tuple[Share, ...]:
+    def shares(self) -> Shares:
         return shares_of(self.calls)
 
     @cached_property
@@ -98,7 +95,7 @@ class OverAggregator(Correcting):
 
     @cached_property
     def limits(self) -> Limits:
-        first, *others = [share.partition for share in self.shares]
+        first, *others = [share.partition for share in self.shares.each]
         return Limits(self.policy, tuple(k for k in first if all(k in o for o in others)))
 
     @cached_property
@@ -138,12 +135,13 @@ class OverAggregator(Correcting):
         filled = self.revisions.was(touched.filter(FILLED).select(self.identity), stores)
         full = filled.filter(~pl.col(SHOWN)).select(self.identity)
         others = touched.join(full, on=list(self.identity), how="anti", nulls_equal=True)
+        others = others.with_columns(pl.col(FULL) & ~pl.col(FILLED))  # it closes in this call
         told = self._remember(others, stores)
         stores[ROWS].put(batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
         self.revisions.touch(told, stores, now, self.policy)
-        return self._close(full, stores)  # late rows were what these waited for
+        return self._close(filled.select(self.identity), stores)  # late rows were their followers
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         moved = watermark > stores.closed
@@ -246,8 +244,4 @@ class OverAggregator(Correcting):
         if self.per_instant:
             names = (*self.calls[0].partition, "window_start", "window_end")
             return row_key({name: rows.schema[name] for name in names})
-        position = row_key({PART: rows.schema[PART], SEQ: rows.schema[SEQ]})
-        source = pl.Series([self.stream]).to_frame(STREAM).select(row_key({STREAM: pl.String()}))
-        return pl.concat_str([pl.lit(source.item()[:-1] + ","), position.str.slice(1)]).alias(
-            ROW_KEY
-        )
+        return row_key_at(self.stream)

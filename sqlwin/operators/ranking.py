@@ -137,7 +137,7 @@ class WindowRanker:
         old = known.select(ROW_KEY, WAS, *(pl.col(c).alias(OLD + c) for c in self.output))
         beside = rows.join(old, on=ROW_KEY, how="left")
         by = Standing(self.standing.function, (AT, *self.partition), self.standing.order)
-        placed = by.of(beside, self.name, ties=(*self.inner.keys, ROW_KEY))
+        placed = by.of(beside, self.name, ties=self.inner.by.names)
         return placed.with_columns(pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)))
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:

@@ -23,12 +23,13 @@ import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.frames import Mask
 from sqlwin.operators.base_sums import ALL, FROM, BaseSums
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.framing import Call, Mask, evaluate
+from sqlwin.operators.framing import Call, evaluate
 from sqlwin.operators.fullness import DONE
 from sqlwin.operators.history import OLD_ROW, VALUE, History
-from sqlwin.operators.sharing import Share
+from sqlwin.operators.sharing import Share, Shares
 from sqlwin.schema import PLACE, POSITION, TS
 
 ROWS = "rows"
@@ -41,7 +42,7 @@ class Reading:
 
     stream: str
     carried: dict[str, pl.DataType]
-    shares: tuple[Share, ...]
+    shares: Shares
     width: int
 
     @cached_property
@@ -50,11 +51,7 @@ class Reading:
 
     @cached_property
     def sums(self) -> tuple[BaseSums, ...]:
-        return tuple(BaseSums(share, self.carried, self.width) for share in self.shares)
-
-    @property
-    def reach(self) -> int:
-        return max(share.reach for share in self.shares)
+        return tuple(BaseSums(share, self.carried, self.width) for share in self.shares.each)
 
     @property
     def columns(self) -> list[str]:
@@ -73,9 +70,9 @@ class Reading:
     def values(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`rows`, in order, with the value of every call; of the history's those with `extra`."""
         if OLD_ROW not in rows.columns or not rows[OLD_ROW].any():
-            return rows.with_columns(**self._recent(rows, self._calls(), stores))
+            return rows.with_columns(**self._recent(rows, self.shares.calls, stores))
         recent = rows.filter(~pl.col(OLD_ROW))
-        recent = recent.with_columns(**self._recent(recent, self._calls(), stores))
+        recent = recent.with_columns(**self._recent(recent, self.shares.calls, stores))
         old = rows.filter(OLD_ROW)
         old = old.with_columns(**self._old_values(old, stores))
         return pl.concat([old, recent.select(old.columns)]).sort(POSITION)
@@ -87,9 +84,6 @@ class Reading:
         read = self._old if rows[OLD_ROW][0] else self._recent
         return read(rows, (call,), stores)[call.name]
 
-    def _calls(self) -> tuple[Call, ...]:
-        return tuple(call for share in self.shares for call in share.calls)
-
     # Rows whose time slice is there.
 
     def _recent(
@@ -100,7 +94,7 @@ class Reading:
         since = self._since(int(rows[TS][0]))
         main = stores[ROWS].scan(since, self._until(int(rows[TS][-1])))
         out: dict[str, pl.Series] = {}
-        for share in self.shares:
+        for share in self.shares.each:
             asked = tuple(call for call in calls if call in share.calls)
             if asked:
                 context = self._context(share, rows, main, since, stores)
@@ -109,16 +103,16 @@ class Reading:
 
     def _since(self, first: int) -> int:
         """From where all rows are read, for rows since `first`."""
-        if self.shares[0].kept:
+        if self.shares.kept:
             return START
-        since = first - self.reach
-        sliced = any(share.based or share.back for share in self.shares)
+        since = first - self.shares.reach
+        sliced = any(share.based or share.back for share in self.shares.each)
         return since // self.width * self.width if sliced else since
 
     def _until(self, last: int) -> int:
-        if self.shares[0].kept or any(share.ahead for share in self.shares):
+        if self.shares.kept or any(share.ahead for share in self.shares.each):
             return END
-        return last + max(share.after for share in self.shares) + 1
+        return last + self.shares.after + 1
 
     def _context(
         self, share: Share, rows: pl.DataFrame, main: pl.DataFrame, since: int, stores: Stores
@@ -161,8 +155,8 @@ class Reading:
     # Rows of the history.
 
     def _old_values(self, rows: pl.DataFrame, stores: Stores) -> dict[str, pl.Series]:
-        values = {call.name: rows[VALUE + call.name] for call in self._calls()}
-        for call in self.history.counting:
+        values = {call.name: rows[VALUE + call.name] for call in self.shares.calls}
+        for call in self.shares.counting:
             open_ = ~rows[DONE + call.name].fill_null(False)
             if open_.any():
                 found = self._old(rows.filter(open_), (call,), stores)[call.name]
@@ -172,7 +166,7 @@ class Reading:
     def _old(
         self, rows: pl.DataFrame, calls: tuple[Call, ...], stores: Stores
     ) -> dict[str, pl.Series]:
-        (share,) = (share for share in self.shares if calls[0] in share.calls)
+        (share,) = (share for share in self.shares.each if calls[0] in share.calls)
         keys = _keys(share, rows)
         kept = _matched(share, stores[ROWS].scan(START, END), keys)
         held = self._held(share, keys, stores)

@@ -140,11 +140,14 @@ class ReferenceOperator:
         gone = [window for key, window in before.items() if key not in self.windows]
         filled = [w for w in self.windows.values() if self._filled(_were(w, before, gone), w)]
         self._vanish(gone, now)
-        told = self._emit(filled, "full")
+        unshown = [w for w in filled if w.row_key not in self.shown]
+        closing = filled if self.policy.late is Late.NEVER else unshown
+        told = self._emit(unshown, "full")
+        again = self._emit([w for w in closing if w not in unshown], "late")
         for window in self.windows.values():
-            if self._touched(before.get(window.row_key), window) and window not in filled:
+            if self._touched(before.get(window.row_key), window) and window not in closing:
                 self._touch(window, max(1, len(window.held & new)), now)
-        return told
+        return pl.concat([told, again])
 
     def _known(self) -> list[Window]:
         return [*self.windows.values(), *self.told.vanished.values()]
@@ -174,7 +177,7 @@ class ReferenceOperator:
 
     def _filled(self, before: list[Window], window: Window) -> bool:
         """Whether it was open and is full with a late row: one that follows, or that cuts it."""
-        was_open = any(not self._late(each) for each in before)
+        was_open = any(not self._full(each) for each in before)
         return was_open and self._full(window) and not self.definition.by_count
 
     def _vanish(self, gone: list[Window], now: int) -> None:

@@ -94,10 +94,10 @@ class Revisions:
         stores[STORE].put(kept.select(*self.identity, *RECORD, *self.old))
         stores.pending = _least(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
 
-    def was(self, windows: pl.DataFrame, stores: Stores, otherwise: int = -1) -> pl.DataFrame:
+    def was(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`windows`, each with its record beside it, in their order.
 
-        Where there is none, `__was` is `otherwise`, `__shown` false and all else NULL;
+        Where there is none, `__was` is -1, `__shown` false and all else NULL;
         so `__waiting` is NULL iff there is no record.
         """
         known = self._records(windows, stores)
@@ -107,7 +107,7 @@ class Revisions:
         else:
             joined = self._join(windows, known)
         return joined.with_columns(
-            pl.col(WAS).fill_null(pl.lit(otherwise, pl.Int32)), pl.col(SHOWN).fill_null(False)
+            pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)), pl.col(SHOWN).fill_null(False)
         )
 
     def unrecorded(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:

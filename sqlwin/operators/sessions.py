@@ -27,10 +27,11 @@ from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contents import FIRST, LAST, MESSAGES, PANES, ROWS
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.departures import GONE, OUT, Departures
-from sqlwin.operators.numbering import NUMBER, Numbering
+from sqlwin.operators.numbering import COUNT, NUMBER, Numbering
+from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, STORE
 from sqlwin.operators.session_spans import AT, RUN, Merged, Parted, Spans, extent_of, within
 from sqlwin.policies import Expired, Policy
@@ -218,7 +219,8 @@ class SessionAggregator(Correcting):
         keys = left.select(self.partition).unique() if self.partition else None
         alive = sessions.find_sessions(horizon, END, keys)
         ended = left.select(*self.partition, pl.col(FROM).alias(AT), pl.col(UNTIL).alias(ENDED))
-        return min([horizon, *within(ended, AT, alive, self.partition)[ENDED]])
+        ends: list[int] = within(ended, AT, alive, self.partition)[ENDED].to_list()
+        return min([horizon, *ends])
 
     def _drop(self, store: Store, sessions: pl.DataFrame, horizon: int) -> None:
         """Of each key what lies before the first of its sessions that stay; one that has gone
@@ -239,8 +241,8 @@ class SessionAggregator(Correcting):
         """What ends below it is full."""
         if not self.by_count:
             return stores.closed
-        counted = self.numbering.counts(stores)
-        return int(counted["__count"].max()) + 1 if len(counted) else START  # type: ignore[arg-type]
+        counted = everything(stores, COUNTS)[COUNT]
+        return int(counted[0]) + 1 if len(counted) else START
 
     def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """One of messages that is full is told at once, and waits no more."""

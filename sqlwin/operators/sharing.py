@@ -12,7 +12,7 @@ Where some frame has no end, no row is ever full, so all rows stay and no base i
 >>> import polars as pl, pyarrow as pa
 >>> rows = fold("n", "count", (), (), pa.int64(), None)
 >>> calls = [Call(rows, ("k",), Frame(Unit.ROWS, *b), pl.Int64()) for b in ((3, -1), (None, 2))]
->>> (share,) = shares_of(tuple(calls))
+>>> (share,) = shares_of(tuple(calls)).each
 >>> share.back, share.ahead, share.depth, len(share.based)
 (3, 2, 5, 1)
 """
@@ -76,13 +76,44 @@ class Share:
         return [call.frame for call in self.calls if call.frame.unit is unit]
 
 
-def shares_of(calls: tuple[Call, ...]) -> tuple[Share, ...]:
+@dataclass(frozen=True)
+class Shares:
+    """What the shares of an operator have together."""
+
+    each: tuple[Share, ...]
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(call for share in self.each for call in share.calls)
+
+    @cached_property
+    def counting(self) -> tuple[Call, ...]:
+        """Calls that wait for rows to follow."""
+        return tuple(call for share in self.each for call in share.counting)
+
+    @property
+    def kept(self) -> bool:
+        """Of one share as of all."""
+        return self.each[0].kept
+
+    @cached_property
+    def reach(self) -> int:
+        return max(share.reach for share in self.each)
+
+    @cached_property
+    def after(self) -> int:
+        return max(share.after for share in self.each)
+
+
+def shares_of(calls: tuple[Call, ...]) -> Shares:
     """Partitions in the order of their first calls."""
     kept = any(call.frame.following is None for call in calls)
     partitions = list(dict.fromkeys(call.partition for call in calls))
-    return tuple(
-        Share(number, partition, tuple(c for c in calls if c.partition == partition), kept)
-        for number, partition in enumerate(partitions)
+    return Shares(
+        tuple(
+            Share(number, partition, tuple(c for c in calls if c.partition == partition), kept)
+            for number, partition in enumerate(partitions)
+        )
     )
 
 

@@ -21,10 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from sqlwin.kernels.frames import Mask
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.counting import Counting
-from sqlwin.operators.framing import Call, Mask, evaluate
+from sqlwin.operators.framing import Call, evaluate
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.tuples import RING, SLOT
 

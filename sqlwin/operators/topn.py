@@ -37,19 +37,18 @@ this keeps the last row of each key: deduplication.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
-from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
+from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key_at
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.counting import Counting
 from sqlwin.operators.revisions import DUE, WAITING
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ
+from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION
 
 TOP, RANKINGS = "top", "rankings"
 SLOT, SENT = "__slot", "__sent"
@@ -141,7 +140,7 @@ class TopRows(Counting):
 
     def _shown(self, moved: pl.DataFrame) -> pl.DataFrame:
         old = pl.col(SENT).alias(OLD + self.name)
-        known = moved.select(*self.output, WAS, self._row_key(), old)
+        known = moved.select(*self.output, WAS, row_key_at(self.stream), old)
         return changes(known, "early", self.withdraw).select(*self.output, *CHANGE_SCHEMA)
 
     def _withdrawn(self, gone: pl.DataFrame) -> pl.DataFrame:
@@ -150,13 +149,8 @@ class TopRows(Counting):
             pl.lit("-D").alias(OP),
             pl.lit("early").alias(EMIT),
             (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
-            self._row_key(),
+            row_key_at(self.stream),
         ).select(*self.output, *CHANGE_SCHEMA)
-
-    def _row_key(self) -> pl.Expr:
-        source = json.dumps([self.stream], ensure_ascii=False)[:-1]
-        parts = [pl.lit(source), pl.col(PART).cast(pl.String), pl.col(SEQ).cast(pl.String)]
-        return pl.concat_str([pl.concat_str(parts, separator=","), pl.lit("]")]).alias(ROW_KEY)
 
     # What is held.
 

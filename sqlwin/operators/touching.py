@@ -19,7 +19,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.changes import WAS
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.framing import Call, changed
+from sqlwin.operators.framing import changed
 from sqlwin.operators.fullness import Fullness
 from sqlwin.operators.history import OLD_ROW
 from sqlwin.operators.reading import ROWS, Reading
@@ -53,7 +53,7 @@ class Touching:
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
         rows = pl.concat([old, came.with_columns(flags).select(old.columns)]).sort(POSITION)
         new = rows[NEW].to_numpy()
-        hit, added = changed(rows, new, self._calls, TS, self.enough)
+        hit, added = changed(rows, new, self.reading.shares.calls, TS, self.enough)
         full, was = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
         was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.closed)
         filled = full & ~was & ~new
@@ -82,10 +82,10 @@ class Touching:
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""
-        if any(call.frame.unit is Unit.ROWS for call in self._calls):
+        if any(call.frame.unit is Unit.ROWS for call in self.reading.shares.calls):
             return self._of_partition(self.reading.all_rows(stores), batch)
         lo, hi = bounds(batch[TS])
-        frames = [call.frame for call in self._calls]
+        frames = [call.frame for call in self.reading.shares.calls]
         after = [frame.preceding for frame in frames]
         until = END if None in after else hi + max(a for a in after if a is not None)
         since = START if self.fullness.never else lo - self.fullness.after
@@ -93,12 +93,9 @@ class Touching:
 
     def _of_partition(self, rows: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:
         """Those of the batch's partitions, where all calls have the same."""
-        if len(self.reading.shares) > 1 or not self.reading.shares[0].partition:
+        first, *others = self.reading.shares.each
+        if others or not first.partition:
             return rows
-        on = list(self.reading.shares[0].partition)
+        on = list(first.partition)
         keys = batch.select(on).unique()
         return rows.join(keys, on=on, how="semi", nulls_equal=True, maintain_order="left")
-
-    @property
-    def _calls(self) -> tuple[Call, ...]:
-        return tuple(call for share in self.reading.shares for call in share.calls)

@@ -1,12 +1,11 @@
 """Windows measured in messages, tumbling and hopping.
 
 Numbers stand in for time. A hop of n messages every m has the windows that start
-at message 1, 1 + m, 1 + 2m … (or so many later as its offset says). Each is full
-at its n-th message, and goes out `full` with the batch that brings it. Numbers
-come in order, so nothing is late. Before it is full a window goes out `early` by
-the policy, and `full` if the input ends or is silent for TIMEOUT: then it is
-`shown`, until its next row. Once its n messages are there it goes out `full` for
-good, as an update if it was emitted before.
+at message 1, 1 + m, 1 + 2m …. Each is full at its n-th message, and goes out `full`
+with the batch that brings it. Numbers come in order, so nothing is late. Before it is
+full a window goes out `early` by the policy, and `full` if the input ends or is silent
+for TIMEOUT: then it is `shown`, until its next row. Once its n messages are there it
+goes out `full` for good, as an update if it was emitted before.
 
 Messages that fail WHERE are numbered like all others and take no other part.
 
@@ -43,11 +42,12 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contents import FIRST, LAST, PANE
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
+from sqlwin.operators.counting import Counting
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
+from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, SEQ
-from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Hop
 
 RING = "ring"
@@ -55,7 +55,7 @@ SLOT = "__slot"
 
 
 @dataclass(frozen=True)
-class TupleAggregator(Correcting):
+class TupleAggregator(Counting, Correcting):
     """`hop` in messages of the partition, a prefix of `keys`."""
 
     stream: str
@@ -85,9 +85,6 @@ class TupleAggregator(Correcting):
     def numbering(self) -> Numbering:
         return Numbering({name: self.keys[name] for name in self.partition})
 
-    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows
-
     @property
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record of the ring; accumulators as lifting makes them."""
@@ -95,10 +92,6 @@ class TupleAggregator(Correcting):
         types = {**self._lift(none).schema, SLOT: pl.Int64()}
         accumulators = (name for fold in self.folds for name in fold.columns)
         return {name: types[name] for name in (*self.keys, SLOT, PANE, FIRST, LAST, *accumulators)}
-
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        """None: a message that comes is the newest, whatever its time."""
-        return pl.DataFrame(schema={FLOOR: pl.Int64()})
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
@@ -113,10 +106,6 @@ class TupleAggregator(Correcting):
         self._keep(panes, counts, stores)
         self._touch(self._windows(came, counts).filter(~self._is_full), stores, now)
         return full
-
-    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(stores.closed, watermark)
-        return self.nothing()
 
     # What goes out.
 
@@ -160,7 +149,7 @@ class TupleAggregator(Correcting):
     # From messages to panes to windows.
 
     def _lift(self, numbered: pl.DataFrame) -> pl.DataFrame:
-        rows = numbered.filter(pl.col(NUMBER) >= origin(self.hop)).sort(POSITION)
+        rows = numbered.sort(POSITION)
         taking = rows.filter(pl.col(self.where)) if self.where else rows
         pane = pane_start(pl.col(NUMBER), self.hop.pane, origin(self.hop)).alias(PANE)
         lifted = [expr for fold in self.folds for expr in fold.lift()]
@@ -179,7 +168,8 @@ class TupleAggregator(Correcting):
 
     def _held(self, stores: Stores) -> pl.DataFrame:
         """The panes of each window that the ring still holds whole."""
-        return self._windows(everything(stores, RING).drop(SLOT), self.numbering.counts(stores))
+        counts = everything(stores, COUNTS)
+        return self._windows(everything(stores, RING).drop(SLOT), counts)
 
     def _windows(self, panes: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
         """Each pane once for every window that holds it, with its slot and the counts."""

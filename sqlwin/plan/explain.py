@@ -35,7 +35,7 @@ def explain(query: Query) -> str:
 
 def explain_script(script: Script) -> str:
     """Every query of a script, those to run and those after EXPLAIN."""
-    queries = [s for s in script.statements if isinstance(s, Query)] or script.queries
+    queries = [s for s in script.statements if isinstance(s, Query)]
     return "\n\n".join(explain(query) for query in queries)
 
 

@@ -44,8 +44,7 @@ def window_policy(plan: Node) -> Policy | None:
 
 def counts(window: Window) -> bool:
     """Whether the window is measured in messages."""
-    if isinstance(window, WindowRank):
-        return counts(window.input)
+    window = unranked(window)
     if isinstance(window, WindowAggregate):
         return window.window.unit is Unit.ROWS
     return isinstance(window, OverAggregate) and window.by_arrival
@@ -89,12 +88,12 @@ def keeps_messages(window: WindowAggregate) -> bool:
 def functions_of(plan: Node) -> frozenset[str]:
     """The names of the aggregate functions that a plan calls."""
     window = window_of(plan)
-    if window is None or isinstance(window, TopN):
+    own = None if window is None else unranked(window)
+    if own is None or isinstance(own, TopN):
         return frozenset()
-    if isinstance(window, OverAggregate):
-        return frozenset(call.aggregate.function for call in window.calls)
-    below = window.input if isinstance(window, WindowRank) else window
-    return frozenset(aggregate.function for aggregate in below.aggregates)
+    if isinstance(own, OverAggregate):
+        return frozenset(call.aggregate.function for call in own.calls)
+    return frozenset(aggregate.function for aggregate in own.aggregates)
 
 
 def fingerprint(*queries: Query) -> str:

@@ -9,8 +9,7 @@ normal form, and the runtime lowers nothing else:
 
 Keys, arguments and carried columns of a window operator are plain columns,
 computed by the Project below it; everything after aggregation is computed by
-the Project above. Scalars carry their text for people (Spark SQL) and for the
-engine that runs them (DuckDB).
+the Project above.
 """
 
 from __future__ import annotations
@@ -252,10 +251,14 @@ Statement = Query | Describe | ShowStreams
 class Script:
     """Everything a text declares and asks for, in the order of the text.
 
-    queries: those to run. statements: all that answers, queries to explain among them.
+    statements: all that answers, queries to explain among them.
     """
 
     streams: tuple[Stream, ...]
-    queries: tuple[Query, ...]
-    settings: tuple[tuple[str, str], ...] = ()
     statements: tuple[Statement, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """Those to run."""
+        return tuple(s for s in self.statements if isinstance(s, Query) and not s.explain)

@@ -6,18 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sqlwin.plan.nodes import Node, Scan, WindowAggregate, WindowRank
-from sqlwin.plan.rules.merge_filters import merge_filters
-from sqlwin.plan.rules.merge_projects import merge_projects
 from sqlwin.plan.rules.prune_columns import prune_columns
-from sqlwin.plan.rules.push_filter_below_project import push_filter_below_project
 
 Rule = Callable[[Node], Node]
-RULES: tuple[Rule, ...] = (
-    merge_projects,
-    merge_filters,
-    push_filter_below_project,
-    prune_columns,
-)
+RULES: tuple[Rule, ...] = (prune_columns,)
 ROUNDS = 100
 
 

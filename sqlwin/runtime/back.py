@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.errors import RunError
-from sqlwin.operators.changes import CHANGE_SCHEMA
+from sqlwin.operators.changes import CHANGE_SCHEMA, row_key_at
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.scalars import Columns, evaluate
-from sqlwin.schema import CHANGE, EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, polars_type
+from sqlwin.schema import CHANGE, EMIT, OP, POSITION, REVISION, ROW_KEY, polars_type
 
 SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
 
@@ -50,13 +50,11 @@ class Back:
 
     def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows of a query without a window are results as they are."""
-        source = f'["{self.query.stream.name}",'
-        key = pl.concat_str([pl.lit(source), pl.col(PART), pl.lit(","), pl.col(SEQ), pl.lit("]")])
         changed = rows.sort(POSITION).with_columns(
             pl.lit("+I").alias(OP),
             pl.lit("full").alias(EMIT),
             pl.lit(0, pl.Int32).alias(REVISION),
-            key.alias(ROW_KEY),
+            row_key_at(self.query.stream.name),
         )
         return changed.drop(POSITION).rename(SHOWN).select(self.schema.keys())
 

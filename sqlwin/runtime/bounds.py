@@ -79,7 +79,7 @@ def _bytes(type_: pl.DataType, width: float) -> float:
 
 def state_text(script: Script, load: Load) -> str:
     """The expectation of every query, as `explain` shows queries."""
-    queries = [s for s in script.statements if isinstance(s, Query)] or script.queries
+    queries = [s for s in script.statements if isinstance(s, Query)]
     return "\n\n".join("\n".join(_lines(query, load)) for query in queries)
 
 

@@ -24,9 +24,8 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.schema import TIMESTAMP, Column, Schema, polars_schema, polars_type, type_name
+from sqlwin.schema import INSTANT, TIMESTAMP, Column, Schema, polars_schema, polars_type, type_name
 
-INSTANT = pl.Datetime("us", "UTC")
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
 

@@ -13,6 +13,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from sqlwin.errors import StateError
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.stores import shapes
@@ -21,15 +22,24 @@ from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 
 HEADER = "header"
+VERSION = 1
 Header = dict[str, Any]
+
+
+def check_version(what: str, version: object) -> None:
+    """StateError for a version that is not known."""
+    if version == VERSION:
+        return
+    newer = isinstance(version, int) and version > VERSION
+    why = ": made by a newer sqlwin" if newer else ""
+    raise StateError(f"{what} has version {version}, known is {VERSION}{why}")
 
 
 @dataclass(frozen=True)
 class Kept:
-    """token, segment_rows: as in `Task`."""
+    """segment_rows: as in `Task`."""
 
     blobs: Blobs | None
-    token: str = ""
     segment_rows: int = SEGMENT_ROWS
     cache: SegmentCache | None = None
 
@@ -41,6 +51,7 @@ class Kept:
             header: Header = json.loads(self.blobs.get(HEADER))
         except KeyError:
             return {}
+        check_version("header", header.get("version"))
         return header
 
     def stores(self, query: Lowered, header: Header) -> Stores:
@@ -59,4 +70,4 @@ class Kept:
             return MemoryStore(layout, combine)
         index = header["stores"][layout.name] if header else None
         rest = {"segment_rows": self.segment_rows, "cache": self.cache}
-        return SegmentStore(layout, combine, self.blobs, self.token, index=index, **rest)  # type: ignore[arg-type]
+        return SegmentStore(layout, combine, self.blobs, index=index, **rest)  # type: ignore[arg-type]

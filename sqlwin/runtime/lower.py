@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.operators.contract import Operator
-from sqlwin.plan.facts import Window, bucket_keys, counts, window_of, window_policy
+from sqlwin.plan.facts import Window, bucket_keys, counts, unranked, window_of, window_policy
 from sqlwin.plan.nodes import (
     Filter,
     Node,
@@ -23,7 +23,6 @@ from sqlwin.plan.nodes import (
     Scan,
     Stream,
     WindowAggregate,
-    WindowRank,
     column_of,
 )
 from sqlwin.policies import Expired, Late, Policy
@@ -148,7 +147,7 @@ def _cut(plan: Node) -> Cut:
     if isinstance(node, Scan):
         return Cut(node, *_front(above, node), None, None, _identity(plan))
     below: list[Node] = []
-    inner = node.input.input if isinstance(node, WindowRank) else node.input
+    inner = unranked(node).input
     while isinstance(inner, Filter | Project):
         below.append(inner)
         inner = inner.input
@@ -191,6 +190,6 @@ def _admission(window: Window, stream: Stream) -> Admission | None:
 
 def _counted_within(window: Window) -> tuple[tuple[str, pl.DataType], ...]:
     """The keys within which RETAIN n ROWS counts; ranks do not narrow those of their windows."""
-    below = window.input if isinstance(window, WindowRank) else window
+    below = unranked(window)
     types = polars_schema(below.input.schema)
     return tuple((key, types[key]) for key in bucket_keys(below))

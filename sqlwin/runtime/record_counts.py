@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from math import exp, expm1
 
 from sqlwin.instants import SECOND
-from sqlwin.plan.facts import Window, counts
-from sqlwin.plan.nodes import OverAggregate, OverCall, Stream, TopN, WindowAggregate, WindowRank
+from sqlwin.plan.facts import Window, counts, unranked
+from sqlwin.plan.nodes import OverAggregate, OverCall, Stream, TopN, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.runtime.load import Load
 from sqlwin.state.contract import Layout
@@ -40,13 +40,13 @@ class Case:
     @property
     def aggregate(self) -> WindowAggregate:
         """The group windows, those below a rank as well."""
-        window = self.window.input if isinstance(self.window, WindowRank) else self.window
+        window = unranked(self.window)
         assert isinstance(window, WindowAggregate)
         return window
 
     @property
     def policy(self) -> Policy:
-        return self.aggregate.policy if isinstance(self.window, WindowRank) else self.window.policy
+        return unranked(self.window).policy
 
     @property
     def calls(self) -> tuple[OverCall, ...]:

@@ -7,18 +7,15 @@ not be parsed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from datetime import datetime
-from decimal import Decimal
 
 import polars as pl
 
-from sqlwin.instants import END, START, format_instant, from_datetime
+from sqlwin.instants import END, START
 from sqlwin.policies import Expired
-from sqlwin.schema import PART, SEQ, TS, iso_columns
+from sqlwin.runtime.render import json_lines
+from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS
 
-INSTANT = pl.Datetime("us", "UTC")
 EXPIRED = "expired"
 WHOLE = "__whole"
 INTERNAL = (WHOLE,)
@@ -66,6 +63,13 @@ def refused(
     ).cast({"ts": INSTANT, "watermark": INSTANT})
 
 
+def under(errors: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    """The errors of one query, where several share what was read."""
+    return errors.with_columns(
+        pl.lit(_bounded(watermark), pl.Int64).cast(INSTANT).alias("watermark")
+    )
+
+
 def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
     """What the error stream gets: not the expired rows that are counted only, or emitted."""
     return errors if expired is Expired.STREAM else errors.filter(pl.col("reason") != EXPIRED)
@@ -77,26 +81,12 @@ def reasons(errors: pl.DataFrame) -> list[str]:
 
 
 def texts(rows: pl.DataFrame) -> list[str]:
-    """Each row whole, as JSON text."""
-    return [as_json(record) for record in iso_columns(rows).to_dicts()]
+    """Each row whole, as JSON text, without the columns sqlwin added."""
+    return list(json_lines(rows.select(c for c in rows.columns if not c.startswith(RESERVED))))
 
 
 def position(part: int, seq: int) -> str:
     return f"{part}:{seq}"
-
-
-def as_json(record: dict[str, object]) -> str:
-    """A row as JSON, without the columns sqlwin added; instants in ISO 8601 with Z."""
-    own = {name: value for name, value in record.items() if not name.startswith("__")}
-    return json.dumps(own, default=_text, ensure_ascii=False)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, datetime):
-        return format_instant(from_datetime(value))
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def _bounded(watermark: int | None) -> int | None:

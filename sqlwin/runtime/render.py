@@ -25,7 +25,7 @@ from sqlwin.schema import iso_columns
 def json_lines(rows: pl.DataFrame) -> Iterator[str]:
     """One JSON object a row, no line ends."""
     for row in iso_columns(rows).iter_rows(named=True):
-        yield json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False)
+        yield _json(row)
 
 
 def csv_text(rows: pl.DataFrame, header: bool) -> str:
@@ -39,6 +39,10 @@ def csv_text(rows: pl.DataFrame, header: bool) -> str:
 
 def plain(value: Any) -> Any:
     """A value as JSON has it."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
     if isinstance(value, datetime):
         return format_instant(from_datetime(value))
     if isinstance(value, Decimal):
@@ -56,4 +60,11 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, list | dict):
+        return _json(value)
     return str(plain(value) if not isinstance(value, float) else value)
+
+
+def _json(value: Any) -> str:
+    """A type that nobody declared, in a row that was refused, is text."""
+    return json.dumps(plain(value), default=str, ensure_ascii=False)

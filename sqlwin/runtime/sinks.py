@@ -1,4 +1,4 @@
-"""Where results go: files, memory, nowhere, or a writer of the caller's.
+"""Where results go: files, nowhere, or a writer of the caller's.
 
 A batch is written under its number, and writing it again replaces it, so that a
 batch that is replayed after a crash does not stand there twice.
@@ -6,9 +6,8 @@ batch that is replayed after a crash does not stand there twice.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,9 +17,10 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Sink as Declared
 from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
+from sqlwin.runtime.whole import replaced
 
 Show = Callable[[pl.DataFrame], None]
-CONNECTORS = ("console", "files", "memory", "none")
+CONNECTORS = ("console", "files", "none")
 OPTIONS = ("connector", "path", "format")
 FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}
 
@@ -42,16 +42,6 @@ class Screen:
 
 
 @dataclass
-class Memory:
-    """Batches by number."""
-
-    batches: dict[int, pl.DataFrame] = field(default_factory=dict)
-
-    def write(self, batch: int, rows: pl.DataFrame) -> None:
-        self.batches[batch] = rows
-
-
-@dataclass
 class Nowhere:
     def write(self, batch: int, rows: pl.DataFrame) -> None:
         pass
@@ -59,22 +49,37 @@ class Nowhere:
 
 @dataclass
 class Files:
-    """One file a batch; a reader never sees half of one. writer: its number among several."""
+    """One file a batch; a reader never sees half of one. writer: its number among several.
+
+    begun: whether a batch was written. Batches come in the order of their numbers, so
+    parts behind the first of them are of another run, and go.
+    """
 
     folder: Path
     format: str
     writer: int = 1
+    begun: bool = False
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
-        own = "part" if self.writer == 1 else f"part-{self.writer}"
-        target = self.folder / f"{own}-{batch:08d}.{FORMATS[self.format]}"
+        if not self.begun:
+            self._clear(batch)
+            self.begun = True
+        target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
         if rows.is_empty():
             target.unlink(missing_ok=True)
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-        self._dump(rows, unfinished)
-        unfinished.replace(target)
+        with replaced(target) as unfinished:
+            self._dump(rows, unfinished)
+
+    @property
+    def _own(self) -> str:
+        return "part-" if self.writer == 1 else f"part-{self.writer}-"
+
+    def _clear(self, after: int) -> None:
+        for part in self.folder.glob(f"{self._own}*.{FORMATS[self.format]}"):
+            number = part.stem.removeprefix(self._own)
+            if number.isdigit() and int(number) > after:
+                part.unlink()
 
     def _dump(self, rows: pl.DataFrame, path: Path) -> None:
         if self.format == "parquet":
@@ -98,7 +103,7 @@ def open_sink(declared: Declared | None, base: Path, show: Show, writer: int = 1
     if connector == "files":
         folder = base / _required(declared, options, "path")
         return Files(folder, _format(declared, options), writer)
-    plain: dict[str, Sink] = {"console": Screen(show), "memory": Memory(), "none": Nowhere()}
+    plain: dict[str, Sink] = {"console": Screen(show), "none": Nowhere()}
     if connector not in plain:
         raise QueryError(
             f"sink {declared.name} has an unknown connector {connector!r}",

@@ -23,7 +23,7 @@ import polars as pl
 from sqlwin.operators.contract import Restoring
 from sqlwin.runtime.admission import Admitted, admit, expired_before
 from sqlwin.runtime.back import Back
-from sqlwin.runtime.kept import HEADER, Kept
+from sqlwin.runtime.kept import HEADER, VERSION, Kept
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.recovery import (
     emptied,
@@ -39,8 +39,6 @@ from sqlwin.runtime.watermarks import Marks, Watermarks
 from sqlwin.schema import POSITION
 from sqlwin.state.contract import Blobs, SegmentCache
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
-
-VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -77,8 +75,8 @@ class Task:
         self.query = query
         self.back = Back(query)
         self.clock = Watermarks({query.stream.name: query.stream.delay})
-        self.blobs, self.token, self.segment_rows = blobs, token, segment_rows
-        kept = Kept(blobs, token, segment_rows, cache)
+        self.blobs, self.token = blobs, token
+        kept = Kept(blobs, segment_rows, cache)
         header = kept.header()
         names = [] if blobs is None or lazy is None else blobs.names()
         self.recovery = None if lazy is None else recovery(query, header, names, lazy)
@@ -161,6 +159,11 @@ class Task:
         after, missing = {part: seq + 1 for part, seq in self.offsets.items()}, self.missing()
         return after if missing is None else {**after, **first_positions(missing)}
 
+    def deadline(self) -> int | None:
+        """Of the next tick that would say something; None where there is none to wait for."""
+        operator = self.query.operator
+        return None if operator is None else operator.next_deadline(self.stores)
+
     def edge(self) -> tuple[object, ...]:
         """Changes when a window opens or anything is purged: when state is to be flushed."""
         newest = max((max(s.values()) for s in self.clock.seen.values() if s), default=0)
@@ -239,11 +242,10 @@ class Task:
             rule.retire(watermark, self.stores, floors)
 
     def _output(self, results: list[pl.DataFrame], *admitted: Admitted) -> Output:
-        operator = self.query.operator
         return Output(
             pl.concat([self.back.nothing(), *results]),
             {name: self.clock.of(name) for name in self.clock.delays},
-            None if operator is None else operator.next_deadline(self.stores),
+            self.deadline(),
             pl.concat([no_rejects(), *(each.errors for each in admitted)]),
             sum(each.replayed for each in admitted),
         )

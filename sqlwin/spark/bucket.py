@@ -160,9 +160,7 @@ def _encoded(frame: pl.DataFrame) -> Iterator[bytes]:
 
 
 def _done(output: Output, seen: list[Mark]) -> Done:
-    batches = [mark.batch for mark in seen if mark.batch is not None]
     return Done(
-        batch=max(batches, default=None),
         watermarks=output.watermarks,
         deadline=output.deadline,
         read=sum(mark.read for mark in seen),

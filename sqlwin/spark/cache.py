@@ -19,10 +19,13 @@ import getpass
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
+
+from sqlwin.runtime.whole import replaced
 
 CAPACITY = 4 << 30
 SWEEP = 64 << 20
@@ -48,14 +51,10 @@ class HostCache:
     def put(self, name: str, frame: pl.DataFrame) -> None:
         """A full disk is no failure: what is not cached is read from the state."""
         path = self._path(name)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            frame.write_ipc(unfinished, compression="uncompressed")
-            unfinished.replace(path)
+        with suppress(OSError):
+            with replaced(path, sync=False) as unfinished:
+                frame.write_ipc(unfinished, compression="uncompressed")
             self.written += path.stat().st_size
-        except OSError:
-            unfinished.unlink(missing_ok=True)
         if self.written > min(SWEEP, self.capacity // 4):
             self.sweep()
 
@@ -70,8 +69,9 @@ class HostCache:
                 path.unlink(missing_ok=True)
 
     def _used(self) -> list[tuple[float, int, Path]]:
+        """Those of killed workers too, which were never finished."""
         used = []
-        for path in Path(self.folder).glob("*.arrow"):
+        for path in Path(self.folder).glob("*.arrow*"):
             try:
                 stat = path.stat()
             except FileNotFoundError:

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from sqlwin.errors import InputError
 from sqlwin.plan.nodes import Script
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.schema import Schema
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.pack import packer
 from sqlwin.spark.program import Program, settled
-from sqlwin.spark.run import SHUFFLE, OnCame, bucketed, delivered, finished, sourced
+from sqlwin.spark.run import OnCame, asked, bucketed, delivered, finished, sourced
 from sqlwin.spark.session import needed
 from sqlwin.spark.source import Settings
 from sqlwin.spark.tags import ERRORS, IN, RESULTS
@@ -54,45 +54,36 @@ class SparkQuery:
 
         drain: then end the input. The sources are not ours, so that is a second start.
         """
-        folder = Folder(str(checkpoint.resolve() / "sqlwin"))
-        program = settled(self._program, folder)
         for end in [False, True] if drain else [False]:
-            frame = bucketed(self._packed(program, folder.path, end), program)
-            writer = frame.writeStream.option("checkpointLocation", str(checkpoint / "spark"))
-            each = delivered(program, folder, on_came)
-            finished(writer.foreachBatch(each).trigger(availableNow=True).start())
+            finished(self._writer(on_came, checkpoint, end).trigger(availableNow=True).start())
 
     def start(self, on_came: OnCame, checkpoint: Path, **trigger: Any) -> StreamingQuery:
         """Start and go on; `trigger` as that of a DataStreamWriter."""
+        return self._writer(on_came, checkpoint, end=False).trigger(**trigger).start()
+
+    def _writer(self, on_came: OnCame, checkpoint: Path, end: bool) -> DataStreamWriter:
         folder = Folder(str(checkpoint.resolve() / "sqlwin"))
         program = settled(self._program, folder)
-        frame = bucketed(self._packed(program, folder.path, False), program)
-        writer = frame.writeStream.option("checkpointLocation", str(checkpoint / "spark"))
-        return writer.foreachBatch(delivered(program, folder, on_came)).trigger(**trigger).start()
+        writer = bucketed(self._packed(program, end), program).writeStream
+        kept = writer.option("checkpointLocation", str(checkpoint / "spark"))
+        return kept.foreachBatch(delivered(program, on_came))
 
     @property
     def _program(self) -> Program:
-        partitions = int(self.spark.conf.get(SHUFFLE) or 1)
-        return Program(self.script.queries, partitions, partitions)
+        return asked(self.spark, self.script)
 
     def _unpacked(self, kind: str, schema: Schema) -> DataFrame:
-        tagged = bucketed(self._packed(self._program, "", False), self._program)
+        tagged = bucketed(self._packed(self._program, end=False), self._program)
         payloads = tagged.where(tagged.kind == kind).select("payload")
         expired = self._program.lowered[0].expired
         return payloads.mapInArrow(unpacker(schema, expired), ddl(schema))
 
-    def _packed(self, program: Program, state: str, end: bool) -> DataFrame:
-        """The packed inputs and the clock, united."""
+    def _packed(self, program: Program, end: bool) -> DataFrame:
+        """The packed input and the clock, united."""
         text = program.dump()
-        by_stream: dict[str, list[int]] = {}
-        for number, query in enumerate(program.lowered):
-            by_stream.setdefault(query.stream.name, []).append(number)
-        inputs = [
-            self._declared(program.lowered[numbers[0]]).mapInArrow(packer(text, tuple(numbers)), IN)
-            for numbers in by_stream.values()
-        ]
-        clock = sourced(self.spark, Settings(text, "tick", state, "", end, tick=self.tick))
-        return reduce(DataFrame.union, inputs, clock)
+        rows = self._declared(program.lowered[0]).mapInArrow(packer(text), IN)
+        clock = sourced(self.spark, Settings(text, "tick", "", "", end, tick=self.tick))
+        return clock.union(rows)
 
     def _declared(self, query: Lowered) -> DataFrame:
         """The declared columns of a stream's DataFrame; others are not carried."""
@@ -113,12 +104,14 @@ def query_over(
     inputs: Mapping[str, DataFrame],
     tick: float = 10.0,
 ) -> SparkQuery:
-    """InputError where a stream has no DataFrame or one that is not streaming."""
-    read = {query_.stream.name for query_ in Program(script.queries, 1, 1).lowered}
-    missing = sorted(read - set(inputs))
-    if missing:
-        raise InputError(f"no DataFrame for {', '.join(missing)}; given: {', '.join(inputs)}")
-    for name in read:
-        if not inputs[name].isStreaming:
-            raise InputError(f"the DataFrame of {name} is not streaming; use spark.readStream")
+    """InputError where there is not one SELECT, or its stream has no streaming DataFrame."""
+    if len(script.queries) != 1:
+        raise InputError(
+            f"a query over DataFrames is one SELECT, the script has {len(script.queries)}"
+        )
+    name = lower(script.queries[0]).stream.name
+    if name not in inputs:
+        raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
+    if not inputs[name].isStreaming:
+        raise InputError(f"the DataFrame of {name} is not streaming; use spark.readStream")
     return SparkQuery(needed(spark), script, inputs, tick)

@@ -15,12 +15,13 @@ replayed batch finds the same step.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+
+from sqlwin.runtime.whole import replaced
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,8 @@ class Feed:
         number = self.count() + 1
         Path(self.folder).mkdir(parents=True, exist_ok=True)
         told = {str(query): self._stored(number, query, step) for query, step in steps.items()}
-        unfinished = Path(self.folder) / f".{number}.{os.getpid()}"
-        unfinished.write_text(json.dumps(told), encoding="utf-8")
-        unfinished.replace(self._path(number))
+        with replaced(self._path(number), sync=False) as unfinished:
+            unfinished.write_text(json.dumps(told), encoding="utf-8")
         return number
 
     def count(self) -> int:

@@ -12,9 +12,10 @@ True
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from sqlwin.runtime.whole import replaced
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,8 @@ class Folder:
 
     def write(self, name: str, text: str) -> None:
         """Atomic: after a crash the file is as before or as it should be."""
-        target = Path(self.path) / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(target)
+        with replaced(Path(self.path) / name) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
 
     def remove(self, name: str) -> None:
         (Path(self.path) / name).unlink(missing_ok=True)

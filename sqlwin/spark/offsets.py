@@ -16,7 +16,7 @@ what was read: a batch that runs twice is the same batch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -27,7 +27,8 @@ class Offset:
     files: pieces of each stream read so far, by number of the stream. step: of a
     feed. watermarks: before this batch, by number of the query. ends: how often
     input has ended. unread: something was read since it last ended. Numbers are
-    texts where they are keys, as JSON has them.
+    texts where they are keys, as JSON has them. cut: see `Program.cut`; "" where the
+    checkpoint has a manifest, which tells.
     """
 
     batch: int = 0
@@ -37,6 +38,7 @@ class Offset:
     watermarks: Mapping[str, int] = field(default_factory=dict)
     ends: int = 0
     unread: bool = False
+    cut: str = ""
 
     def then(
         self,
@@ -47,7 +49,8 @@ class Offset:
         end: bool = False,
     ) -> Offset:
         """The offset after one more batch. The clock never goes back."""
-        return Offset(
+        return replace(
+            self,
             batch=self.batch + 1,
             now=max(now, self.now),
             files=self.files if files is None else files,

@@ -33,31 +33,25 @@ Batches = Iterable[pa.RecordBatch]
 CONTENT_BITS = 31
 
 
-def packer(program: str, queries: tuple[int, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """What mapInArrow runs over a stream's DataFrame, for the queries that read it."""
+def packer(program: str) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """What mapInArrow runs over the DataFrame that the program's one query reads."""
 
     def pack(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for row in packed(load(program), queries, batches, time.time_ns() // 1_000):
+        for row in packed(load(program), batches, time.time_ns() // 1_000):
             yield row.to_batch()
 
     return pack
 
 
-def packed(
-    program: Program, queries: tuple[int, ...], batches: Batches, now: int
-) -> Iterator[Packed]:
-    """A task's rows, then what it saw, for every bucket of every query."""
-    seen = {query: Seen() for query in queries}
+def packed(program: Program, batches: Batches, now: int) -> Iterator[Packed]:
+    """A task's rows, then what it saw, for every bucket."""
+    seen = Seen()
     for at, batch in enumerate(batches):
         frame = pl.from_arrow(pa.Table.from_batches([batch]))
         assert isinstance(frame, pl.DataFrame)
-        for query in queries:
-            yield from _packed(program, query, frame, at, seen[query])
-    for query in queries:
-        marks = {} if seen[query].ts is None else {0: seen[query].ts}
-        yield from Packer(program, query).mark(
-            Mark(now, marks=marks, read=seen[query].rows)  # type: ignore[arg-type]
-        )
+        yield from _packed(program, frame, at, seen)
+    marks = {} if seen.ts is None else {0: seen.ts}
+    yield from Packer(program, 0).mark(Mark(now, marks=marks, read=seen.rows))
 
 
 @dataclass
@@ -68,20 +62,18 @@ class Seen:
     ts: int | None = None
 
 
-def _packed(
-    program: Program, query: int, frame: pl.DataFrame, at: int, seen: Seen
-) -> Iterator[Packed]:
-    lowered, labels = program.lowered[query], program.labels[query]
+def _packed(program: Program, frame: pl.DataFrame, at: int, seen: Seen) -> Iterator[Packed]:
+    lowered, labels = program.lowered[0], program.labels[0]
     came = decoded(frame, 0, lowered.stream, None)
     taken = _keys(lowered, came.rows)
     seen.rows += len(frame)
     seen.ts = max([*taken.marks.values(), *([] if seen.ts is None else [seen.ts])], default=None)
     for errors in (came.errors, taken.errors):
-        yield from Packer(program, query).errors(at, errors)
+        yield from Packer(program, 0).errors(at, errors)
     whole = _placed(came.rows)
     for bucket, keys in cut(taken.rows, lowered.keys, len(labels)):
         for payload in encode(whole[keys[PART].to_numpy()]):
-            yield Packed(query, labels[bucket], RAW, at, payload)
+            yield Packed(0, labels[bucket], RAW, at, payload)
 
 
 def _keys(query: Lowered, rows: pl.DataFrame) -> Taken:

@@ -19,7 +19,7 @@ from pyspark import cloudpickle
 
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
-from sqlwin.plan.nodes import Query
+from sqlwin.plan.nodes import Query, Stream
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.spark.buckets import labels
@@ -46,6 +46,11 @@ class Program:
         return tuple(lower(query) for query in self.queries)
 
     @cached_property
+    def streams(self) -> tuple[Stream, ...]:
+        """Those that are read, in the order of the queries: their numbers in a checkpoint."""
+        return tuple(dict.fromkeys(query.stream for query in self.lowered))
+
+    @cached_property
     def fronts(self) -> tuple[Front, ...]:
         return tuple(Front(query) for query in self.lowered)
 
@@ -60,6 +65,19 @@ class Program:
     @property
     def print(self) -> str:
         return fingerprint(*self.queries)
+
+    @property
+    def cut(self) -> str:
+        """Two programs of one cut look for each key in the same bucket."""
+        return f"{self.buckets} buckets on {self.partitions} shuffle partitions"
+
+    def check_cut(self, known: str) -> None:
+        """RunError where a checkpoint has another cut; "" says nothing."""
+        if known not in ("", self.cut):
+            raise RunError(
+                f"the checkpoint has {known}, the session asks for {self.cut}; "
+                f"SET 'buckets' and spark.sql.shuffle.partitions as they were"
+            )
 
     def dump(self) -> str:
         """As text, for the options of a data source."""

@@ -14,6 +14,7 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded, read
+from sqlwin.runtime.rejects import under
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.listing import Piece, opened
@@ -29,7 +30,6 @@ class Reading:
     program: str
     pieces: tuple[tuple[int, int, Piece], ...]
     watermarks: Mapping[int, int]
-    batch: int
     now: int
     end: bool
     control: bool
@@ -44,7 +44,6 @@ class StepReading:
     step: int
     only: frozenset[int]
     watermarks: Mapping[int, int]
-    batch: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ class Ticking:
     """The clock alone."""
 
     program: str
-    batch: int
     now: int
     end: bool
 
@@ -108,12 +106,11 @@ class Packer:
 
 
 def _files(reading: Reading, program: Program) -> Iterator[Packed]:
-    streams = list(dict.fromkeys(query.stream for query in program.lowered))
     packers = [Packer(program, number) for number in range(len(program.queries))]
     marks: dict[int, dict[int, int]] = {number: {} for number in range(len(packers))}
     counts = dict.fromkeys(marks, 0)
     for stream_number, number, piece in reading.pieces:
-        stream = streams[stream_number]
+        stream = program.streams[stream_number]
         header = dict(stream.options).get("header", "true").lower() == "true"
         with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
             came = read(path, number, stream)
@@ -122,9 +119,10 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
             if lowered.stream != stream:
                 continue
             packer = packers[query]
-            taken = program.fronts[query].take(came.rows, _hint(reading.watermarks, query))
+            watermark = _hint(reading.watermarks, query)
+            taken = program.fronts[query].take(came.rows, watermark)
             yield from packer.add(at, taken.rows)
-            yield from packer.errors(at, came.errors)
+            yield from packer.errors(at, under(came.errors, watermark))
             yield from packer.errors(at, taken.errors)
             marks[query] = merged(marks[query], taken.marks)
             counts[query] += len(came.rows) + len(came.errors)
@@ -132,7 +130,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
         yield from packer.flush()
         if reading.control or counts[query]:
             end = reading.end and reading.control
-            seen = Mark(reading.now, reading.batch, end, marks[query], read=counts[query])
+            seen = Mark(reading.now, end, marks[query], read=counts[query])
             yield from packer.mark(seen)
 
 
@@ -150,14 +148,12 @@ def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
             yield from packer.errors(0, came.errors)
             yield from packer.errors(0, taken.errors)
         read_ = 0 if step.rows is None else len(step.rows)
-        yield from packer.mark(
-            Mark(step.now, reading.batch, step.end, marks, step.watermark, read_)
-        )
+        yield from packer.mark(Mark(step.now, step.end, marks, step.watermark, read_))
 
 
 def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
     for query in range(len(program.queries)):
-        yield from Packer(program, query).mark(Mark(reading.now, reading.batch, reading.end))
+        yield from Packer(program, query).mark(Mark(reading.now, reading.end))
 
 
 def _hint(watermarks: Mapping[int, int], query: int) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing, Piece
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.progress import After, after
+from sqlwin.spark.progress import after
 from sqlwin.spark.read import Reading, StepReading, Ticking, packed
 from sqlwin.spark.source import Settings
 
@@ -42,7 +42,10 @@ class Part(InputPartition):
 
 
 class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """bounded: the batch of available data was asked for; nothing newer is read."""
+    """bounded: the batch of available data was asked for; nothing newer is read.
+
+    ticked: a batch of the clock alone was planned; a bounded run has one at most.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -65,19 +68,19 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         if not self.bounded:
             self._discover()
-        at = Offset.load(start)
-        then = self._next(at, after(self.folder, at.batch))
+        at = self._known(start)
+        then = self._next(at)
         return start if then is None else then.dump()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        first, last = Offset.load(start), Offset.load(end)
+        first, last = self._known(start), self._known(end)
         if first == last:
             return []
         if self.settings.input == "files":
             return [Part(reading) for reading in self._readings(first, last)]
         ended = last.ended_since(first)
         if self.settings.input == "tick":
-            return [Part(Ticking(self.settings.program, last.batch, last.now, ended))]
+            return [Part(Ticking(self.settings.program, last.now, ended))]
         return [Part(reading) for reading in self._step_readings(last)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -85,21 +88,29 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         for row in packed(partition.reading):
             yield row.to_batch()
 
+    def _known(self, offset: dict[str, Any]) -> Offset:
+        found = Offset.load(offset)
+        self.program.check_cut(found.cut)
+        return found
+
     # What the next batch takes.
 
-    def _next(self, at: Offset, left: After) -> Offset | None:
+    def _next(self, at: Offset) -> Offset | None:
         now = time.time_ns() // 1_000
+        if self.settings.input == "tick":
+            return self._tick(at, now)
+        left = after(self.folder, at.batch)
         watermarks = {str(query): instant for query, instant in left.watermarks.items()}
         if self.settings.input == "feed":
             more = at.step < self.steps
             return at.then(at.now, step=at.step + 1, watermarks=watermarks) if more else None
-        if self.settings.input == "tick":
-            return self._tick(at, now)
         files, rest = self._files(at)
         end = self.settings.end and not rest and (files is not None or at.unread)
-        due = not self.bounded and left.deadline is not None and left.deadline <= now
-        if files is None and not end and not due:
-            return None
+        due = left.deadline is not None and left.deadline <= now
+        if files is None and not end:
+            if not due or (self.bounded and self.ticked):
+                return None
+            self.ticked = True
         return at.then(now, files=files, watermarks=watermarks, end=end)
 
     def _tick(self, at: Offset, now: int) -> Offset | None:
@@ -108,7 +119,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not due:
             return None
         self.ticked = True
-        return at.then(now, end=self.settings.end)
+        return replace(at.then(now, end=self.settings.end), cut=self.program.cut)
 
     def _files(self, at: Offset) -> tuple[dict[str, int] | None, bool]:
         """The pieces read after the next batch, None where there is no new one; any left?"""
@@ -139,9 +150,8 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _opened(self) -> list[Listing]:
         if self.settings.input != "files":
             return []
-        streams = dict.fromkeys(query.stream for query in self.program.lowered)
         opened = []
-        for number, stream in enumerate(streams):
+        for number, stream in enumerate(self.program.streams):
             options = dict(stream.options)
             path, format_ = options["path"], options.get("format", "json")
             base, piece = Path(self.settings.base), self.settings.piece_bytes
@@ -163,7 +173,6 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 program=self.settings.program,
                 pieces=tuple(share),
                 watermarks={int(query): at for query, at in last.watermarks.items()},
-                batch=last.batch,
                 now=last.now,
                 end=last.ended_since(first),
                 control=number == 0,
@@ -175,7 +184,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         for share in _shared(touched, self.settings.tasks, lambda _: 1):
             only = frozenset(share)
             yield StepReading(
-                self.settings.program, self.settings.base, last.step, only, watermarks, last.batch
+                self.settings.program, self.settings.base, last.step, only, watermarks
             )
 
 

@@ -83,7 +83,11 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
                 follow=options.follow,
             )
 
-        patiently(begin)
+        try:
+            patiently(begin)
+        except KeyboardInterrupt:
+            if not options.follow:
+                raise
     return delivery.summary
 
 
@@ -101,28 +105,37 @@ def start(
 ) -> StreamingQuery:
     """Start the one streaming query of a script. base: the feed's folder where that is `input`."""
     folder = Folder(str(checkpoint / "sqlwin"))
-    partitions = int(spark.conf.get(SHUFFLE) or 1)
-    asked = run_settings(script.settings)
-    buckets = buckets or asked.buckets or partitions
-    program = settled(Program(script.queries, partitions, buckets, counted), folder)
+    program = settled(asked(spark, script, counted, buckets), folder)
     source = Settings(
         program.dump(),
         input,
         folder.path,
         str(base),
         end,
-        tasks=partitions,
-        batch_bytes=asked.batch_bytes or BATCH_BYTES,
+        tasks=int(spark.conf.get(SHUFFLE) or 1),
+        batch_bytes=run_settings(script.settings).batch_bytes or BATCH_BYTES,
     )
     packed = sourced(spark, source)
     trigger: dict[str, Any] = {"processingTime": TRIGGER} if follow else {"availableNow": True}
     return (
         bucketed(packed, program)
-        .writeStream.foreachBatch(delivered(program, folder, on_came))
+        .writeStream.foreachBatch(delivered(program, on_came, folder))
         .option("checkpointLocation", str(checkpoint / "spark"))
         .trigger(**trigger)
         .start()
     )
+
+
+def asked(
+    spark: SparkSession,
+    script: Script,
+    counted: frozenset[int] = frozenset(),
+    buckets: int | None = None,
+) -> Program:
+    """The script cut as SET and the session say; its checkpoint may know better."""
+    partitions = int(spark.conf.get(SHUFFLE) or 1)
+    buckets = buckets or run_settings(script.settings).buckets or partitions
+    return Program(script.queries, partitions, buckets, counted)
 
 
 def sourced(spark: SparkSession, settings: Settings) -> DataFrame:
@@ -142,6 +155,7 @@ def finished(query: StreamingQuery) -> None:
         query.awaitTermination()
     except KeyboardInterrupt:
         query.stop()
+        raise
     except StreamingQueryException as failure:
         raise RunError(cause(str(failure))) from failure
 
@@ -197,14 +211,19 @@ class Delivery:
 
 
 def delivered(
-    program: Program, folder: Folder, on_came: OnCame
+    program: Program, on_came: OnCame, folder: Folder | None = None
 ) -> Callable[[DataFrame, int], None]:
+    """What foreachBatch runs. folder: where a batch leaves what the next one needs to know.
+
+    Spark counts batches from 0, offsets from 1: a batch has the number of its end.
+    """
+
     def deliver(frame: DataFrame, number: int) -> None:
         came = collected(program, frame)
-        done = [(query, each) for query, what in came.items() for each in what.done]
-        batch = max((each.batch for _, each in done if each.batch is not None), default=number)
-        on_came(batch, came)
-        leave(folder, batch, _left(after(folder, batch - 1), done))
+        on_came(number + 1, came)
+        if folder is not None:
+            done = [(query, each) for query, what in came.items() for each in what.done]
+            leave(folder, number + 1, _left(after(folder, number), done))
 
     return deliver
 

@@ -25,8 +25,8 @@ class Settings:
 
     input: `files`, `feed` or `tick`. state: folder beside the checkpoint. base: of
     relative paths, or the feed's folder. end: whether input ends when all is read.
-    batch_bytes: of files in a batch. tick: seconds between ticks where no batch
-    leaves a deadline.
+    batch_bytes: of files in a batch. tick: seconds between the ticks of `tick`,
+    which knows no deadline.
     """
 
     program: str

@@ -57,12 +57,10 @@ class Packed:
 class Mark:
     """What one task of a batch saw. marks: partition to greatest event time. read: rows.
 
-    batch: number of the batch, None where the task does not know. watermark:
-    raise the stream's watermark to this. All times in microseconds.
+    watermark: raise the stream's watermark to this. All times in microseconds.
     """
 
     now: int
-    batch: int | None = None
     end: bool = False
     marks: dict[int, int] = field(default_factory=dict)
     watermark: int | None = None
@@ -84,7 +82,6 @@ class Done:
     replayed: messages it had taken in before.
     """
 
-    batch: int | None
     watermarks: dict[str, int]
     deadline: int | None
     read: int

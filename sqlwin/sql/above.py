@@ -13,11 +13,12 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
-from sqlwin.sql.calls import Call, call_at
+from sqlwin.sql.below import Below
+from sqlwin.sql.calls import Call, call_at, refuse_calls
 from sqlwin.sql.items import Item
 from sqlwin.sql.opened import Named
 from sqlwin.sql.relation import Columns, Relation
-from sqlwin.sql.scalars import Expr, column, parsed, place
+from sqlwin.sql.scalars import Expr, column, instead_of, parsed, place
 from sqlwin.sql.scope import DONE, Scope
 
 
@@ -66,26 +67,39 @@ class Above:
         return self.over(aliased(parsed(run), aliases, self.scope.relation), run)
 
 
+@dataclass
+class Carrying(Above):
+    """Over rows: columns beside the calls are carried through the operator."""
+
+    below: Below
+
+    def column(self, node: exp.Column, run: ast.Run) -> Expr:
+        return done(self.below.add(self.scope.resolved(node, run), run, "column"))
+
+    def partition(self, spec: ast.Spec) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._key(run) for run in spec.partition))
+
+    def _key(self, run: ast.Run) -> str:
+        tree = parsed(run)
+        refuse_calls(tree, run, "PARTITION BY")
+        return self.below.add(self.scope.resolved(tree, run), run, "key")
+
+
 def aliased(tree: Expr, aliases: Mapping[str, Expr], relation: Relation) -> Expr:
     """`tree` with what aliases stand for, marked as done; a column of that name wins."""
-    lower = {name.lower(): made.transform(_marked) for name, made in aliases.items()}
+    lower = {name.lower(): made.transform(marked) for name, made in aliases.items()}
 
     def named(node: Expr) -> Expr:
         if not isinstance(node, exp.Column) or node.table or relation.find(node.name):
             return node
         alias = lower.get(node.name.lower())
-        return node if alias is None else _in_brackets(alias)
+        return node if alias is None else instead_of(node, alias)
 
     return tree.transform(named)
 
 
-def _marked(node: Expr) -> Expr:
+def marked(node: Expr) -> Expr:
     return done(node.name) if isinstance(node, exp.Column) else node
-
-
-def _in_brackets(tree: Expr) -> Expr:
-    simple = isinstance(tree, exp.Column | exp.Literal | exp.Func | exp.Paren)
-    return tree.copy() if simple else exp.Paren(this=tree.copy())
 
 
 def plain(tree: Expr) -> Expr:

@@ -30,12 +30,12 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from sqlwin.aggregates import Param, Signature, is_numeric, signature
+from sqlwin.aggregates import Param, is_numeric
 from sqlwin.errors import QueryError
 from sqlwin.schema import type_name
 from sqlwin.sql import ast
 from sqlwin.sql.arguments import constant
-from sqlwin.sql.calls import Call
+from sqlwin.sql.calls import Call, aggregate
 from sqlwin.sql.frames import Time
 from sqlwin.sql.scalars import Expr, not_null, place
 from sqlwin.windows import Frame, Unit
@@ -77,12 +77,6 @@ def mirrored(call: Call, node: Expr, run: ast.Run) -> Call:
 
 def with_function(call: Call, name: str) -> Call:
     return call if name == call.function.name else replace(call, function=aggregate(name))
-
-
-def aggregate(name: str) -> Signature:
-    found = signature(name)
-    assert found is not None
-    return found
 
 
 def rewritten(call: Call, over: Over) -> Expr:

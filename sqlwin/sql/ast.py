@@ -140,7 +140,6 @@ class From:
     """One relation, maybe with a window; join: where it is joined to another."""
 
     source: Name | Call | Select
-    span: Span
     window: Spec | KsqlWindow | None = None
     alias: Name | None = None
     join: Span | None = None
@@ -148,20 +147,18 @@ class From:
 
 @dataclass(frozen=True)
 class Late:
-    """how: EVERY, ON UPDATE or NEVER."""
+    """how: EVERY, with a duration, ON UPDATE or NEVER."""
 
     how: str
-    period: int | None
+    every: Duration | None
     span: Span
 
 
 @dataclass(frozen=True)
 class Early:
-    """how: EVERY with an amount of time or rows, or ON UPDATE."""
+    """every: an amount of time or rows; None: ON UPDATE."""
 
-    how: str
     every: Amount | None
-    span: Span
 
 
 @dataclass(frozen=True)

@@ -69,9 +69,8 @@ class Binding:
     def script(self) -> Script:
         return Script(
             streams=tuple(self.known.streams.values()),
-            queries=tuple(a for a in self.answers if isinstance(a, Query) and not a.explain),
-            settings=tuple(sorted(self.settings.items())),
             statements=tuple(self.answers),
+            settings=tuple(sorted(self.settings.items())),
         )
 
     def fresh(self, name: ast.Name) -> str:

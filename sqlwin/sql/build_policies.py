@@ -43,8 +43,7 @@ class PolicyRules(Transformer[Token, Any]):
 
     def early(self, meta: Meta, children: Children) -> Clause:
         every = found(children, ast.Duration) or found(children, ast.Count)
-        how = "EVERY" if every else "ON UPDATE"
-        return Clause("EARLY", ast.Early(how, every, meta_span(meta)), meta_span(meta))
+        return Clause("EARLY", ast.Early(every), meta_span(meta))
 
     def on_close(self, meta: Meta, children: Children) -> Clause:
         timeout = found(children, ast.Duration)
@@ -57,7 +56,7 @@ class PolicyRules(Transformer[Token, Any]):
     def late(self, meta: Meta, children: Children) -> Clause:
         given = children[-1]
         if isinstance(given, ast.Duration):
-            late = ast.Late("EVERY", given.micros, meta_span(meta))
+            late = ast.Late("EVERY", given, meta_span(meta))
         else:
             late = ast.Late(key_of(given), None, meta_span(meta))
         return Clause("LATE", late, meta_span(meta))

@@ -67,7 +67,7 @@ class WindowRules(Transformer[Token, Any]):
         join = next((c.span for c in rest if isinstance(c, Clause) and c.word == "join"), None)
         alias = next((c.value for c in rest if isinstance(c, Clause) and c.word == "alias"), None)
         window = next((c for c in rest if isinstance(c, ast.Spec | ast.KsqlWindow)), None)
-        return ast.From(source, meta_span(meta), window, alias, join)
+        return ast.From(source, window, alias, join)
 
     def alias(self, meta: Meta, children: Children) -> Clause:
         return Clause("alias", named(children[-1]), meta_span(meta))

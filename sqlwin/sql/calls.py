@@ -66,7 +66,7 @@ def call_at(node: Expr, run: ast.Run) -> Call | None:
         raise _unsupported("COUNT_IF(DISTINCT …)", inner, run, "COUNT_IF(value > 0)")
     if isinstance(inner, exp.CountIf):
         worn.wheres.insert(0, inner.this)
-        return Call(_known("count"), (), worn.where, worn.over(run))
+        return Call(aggregate("count"), (), worn.where, worn.over(run))
     known = _signature(inner, run)
     if known is None and inner is node:
         return None
@@ -107,7 +107,7 @@ def _extreme(call: Call, node: Expr, run: ast.Run) -> Call:
         message = f"{written_name(node, run)} is ordered by one column"
         raise QueryError(message, place(more[0], run), legal="FIRST(name ORDER BY value)")
     least = (call.function.name == "first") != bool(key.args.get("desc"))
-    function = _known("arg_min" if least else "arg_max")
+    function = aggregate("arg_min" if least else "arg_max")
     return replace(call, function=function, args=(*call.args, key.this), order=())
 
 
@@ -158,7 +158,7 @@ _WRAPPERS = (exp.Window, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.Respe
 # --- which function -------------------------------------------------------------------
 
 
-def _known(name: str) -> Signature:
+def aggregate(name: str) -> Signature:
     found = signature(name)
     assert found is not None
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -39,9 +40,8 @@ def stream(created: ast.CreateStream) -> Stream | None:
     if created.kind == "TABLE" and not created.watermarks:
         return None
     ts, delay = _watermark(created, made)
-    return Stream(
-        made.name, columns, ts, delay, made.computed, *_position(created, made), created.options
-    )
+    offset, trusted = _position(created, made)
+    return replace(made, ts=ts, delay=delay, offset=offset, trusted=trusted)
 
 
 def _partitions(created: ast.CreateStream) -> None:
@@ -82,11 +82,13 @@ def column_type(column: ast.ColumnDef) -> pa.DataType:
     if read is None:
         raise QueryError(f"{written.original} is not a type", written.span, legal=legal)
     name, precision, scale, rest = read.groups()
-    if precision and not (1 <= int(precision) <= 38 and int(scale or 0) <= int(precision)):
-        message = f"{' '.join(written.original.split())} has no such precision and scale"
-        raise QueryError(message, written.span, legal="DECIMAL(p, s), 1 <= p <= 38, s <= p")
     zoned = _ZONE.match(rest) if name.upper() == "TIMESTAMP" else None
-    found = type_named(name, int(precision) if precision else None, int(scale or 0))
+    found = type_named(name)
+    if found is not None and pa.types.is_decimal(found) and precision:
+        if not (1 <= int(precision) <= 38 and int(scale or 0) <= int(precision)):
+            message = f"{' '.join(written.original.split())} has no such precision and scale"
+            raise QueryError(message, written.span, legal="DECIMAL(p, s), 1 <= p <= 38, s <= p")
+        found = pa.decimal128(int(precision), int(scale or 0))
     if found is None or not _TAIL.match(rest[zoned.end() :] if zoned else rest):
         message = f"{' '.join(written.original.split())} is not a type of a column"
         raise QueryError(message + nearest(name, type_names()), written.span, legal=legal)
@@ -105,15 +107,7 @@ def _offset_column(created: ast.CreateStream) -> ast.CreateStream:
         run = ast.Run(called, called, position.column.span)
         columns.append(ast.ColumnDef(position.word, type=run))
     columns.sort(key=lambda column: (column.name.span.line, column.name.span.column))
-    return ast.CreateStream(
-        created.name,
-        created.kind,
-        tuple(columns),
-        created.watermarks,
-        tuple(kept),
-        created.options,
-        created.span,
-    )
+    return replace(created, columns=tuple(columns), positions=tuple(kept))
 
 
 def _computed(made: Stream, columns: Sequence[ast.ColumnDef]) -> Stream:
@@ -123,10 +117,10 @@ def _computed(made: Stream, columns: Sequence[ast.ColumnDef]) -> Stream:
             run = column.expression
             tree = parsed(run)
             refuse_calls(tree, run, "a computed column")
-            so_far = Stream(made.name, made.columns, None, computed=tuple(computed))
+            so_far = replace(made, computed=tuple(computed))
             resolved = Scope(of_stream(so_far)).resolved(tree, run)
             computed.append((_own(column.name), scalar(resolved, so_far.schema, run)))
-    return Stream(made.name, made.columns, None, computed=tuple(computed), options=made.options)
+    return replace(made, computed=tuple(computed))
 
 
 def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int]:

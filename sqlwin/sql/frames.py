@@ -47,6 +47,8 @@ class Time:
 def frame_of(spec: ast.Spec, time: Time | None) -> Frame:
     """time: None without ORDER BY."""
     exclude = _exclude(spec.exclude)
+    if spec.frame is not None:
+        _refuse_ends(spec.frame)
     if time is None:
         return _unordered(spec, exclude)
     if spec.frame is None:
@@ -111,15 +113,18 @@ def _refuse_distance(frame: ast.FrameSpec) -> None:
 # --- bounds -------------------------------------------------------------------------
 
 
-def _reach(frame: ast.FrameSpec) -> tuple[int | None, int | None]:
-    """How far before the row and after it, as in `Frame`. One bound alone is the start."""
-    unit = _unit(frame)
+def _refuse_ends(frame: ast.FrameSpec) -> None:
     for bound, which, wrong, legal in (
         (frame.start, "begin", "UNBOUNDED FOLLOWING", "UNBOUNDED PRECEDING"),
         (frame.end, "end", "UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"),
     ):
         if bound is not None and bound.side == wrong:
             raise QueryError(f"a frame cannot {which} with {wrong}", bound.span, legal=legal)
+
+
+def _reach(frame: ast.FrameSpec) -> tuple[int | None, int | None]:
+    """How far before the row and after it, as in `Frame`. One bound alone is the start."""
+    unit = _unit(frame)
     first = _place(frame.start, unit)
     last = _place(frame.end, unit) if frame.end is not None else 0
     if first is not None and last is not None and first > last:
@@ -138,6 +143,14 @@ def _place(bound: ast.Bound, unit: Unit) -> int | None:
 
 
 def distance(bound: ast.Bound, unit: Unit) -> int:
+    length = measured(bound, unit)
+    if length < 0:
+        message = "a bound of a frame is a distance, at least 0"
+        raise QueryError(message, bound.span, legal="n PRECEDING or n FOLLOWING")
+    return length
+
+
+def measured(bound: ast.Bound, unit: Unit) -> int:
     """Microseconds under RANGE, rows under ROWS."""
     amount = bound.amount
     if amount is None:
@@ -149,8 +162,4 @@ def distance(bound: ast.Bound, unit: Unit) -> int:
     if unit is Unit.ROWS and isinstance(amount, ast.Duration):
         legal = "ROWS 5 PRECEDING, or RANGE INTERVAL '5' MINUTE PRECEDING"
         raise QueryError("ROWS counts rows and takes no duration", bound.span, legal=legal)
-    length = amount.micros if isinstance(amount, ast.Duration) else amount.rows
-    if length < 0:
-        message = "a bound of a frame is a distance, at least 0"
-        raise QueryError(message, bound.span, legal="n PRECEDING or n FOLLOWING")
-    return length
+    return amount.micros if isinstance(amount, ast.Duration) else amount.rows

@@ -24,7 +24,9 @@ def _instant(scale: int) -> Rewrite:
 
 
 def _from_epoch(value: Expr, scale: int) -> Expr:
-    product = exp.Mul(this=exp.Paren(this=value.copy()), expression=exp.Literal.number(scale))
+    # The engine multiplies in the wider type, and INT is too narrow.
+    wide = exp.cast(exp.Literal.number(scale), "BIGINT")
+    product = exp.Mul(this=exp.Paren(this=value.copy()), expression=wide)
     micros = exp.cast(exp.Paren(this=product), "BIGINT")
     return exp.cast(exp.Anonymous(this="MAKE_TIMESTAMP", expressions=[micros]), "TIMESTAMPTZ")
 
@@ -35,14 +37,6 @@ def _timestamp_ltz(args: list[Expr]) -> Expr | None:
     if not args or precision not in ("0", "3", "6"):
         return None
     return _from_epoch(args[0], 10 ** (6 - int(precision)))
-
-
-def _epoch(function: str) -> Rewrite:
-    def rewrite(args: list[Expr]) -> Expr | None:
-        call = exp.Anonymous(this=function, expressions=[arg.copy() for arg in args])
-        return exp.cast(call, "BIGINT") if len(args) == 1 else None
-
-    return rewrite
 
 
 def _called(function: str, count: int) -> Rewrite:
@@ -60,15 +54,18 @@ REWRITES: dict[str, Rewrite] = {
     "TIMESTAMP_SECONDS": _instant(1_000_000),
     "TIMESTAMP_MILLIS": _instant(1_000),
     "TIMESTAMP_MICROS": _instant(1),
-    "UNIX_SECONDS": _epoch("EPOCH"),
-    "UNIX_MILLIS": _epoch("EPOCH_MS"),
-    "UNIX_MICROS": _epoch("EPOCH_US"),
     "CARDINALITY": _called("LEN", 1),
     "ARRAYS_OVERLAP": _called("LIST_HAS_ANY", 2),
 }
 
 
 def for_duckdb(node: Expr) -> Expr:
+    """For `transform`, which does not go into what is new: arguments are rewritten here."""
     if isinstance(node, exp.Anonymous) and node.name.upper() in REWRITES:
-        return REWRITES[node.name.upper()](node.expressions) or node
+        args = [arg.transform(for_duckdb) for arg in node.expressions]
+        return REWRITES[node.name.upper()](args) or node
+    if isinstance(node, exp.UnixSeconds):
+        # EPOCH has a fraction, and CAST would round it.
+        seconds = exp.Anonymous(this="EPOCH", expressions=[node.this.transform(for_duckdb)])
+        return exp.cast(exp.Floor(this=seconds), "BIGINT")
     return node

@@ -20,7 +20,6 @@ from sqlwin.policies import Policy
 from sqlwin.sql import ast
 from sqlwin.sql.above import aliased, no_over
 from sqlwin.sql.below import Below
-from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.grouping import Grouping, bare_calls
 from sqlwin.sql.grouping_sets import grouping_sets
 from sqlwin.sql.items import Item
@@ -29,13 +28,15 @@ from sqlwin.sql.opened import named_windows
 from sqlwin.sql.policies import counted, of_sessions, policy, unending
 from sqlwin.sql.ranks import Output, Ranks, refuse_filtered
 from sqlwin.sql.relation import Base, Columns, Relation
-from sqlwin.sql.scalars import Expr, column, conjoined, parsed
+from sqlwin.sql.scalars import Expr, column, parsed
 from sqlwin.sql.scope import WINDOW, Scope
 from sqlwin.sql.sessions import OpenSession
+from sqlwin.sql.sources import filtering, narrowed
 from sqlwin.sql.windows import Window
 from sqlwin.windows import Whole
 
 _BIGINT = pa.int64()
+_WHERE = "WHERE; use HAVING"
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,13 @@ def grouped(
     group: Sequence[ast.Run],
 ) -> Relation:
     """`group`: the items of GROUP BY that are not the window itself."""
-    narrowed, counted_where = _where(select, relation, window)
+    # A tuple window counts messages before WHERE, so there it stays out of the Filter.
+    below = relation if window.counts else narrowed(relation, select.where, _WHERE)
     sets = grouping_sets(group)
     _refuse_sets(window, group, sets is not None)
     scope = Scope(relation, windowed=bool(window.edges))
     rows = ungrouped(select, window, items, group)
-    grouping = Grouping(Below(narrowed), scope, window.edges, sets is not None, rows)
+    grouping = Grouping(Below(below), scope, window.edges, sets is not None, rows)
     partition = keys(grouping, window.partition, items)
     named = keys(grouping, group if sets is None else [run for one in sets for run in one], items)
     _check_sliding(window, select, partition, named)
@@ -80,7 +82,7 @@ def grouped(
         window,
         _policy(select.policies, window, stream),
         tuple(dict.fromkeys(partition)),
-        _counted_where(grouping, counted_where, select),
+        _counted_where(grouping, select.where) if window.counts else None,
         () if sets is None else key_sets(grouping, sets, items, partition),
     )
     grouping.ranks = Ranks(named_windows(select), _output(grouping, items))
@@ -144,23 +146,10 @@ def _policy(given: ast.Policies, window: Window, stream: Stream) -> Policy:
     return policy(given, window.length, stream, window.grace, window.retention)
 
 
-def _where(select: ast.Select, relation: Relation, window: Window) -> tuple[Relation, Expr | None]:
-    """A tuple window counts messages before WHERE, so there it stays out of the Filter."""
-    if select.where is None:
-        return relation, None
-    tree = parsed(select.where)
-    refuse_calls(tree, select.where, "WHERE; use HAVING")
-    resolved = Scope(relation).resolved(tree, select.where)
-    if window.counts:
-        return relation, resolved
-    both = conjoined(relation.predicate, relation.below(resolved))
-    return replace(relation, predicate=both, predicate_run=select.where), None
-
-
-def _counted_where(grouping: Grouping, where: Expr | None, select: ast.Select) -> str | None:
-    if where is None or select.where is None:
+def _counted_where(grouping: Grouping, where: ast.Run | None) -> str | None:
+    if where is None:
         return None
-    return grouping.below.condition(where, select.where)
+    return grouping.below.condition(filtering(grouping.below.relation, where, _WHERE), where)
 
 
 def _columns(grouping: Grouping, items: Sequence[Item]) -> Columns:

@@ -29,7 +29,8 @@ NO_EDGE = {
 
 @dataclass
 class Grouping:
-    """keys: resolved expressions by their names below. aggregates: each with its call's text.
+    """keys: resolved expressions by their names below. names: the same the other way, where
+    several may be one column below. aggregates: by the name of their output column.
 
     edges: the columns that the window has. sets: whether there are GROUPING SETS. rows:
     nothing is grouped, and every column that is asked for is carried as a key.
@@ -41,12 +42,14 @@ class Grouping:
     sets: bool = False
     rows: bool = False
     keys: dict[str, Expr] = field(default_factory=dict)
+    names: dict[Expr, str] = field(default_factory=dict)
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
     ranks: Ranks = field(default_factory=Ranks)
 
     def key(self, tree: Expr, run: ast.Run) -> str:
         name = self.below.add(tree, run, "key")
         self.keys.setdefault(name, tree)
+        self.names[tree] = name
         return name
 
     def above(self, tree: Expr, run: ast.Run, wanted: str | None) -> Expr:
@@ -61,7 +64,7 @@ class Grouping:
             return node
         if isinstance(node, exp.Column) and node.table == WINDOW:
             return self._edge(node, run)
-        name = self._name_of(node)
+        name = self.names.get(node)
         if name is not None:
             return column(name, DONE)
         if is_grouping(node):
@@ -74,9 +77,6 @@ class Grouping:
         if isinstance(node, exp.Column):
             raise self._ungrouped(node, run)
         return node
-
-    def _name_of(self, node: Expr) -> str | None:
-        return next((name for name, key in self.keys.items() if key == node), None)
 
     def _edge(self, node: exp.Column, run: ast.Run) -> Expr:
         if node.name in self.edges:
@@ -107,7 +107,7 @@ class Grouping:
         return exp.Paren(this=reduce(_shifted, asked))
 
     def _bit(self, key: Expr, run: ast.Run) -> Expr:
-        name = self._name_of(key)
+        name = self.names.get(key)
         if name is None:
             keys = ", ".join(spark(known) for known in self.keys.values()) or "none"
             message = f"GROUPING takes keys, and {spark(key)} is none"

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.schema import RESERVED
 from sqlwin.sql import ast
-from sqlwin.sql.relation import Relation
+from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.scalars import Expr, column, parsed, place, spark
 
 
@@ -61,8 +61,26 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
         here = ", ".join(f"{name}.*" for name in relation.names)
         raise QueryError(f"no stream here is called {table}", place(tree, run), legal=here)
     names = [name for name, _, _ in relation.columns]
-    added = [edge for edge in edges if edge not in names and not table]
-    return [Item(column(name), run, name) for name in [*names, *added]]
+    names += [edge for edge in edges if edge not in names and not table]
+    left_out = _left_out(tree if isinstance(tree, exp.Star) else tree.this, run, names)
+    return [Item(column(name), run, name) for name in names if name.lower() not in left_out]
+
+
+def _left_out(star: exp.Star, run: ast.Run, names: Sequence[str]) -> set[str]:
+    """Of `* EXCEPT (a, b)`, in lower case."""
+    for word, given in star.args.items():
+        if given and word != "except_":
+            message = f"* {word.upper()} is not supported yet"
+            raise QueryError(message, run.span, legal="* EXCEPT (a, b), and more columns beside it")
+    left_out = set()
+    for node in star.args.get("except_") or ():
+        if node.name.lower() not in (name.lower() for name in names):
+            message = f"unknown column {node.name}{nearest(node.name, names)}"
+            raise QueryError(message, place(node, run), legal=", ".join(names))
+        left_out.add(node.name.lower())
+    if len(left_out) == len(names):
+        raise QueryError("EXCEPT leaves no column", run.span, legal=", ".join(names))
+    return left_out
 
 
 _RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat, exp.ApproxQuantile, exp.ApproxDistinct)

@@ -32,18 +32,18 @@ def key_sets(
     """The sets by the names of their keys, each once. fixed: keys of every set."""
     made: dict[tuple[str, ...], None] = {}
     windowed = set()
+    span = next((run.span for one in sets for run in one), None)
     for one in sets:
         names = [_key(grouping, run, items) for run in one]
         windowed.add(None in names)
         made[tuple(name for name in grouping.keys if name in (*fixed, *names))] = None
     if len(windowed) > 1:
-        span = next(run.span for one in sets for run in one)
         message = "a window is a part of every grouping set, or of none by name"
         legal = "GROUP BY window_start, window_end, GROUPING SETS (…)"
         raise QueryError(message, span, legal=legal)
     if len(grouping.keys) > MOST_KEYS:
         message = f"grouping sets of {len(grouping.keys)} keys"
-        raise QueryError(message, sets[0][0].span, legal=f"at most {MOST_KEYS}")
+        raise QueryError(message, span, legal=f"at most {MOST_KEYS}")
     return tuple(made)
 
 

@@ -2,7 +2,7 @@
 
 `grammar/mistakes/*.txt` hold wrong texts under the message each deserves. Two
 texts make the same mistake where the parser stops in the same state at the same
-word, or, failing that, at the same kind of word, or at least in the same state.
+word or, failing that, at the same kind of word.
 Anything else says what was read and what might have stood there.
 """
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.schema import TIMESTAMP
 from sqlwin.sql import ast
-from sqlwin.sql.calls import refuse_calls
+from sqlwin.sql.calls import Call, refuse_calls
 from sqlwin.sql.frames import Time
 from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.scalars import Expr, parsed
@@ -80,6 +80,12 @@ def _window_named(target: ast.Name, named: Named, seen: tuple[str, ...]) -> ast.
         legal = ", ".join(named) or f"WINDOW {target.text} AS (…) after FROM and WHERE"
         raise QueryError(f"the window {target.text} {what}", target.span, legal=legal)
     return found
+
+
+def refuse_frame(spec: ast.Spec, call: Call, legal: str) -> None:
+    if spec.frame is not None:
+        message = f"{call.function.name.upper()} takes no frame"
+        raise QueryError(message, spec.frame.span, legal=legal)
 
 
 # --- ORDER BY -------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import OverAggregate, OverCall, WindowAggregate
 from sqlwin.sql import ast, ranks, topn
-from sqlwin.sql.above import Above, done, needs_over, no_over
+from sqlwin.sql.above import Carrying, done, needs_over, no_over
 from sqlwin.sql.analytic import mirrored, rewritten
 from sqlwin.sql.below import Below
-from sqlwin.sql.calls import Call, call_at, refuse_calls
+from sqlwin.sql.calls import Call, call_at
 from sqlwin.sql.frames import LEGAL, Time, frame_of
 from sqlwin.sql.items import Item
 from sqlwin.sql.opened import Named, keys, named_windows, opened, time_of, timed_by
@@ -83,14 +83,10 @@ def _framed(
 
 
 @dataclass
-class Framed(Above):
+class Framed(Carrying):
     """calls: by the name of their output column."""
 
-    below: Below
     calls: dict[str, OverCall] = field(default_factory=dict)
-
-    def column(self, node: exp.Column, run: ast.Run) -> Expr:
-        return done(self.below.add(self.scope.resolved(node, run), run, "column"))
 
     def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
@@ -121,12 +117,7 @@ class Window:
         self.ordered = time_of(relation, order) if order else None
         self.time = self.ordered or Time()
         self.ts = order[0].ordered.this if order else exp.Null()
-        self.partition = tuple(dict.fromkeys(self._key(key) for key in spec.partition))
-
-    def _key(self, run: ast.Run) -> str:
-        tree = parsed(run)
-        refuse_calls(tree, run, "PARTITION BY")
-        return self.binding.below.add(self.binding.scope.resolved(tree, run), run, "key")
+        self.partition = binding.partition(spec)
 
     def check(self, call: Call, node: Expr) -> None:
         """An analytic function goes by the order of all rows of the partition."""

@@ -126,10 +126,12 @@ def _late(given: ast.Policies) -> dict[str, Any]:
         return {"late": Late.NEVER}
     if given.changes is not None:
         return {"late": Late.ON_UPDATE}
-    if given.late is None or given.late.period is None:
-        return {"late": Late(given.late.how.lower()) if given.late else Late.EVERY}
-    told = ast.Duration(given.late.period, given.late.span)
-    return {"late": Late.EVERY, "late_period": _period("LATE EVERY", told, "LATE ON UPDATE")}
+    if given.late is None:
+        return {"late": Late.EVERY}
+    if given.late.every is None:
+        return {"late": Late(given.late.how.lower())}
+    period = _period("LATE EVERY", given.late.every, "LATE ON UPDATE")
+    return {"late": Late.EVERY, "late_period": period}
 
 
 def _timeout(given: ast.Policies) -> int | None:

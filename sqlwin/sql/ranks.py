@@ -15,14 +15,14 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
 from sqlwin.schema import Order
 from sqlwin.sql import ast
-from sqlwin.sql.above import Above, done, needs_over
+from sqlwin.sql.above import Above, done, marked, needs_over
 from sqlwin.sql.below import ordered
 from sqlwin.sql.calls import Call
 from sqlwin.sql.items import Item
-from sqlwin.sql.opened import Named, named_windows, opened
+from sqlwin.sql.opened import Named, named_windows, opened, refuse_frame
 from sqlwin.sql.policies import refuse_all
 from sqlwin.sql.relation import Base, Relation
-from sqlwin.sql.scalars import Expr, parsed, place
+from sqlwin.sql.scalars import Expr, instead_of, parsed, place
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.signatures import RANKS
 from sqlwin.windows import Cumulate, Hop, Session, Unit
@@ -56,9 +56,7 @@ class Ranks:
             message = "windows over windows are not supported yet"
             raise QueryError(message, place(node, run), legal=f"ranks of one window: {EXAMPLE}")
         spec = opened(call.over, self.named)
-        if spec.frame is not None:
-            message = f"{call.function.name.upper()} takes no frame"
-            raise QueryError(message, spec.frame.span, legal=EXAMPLE)
+        refuse_frame(spec, call, EXAMPLE)
         made = (
             call.function.name,
             tuple(dict.fromkeys(_name(self.output(parsed(r), r), r) for r in spec.partition)),
@@ -152,7 +150,7 @@ class OfWindows(Above):
     def column(self, node: exp.Column, run: ast.Run) -> Expr:
         relation = self.scope.relation
         below = relation.below(self.scope.resolved(node, run))
-        return below.transform(lambda n: done(n.name) if isinstance(n, exp.Column) else n)
+        return instead_of(node, below.transform(marked))
 
     def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:

@@ -29,7 +29,7 @@ from sqlwin.plan.nodes import (
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
-from sqlwin.sql.scalars import Expr, column, scalar
+from sqlwin.sql.scalars import Expr, column, instead_of, scalar
 
 Base = Scan | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
@@ -70,9 +70,7 @@ class Relation:
     def _substituted(self, node: Expr) -> Expr:
         if not isinstance(node, exp.Column):
             return node
-        inner = self.expression(node.name).copy()
-        simple = isinstance(inner, exp.Column | exp.Literal | exp.Func | exp.Paren)
-        return inner if simple or node.parent is None else exp.Paren(this=inner)
+        return instead_of(node, self.expression(node.name))
 
     def plan(self) -> Node:
         """Base, then Filter where there is a predicate, then Project."""

@@ -80,7 +80,8 @@ def _hint(error: dict[str, object]) -> str:
 
 def _strict(node: Expr) -> Expr:
     if isinstance(node, exp.TryCast) and not node.args.get("safe"):
-        return exp.Cast(this=node.this, to=node.args["to"])
+        # `transform` does not go into what is new.
+        return exp.Cast(this=node.this.transform(_strict), to=node.args["to"])
     return node
 
 
@@ -127,6 +128,14 @@ def column(name: str, table: str | None = None) -> exp.Column:
     """A resolved column: quoted, so that its name is taken as it is."""
     of = exp.to_identifier(table) if table else None
     return exp.Column(this=exp.Identifier(this=name, quoted=True), table=of)
+
+
+def instead_of(node: Expr, tree: Expr) -> Expr:
+    """`tree` for `node` in an expression: in brackets, unless it is all of it or needs none."""
+    # AND, OR and some operators are functions too to sqlglot, but print as operators.
+    call = isinstance(tree, exp.Func) and not isinstance(tree, exp.Binary)
+    whole = call or isinstance(tree, exp.Column | exp.Literal | exp.Paren)
+    return tree.copy() if whole or node.parent is None else exp.Paren(this=tree.copy())
 
 
 def inputs(tree: Expr) -> tuple[str, ...]:

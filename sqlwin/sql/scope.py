@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
 from sqlwin.sql.relation import Relation, nearest
-from sqlwin.sql.scalars import Expr, column, place
+from sqlwin.sql.scalars import Expr, column, instead_of, place
 
 WINDOW = "__window"
 DONE = "__done"
@@ -30,7 +30,7 @@ _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time
 @dataclass(frozen=True)
 class Scope:
     """windowed: whether the window's columns may be named here. aliases: select items
-    that may be named, already resolved. clause: for messages."""
+    that may be named, already resolved."""
 
     relation: Relation
     windowed: bool = False
@@ -52,7 +52,7 @@ class Scope:
             return own
         alias = self.aliases.get(node.name.lower()) if not node.table else None
         if alias is not None:
-            return alias.copy()
+            return instead_of(node, alias)
         raise self._unknown(node, run, edge)
 
     def _own(self, node: exp.Column, run: ast.Run) -> Expr | None:

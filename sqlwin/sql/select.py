@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, windows
-from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.cql import unwrapped
 from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
@@ -19,9 +18,9 @@ from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.policies import refuse_all
 from sqlwin.sql.ranks import over_sessions
 from sqlwin.sql.relation import Relation
-from sqlwin.sql.scalars import Expr, conjoined, parsed, spark, word
+from sqlwin.sql.scalars import Expr, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
-from sqlwin.sql.sources import Known, bind_from, timed
+from sqlwin.sql.sources import Known, bind_from, narrowed, timed
 from sqlwin.sql.window_calls import is_window_function, of_group
 from sqlwin.sql.windows import Window, refused
 
@@ -39,19 +38,19 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     known = known.inner()
     for name, cte in select.ctes:
         known.views[name.text.lower()] = bind_select(cte, known)
-    relation, window = bind_from(select.relation, known, bind_select)
-    window, group = _group_window(select, window)
+    relation, given = bind_from(select.relation, known, bind_select)
+    window, group = _group_window(select, given)
     runs = unwrapped(select.items)
     made = items(runs, relation, _starred(window))
-    for item in made:
-        _same_window(item, select.group)
+    for tree, run in _above_window(select, made):
+        _same_window(tree, run, select.group)
     if window is None:
         window = _whole(select, made, group)
     elif _bare(select, window, made, group):
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
         return bind_select(_inward(select), known)
-    if window is not None:
+    if window is not None and given is None:  # one in FROM is timed there
         relation = timed(relation, window)
     return _bound(select, relation, window, made, group)
 
@@ -85,10 +84,10 @@ def _bound(
 ) -> Relation:
     if window is not None:
         return grouped(select, relation, window, made, group)
-    narrowed = _narrowed(select, relation)
+    relation = narrowed(relation, select.where, "WHERE")
     if has_over(made, select.qualify):
-        return over(select, narrowed, made)
-    return _stateless(select, narrowed, made)
+        return over(select, relation, made)
+    return _stateless(select, relation, made)
 
 
 def _whole(select: ast.Select, made: list[Item], group: Sequence[ast.Run]) -> Window | None:
@@ -143,16 +142,6 @@ def _refuse_rows(select: ast.Select, window: Window, made: list[Item]) -> None:
         raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
 
 
-def _narrowed(select: ast.Select, relation: Relation) -> Relation:
-    if select.where is None:
-        return relation
-    tree = parsed(select.where)
-    refuse_calls(tree, select.where, "WHERE")
-    resolved = Scope(relation).resolved(tree, select.where)
-    both = conjoined(relation.predicate, relation.below(resolved))
-    return replace(relation, predicate=both, predicate_run=select.where)
-
-
 def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Relation:
     refuse_all(select.policies, "this query has no window to emit or retain")
     scope = Scope(relation)
@@ -181,9 +170,21 @@ def _group_window(
     return window, tuple(rest)
 
 
-def _same_window(item: Item, group: Sequence[ast.Run]) -> None:
+def _above_window(select: ast.Select, made: list[Item]) -> Iterator[tuple[Expr, ast.Run]]:
+    """All that may name the window: items, HAVING, QUALIFY, and what OVER clauses go by."""
+    clauses = [run for run in (select.having, select.qualify) if run is not None]
+    yield from ((item.tree, item.run) for item in made)
+    yield from ((parsed(run), run) for run in clauses)
+    overs = [over for run in (*(item.run for item in made), *clauses) for over in run.overs]
+    for spec in (*overs, *(spec for _, spec in select.windows)):
+        if isinstance(spec, ast.Spec):
+            yield from ((parsed(run), run) for run in spec.partition)
+            yield from ((parsed(run, exp.Ordered), run) for run in spec.order)
+
+
+def _same_window(tree: Expr, run: ast.Run, group: Sequence[ast.Run]) -> None:
     """Flink's TUMBLE_START(…) repeats the TUMBLE(…) of GROUP BY; another one would be a slip."""
-    for node in item.tree.find_all(exp.Anonymous):
+    for node in tree.find_all(exp.Anonymous):
         function = node.name.upper().rpartition("_")[0]
         if window_edge(node) is None:
             continue
@@ -191,7 +192,7 @@ def _same_window(item: Item, group: Sequence[ast.Run]) -> None:
         if node.expressions not in [call.expressions for call in calls]:
             legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
             message = f"{node.name.upper()} must repeat the window of GROUP BY"
-            raise QueryError(message, word(node, item.run), legal=legal)
+            raise QueryError(message, word(node, run), legal=legal)
 
 
 def _called_alike(function: str, name: str, group: Sequence[ast.Run]) -> Iterator[Expr]:

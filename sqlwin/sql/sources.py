@@ -10,8 +10,10 @@ from sqlglot import exp
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Sink, Stream
 from sqlwin.sql import ast, windows
+from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.ksql import of_ksql
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
+from sqlwin.sql.scalars import Expr, conjoined, parsed
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.window_calls import TABLE_FUNCTIONS, of_table
 from sqlwin.sql.windows import Window
@@ -75,7 +77,7 @@ def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Windo
 def _relation(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relation:
     if isinstance(value, ast.Name):
         return known.relation(value)
-    return bind(value, known.inner()).called()
+    return bind(value, known).called()
 
 
 def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
@@ -150,6 +152,20 @@ def stream_time(relation: Relation, span: Span) -> Relation:
             message, span, legal="WATERMARK FOR ts AS ts, or ORDER BY ts in the window"
         )
     return relation
+
+
+def narrowed(relation: Relation, where: ast.Run | None, place: str) -> Relation:
+    """The relation with WHERE. place: what messages call it."""
+    if where is None:
+        return relation
+    both = conjoined(relation.predicate, relation.below(filtering(relation, where, place)))
+    return replace(relation, predicate=both, predicate_run=where)
+
+
+def filtering(relation: Relation, where: ast.Run, place: str) -> Expr:
+    tree = parsed(where)
+    refuse_calls(tree, where, place)
+    return Scope(relation).resolved(tree, where)
 
 
 def refuse_chained(relation: Relation, span: Span, what: str = "a window") -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
 
@@ -112,10 +112,3 @@ def unquoted(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}.get(match[1], match[1])
-
-
-def within(place: Span, line: int, column: int) -> Span:
-    """`place` in a text that itself begins at `line` and `column`."""
-    if place.line > 1:
-        return replace(place, line=place.line + line - 1)
-    return Span(line, place.column + column - 1, place.length)

@@ -11,19 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Stream, TopN
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql import ast
-from sqlwin.sql.above import Above, done, needs_over
+from sqlwin.sql.above import Carrying, done, needs_over
 from sqlwin.sql.below import Below
 from sqlwin.sql.bounds import OpenTop
-from sqlwin.sql.calls import Call, call_at, refuse_calls
+from sqlwin.sql.calls import Call, call_at
 from sqlwin.sql.items import Item
-from sqlwin.sql.opened import Named, keys, opened, time_of
+from sqlwin.sql.opened import Named, keys, opened, refuse_frame, time_of
 from sqlwin.sql.policies import unending
 from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import Expr, parsed, place
@@ -93,13 +91,9 @@ class Rank:
 
 
 @dataclass
-class Top(Above):
-    below: Below
+class Top(Carrying):
     rank: Rank | None = None
     name: str = ""
-
-    def column(self, node: exp.Column, run: ast.Run) -> Expr:
-        return done(self.below.add(self.scope.resolved(node, run), run, "column"))
 
     def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
@@ -107,28 +101,14 @@ class Top(Above):
         spec = opened(call.over, self.named)
         if call.function.name not in RANKS:
             raise _alone(node, run)
-        refuse_frame(spec, call)
+        refuse_frame(spec, call, call.function.example)
         order = tuple(self.below.order(key.ordered, key.run) for key in keys(spec))
-        rank = Rank(call.function.name, self._partition(spec), order, run)
+        rank = Rank(call.function.name, self.partition(spec), order, run)
         if self.rank is not None and not rank.same(self.rank):
             raise _alone(node, run)
         if self.rank is None:
             self.rank, self.name = rank, self.below.aggregate_name(wanted)
         return done(self.name)
-
-    def _partition(self, spec: ast.Spec) -> tuple[str, ...]:
-        names = []
-        for run in spec.partition:
-            tree = parsed(run)
-            refuse_calls(tree, run, "PARTITION BY")
-            names.append(self.below.add(self.scope.resolved(tree, run), run, "key"))
-        return tuple(dict.fromkeys(names))
-
-
-def refuse_frame(spec: ast.Spec, call: Call) -> None:
-    if spec.frame is not None:
-        message = f"{call.function.name.upper()} takes no frame"
-        raise QueryError(message, spec.frame.span, legal=call.function.example)
 
 
 def _alone(node: Expr, run: ast.Run) -> QueryError:

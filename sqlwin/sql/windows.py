@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast
+from sqlwin.sql.frames import measured
 from sqlwin.sql.sessions import LEGAL as LEGAL_SESSION
 from sqlwin.sql.sessions import OpenSession, session
 from sqlwin.windows import Cumulate, Frame, GroupWindow, Hop, Unit, Whole
@@ -130,13 +131,17 @@ def of_spec(spec: ast.Spec) -> Window:
         legal = "RANGE INTERVAL '10' MINUTE PRECEDING, ROWS 5 PRECEDING, SESSION 1 HOUR GAP"
         raise QueryError(message, spec.span, legal=legal)
     unit, length = _back(spec.frame)
+    if unit is Unit.ROWS and spec.order:
+        message = "a stream window in ROWS counts messages as they come; it has no ORDER BY"
+        raise QueryError(message, spec.order[0].span, legal="ROWS 5 PRECEDING, without ORDER BY")
     if length is None:
         return _unbounded(spec, unit)
     if length < 0 or (unit is Unit.ROWS and length == 0):
         message = "a window's length must be greater than 0"
         raise QueryError(message, spec.frame.span, legal="ROWS 1 PRECEDING, [NOW]")
-    if unit is Unit.ROWS:
-        _refuse_order(spec, length)
+    if unit is Unit.ROWS and spec.frame.end is not None:
+        message = "a stream window in ROWS is counted in messages, itself included"
+        raise QueryError(message, spec.frame.span, legal=f"ROWS {length + 1} PRECEDING")
     if spec.advance is None:
         frame = Frame(unit, length - 1 if unit is Unit.ROWS else length)
         return Window(spec.span, frame=frame, partition=spec.partition)
@@ -159,25 +164,11 @@ def _session(spec: ast.Spec, given: ast.SessionSpec) -> Window:
 
 
 def _unbounded(spec: ast.Spec, unit: Unit) -> Window:
-    assert spec.frame is not None
-    if unit is Unit.ROWS and spec.order:
-        message = "a stream window in ROWS counts messages as they come; it has no ORDER BY"
-        raise QueryError(message, spec.order[0].span, legal="ROWS UNBOUNDED PRECEDING alone")
     if spec.advance is not None:
         message = "a window without bound does not advance"
         legal = "RANGE UNBOUNDED PRECEDING and EMIT EARLY EVERY d, or CUMULATE(…)"
         raise QueryError(message, spec.advance.span, legal=legal)
     return Window(spec.span, frame=Frame(unit, None), partition=spec.partition)
-
-
-def _refuse_order(spec: ast.Spec, length: int) -> None:
-    assert spec.frame is not None
-    if spec.frame.end is not None:
-        message = "a stream window in ROWS is counted in messages, itself included"
-        raise QueryError(message, spec.frame.span, legal=f"ROWS {length + 1} PRECEDING")
-    if spec.order:
-        message = "a stream window in ROWS counts messages as they come; it has no ORDER BY"
-        raise QueryError(message, spec.order[0].span, legal="ROWS 5 PRECEDING, without ORDER BY")
 
 
 def _advance(amount: ast.Amount, unit: Unit) -> int:
@@ -208,20 +199,4 @@ def _back(frame: ast.FrameSpec) -> tuple[Unit, int | None]:
             legal = "RANGE or ROWS n PRECEDING; n FOLLOWING in an OVER of the select list"
             raise QueryError(message, bound.span, legal=legal)
     unit = Unit(frame.unit)
-    return unit, None if "UNBOUNDED" in frame.start.side else _length(frame.start, unit)
-
-
-def _length(bound: ast.Bound, unit: Unit) -> int:
-    if bound.amount is None:
-        return 0
-    if unit is Unit.RANGE and isinstance(bound.amount, ast.Count):
-        message = "RANGE is measured in event time and needs a duration"
-        rows = bound.amount.rows
-        legal = f"RANGE INTERVAL '{rows}' MINUTE PRECEDING, or ROWS {rows} PRECEDING"
-        raise QueryError(message, bound.span, legal=legal)
-    if unit is Unit.ROWS and isinstance(bound.amount, ast.Duration):
-        message = "ROWS counts rows and takes no duration"
-        raise QueryError(
-            message, bound.span, legal="ROWS 5 PRECEDING, or RANGE INTERVAL '5' MINUTE PRECEDING"
-        )
-    return bound.amount.micros if isinstance(bound.amount, ast.Duration) else bound.amount.rows
+    return unit, None if "UNBOUNDED" in frame.start.side else measured(frame.start, unit)

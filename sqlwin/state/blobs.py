@@ -22,6 +22,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
+from typing import ClassVar
 
 
 class DictBlobs:
@@ -47,17 +48,28 @@ class SqliteBlobs:
     """Blobs in one SQLite file, synced to disk at every commit.
 
     Outside a transaction each write commits by itself. sqlite3.Error as SQLite
-    raises it, a second `begin` included.
+    raises it, a second `begin` included, and for a database of something else.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("blobs",)
+
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None)
+        # closed by whatever thread the garbage collector runs in
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        found = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
+        if found and not found >= set(self.tables):
+            raise sqlite3.DatabaseError("the file is a database of something else")
         # A write-ahead log takes one sync a commit; FULL makes that sync wait for the disk.
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
-        self._db.execute(
-            "CREATE TABLE IF NOT EXISTS blobs (name TEXT PRIMARY KEY, data BLOB NOT NULL)"
-        )
+        with self.transaction():
+            for table in self.tables:
+                columns = "(name TEXT PRIMARY KEY, data BLOB NOT NULL)"
+                self._db.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
+
+    def table_of(self, name: str) -> str:
+        """Which of the tables has the blob."""
+        return self.tables[0]
 
     def begin(self) -> None:
         self._db.execute("BEGIN IMMEDIATE")
@@ -81,19 +93,22 @@ class SqliteBlobs:
             raise
 
     def get(self, name: str) -> bytes:
-        row = self._db.execute("SELECT data FROM blobs WHERE name = ?", (name,)).fetchone()
+        table = self.table_of(name)
+        row = self._db.execute(f"SELECT data FROM {table} WHERE name = ?", (name,)).fetchone()
         if row is None:
             raise KeyError(name)
         return bytes(row[0])
 
     def put(self, name: str, data: bytes) -> None:
-        self._db.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?)", (name, data))
+        table = self.table_of(name)
+        self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (name, data))
 
     def delete(self, name: str) -> None:
-        self._db.execute("DELETE FROM blobs WHERE name = ?", (name,))
+        self._db.execute(f"DELETE FROM {self.table_of(name)} WHERE name = ?", (name,))
 
     def names(self) -> list[str]:
-        return [name for (name,) in self._db.execute("SELECT name FROM blobs ORDER BY name")]
+        found = (self._db.execute(f"SELECT name FROM {table}") for table in self.tables)
+        return sorted(name for rows in found for (name,) in rows)
 
     def close(self) -> None:
         self._db.close()

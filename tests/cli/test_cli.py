@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +66,22 @@ def test_json_is_one_object_a_row(home: Path, capsys: pytest.CaptureFixture[str]
     ]
     assert "malformed: value is 'x', not a BIGINT" in err
     assert "done: 3 rows read, 1 results" in err
+
+
+def test_a_reader_that_has_enough(home: Path) -> None:
+    asked = [sys.executable, "-m", "sqlwin.cli", "run", str(home / "q.sql")]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*asked, "--engine", "embedded"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=buffered,
+    )
+    os.close(write)
+    assert (done.returncode, "BrokenPipe" in done.stderr) == (0, False), done.stderr
 
 
 def test_csv_and_table(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

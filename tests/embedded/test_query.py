@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, timezone
 from typing import Any
 
@@ -162,6 +163,24 @@ def test_a_drained_window_that_goes_on_is_revised(query: EmbeddedQuery) -> None:
 def test_what_is_no_instant(query: EmbeddedQuery, instant: Any) -> None:
     with pytest.raises(sqlwin.InputError, match="is no instant; legal is"):
         query.advance(watermark={"orders": instant})
+
+
+def test_a_stream_from_python_keeps_its_options() -> None:
+    known = sqlwin.stream(pa.schema([("a", pa.int64())]))
+    parted = replace(known, options=(("partitions", "4"),))
+    with pytest.raises(sqlwin.QueryError, match="s has 4 partitions"):
+        sqlwin.query("SELECT SUM(a) FROM s OVER (ROWS 2 PRECEDING)", streams={"s": parted})
+
+
+@pytest.mark.parametrize("delay", ["5 min", "5min", "4 minutes 60 s", "0.5 m, 270 seconds"])
+def test_a_delay_is_a_duration_as_in_a_query(delay: str) -> None:
+    assert sqlwin.stream(pa.schema([("a", pa.int64())]), delay=delay).delay == 300_000_000
+
+
+@pytest.mark.parametrize("delay", ["5 secondsss", "-5 seconds", "5", "", "1 month"])
+def test_what_is_no_delay(delay: str) -> None:
+    with pytest.raises(sqlwin.InputError, match="legal is '5 seconds', '1 hour'"):
+        sqlwin.stream(pa.schema([("a", pa.int64())]), delay=delay)
 
 
 def test_streams_from_python_are_checked() -> None:

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from sqlwin.aggregates import SIGNATURES, signature
 from sqlwin.kernels.folds import Fold, fold
+from sqlwin.kernels.reference.exact import double
 from sqlwin.schema import polars_type
 
 Row = dict[str, Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
-FLOATS = [0.0, -0.0, 1.5, -2.25, 1e18, -1e18, math.inf, -math.inf, math.nan]
+FLOATS = [0.0, -0.0, 0.1, -2.25, 1e18, -1e18, 1e200, math.inf, -math.inf, math.nan]
 VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "i8": (pa.int8(), st.integers(-128, 127)),
     "i16": (pa.int16(), st.integers(-(2**15), 2**15 - 1)),
@@ -174,7 +175,7 @@ def _variance(lost: int, root: bool) -> Callable[[list[Any], pa.DataType], Any]:
             return math.nan
         exact = [Fraction(float(x)) for x in values]
         mean = sum(exact, Fraction(0)) / len(exact)
-        variance = float(sum(((x - mean) ** 2 for x in exact), Fraction(0)) / count)
+        variance = double(sum(((x - mean) ** 2 for x in exact), Fraction(0)) / count)
         return math.sqrt(variance) if root else variance
 
     return value

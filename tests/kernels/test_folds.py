@@ -19,6 +19,7 @@ from tests.kernels.brute import CALLS, Row, answer, bound, frame_of, same, size,
 
 NAMES = [f"{name}-{'-'.join(args)}" for name, args in CALLS]
 WHERE = st.sampled_from([None, "w"])
+FRAME = Frame(Unit.ROWS, 1)
 EACH = settings(max_examples=12, derandomize=True, deadline=None)
 
 
@@ -27,7 +28,7 @@ def tolerance(fold: Fold, rows: list[Row]) -> float:
     if fold.call.function not in ("sum", "avg") and not isinstance(fold, Moment):
         return 0.0
     largest = size(rows, fold.call.args[0])
-    return largest**2 if fold.call.function.startswith("var") else largest
+    return largest * largest if fold.call.function.startswith("var") else largest
 
 
 def agree(fold: Fold, accumulators: pl.DataFrame, groups: list[list[Row]], scale: float) -> None:
@@ -105,6 +106,26 @@ def test_what_passed_through_a_frame_leaves_no_trace() -> None:
     ]
     assert bound("avg", ("f64",), None).slide(table, frames).to_list()[5] == 1.5
     assert bound("var_pop", ("f64",), None).slide(table, frames).to_list()[5] == 0.25
+
+
+def test_a_column_of_equal_values_has_no_variance_at_all() -> None:
+    for value in (0.1, 1e200, -1e308):
+        table = pl.DataFrame({"f64": [value] * 6, "cut": [0, 1, 0, 0, 2, 1], "__ts": range(6)})
+        fold = bound("var_pop", ("f64",), None)
+        whole = table.select(fold.lift())
+        merged = table.group_by("cut").agg(fold.lift()).select(fold.merge())
+        frames = frames_of(table["__ts"].to_numpy() * 0, table["__ts"].to_numpy(), FRAME)
+        assert fold.finish(whole).to_list() == fold.finish(merged).to_list() == [0.0]
+        assert fold.slide(table, frames).to_list() == [0.0] * 6
+
+
+def test_a_variance_that_no_double_holds_is_infinite() -> None:
+    table = pl.DataFrame({"f64": [1e200, 1.0, 1.0], "__ts": range(3)})
+    frames = frames_of(table["__ts"].to_numpy() * 0, table["__ts"].to_numpy(), FRAME)
+    assert bound("var_pop", ("f64",), None).slide(table, frames).to_list() == [0, math.inf, 0]
+    assert bound("stddev_pop", ("f64",), None).finish(
+        table.select(bound("stddev_pop", ("f64",), None).lift())
+    ).to_list() == [math.inf]
 
 
 def test_deviation_of_close_large_values() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +61,8 @@ def test_windows_that_hold_a_pane(
 
 
 def test_windows_of_messages_begin_at_the_first() -> None:
+    with pytest.raises(ValueError, match="start at message 1, got offset 3"):
+        Hop(size=2, advance=1, offset=3, unit=Unit.ROWS)
     panes = pl.DataFrame({"pane": [1, 2, 3]})
     hop = Hop(size=2, advance=1, unit=Unit.ROWS)
     assert windows_of(panes, "pane", hop)["__window"].to_list() == [1, 1, 2, 2, 3]

@@ -135,6 +135,25 @@ def test_an_error_names_what_does_not_fit() -> None:
     assert message.startswith("The finisher of mine gave what is no int64: ")
 
 
+def test_what_does_not_fit_is_said_of_who_gave_it() -> None:
+    table = frame_of(
+        [{"i8": 1, "w": n < 2, "key": 0, "__ts": n, "__part": 0, "__seq": n} for n in range(4)],
+        ("i8",),
+    )
+    two_frames = Frames(np.array([0, 2]), np.array([2, 4]))
+    for part, wrong in {
+        "initializer": lambda: "nothing",
+        "aggregator": lambda a, x: "much",
+        "merger": lambda a, b: "more",
+    }.items():
+        python = bound(made(**{"aggregator": lambda a, x: 1} | {part: wrong}), ("i8",), "w")
+        says = f"The {part} of mine gave what is no int64: "
+        with pytest.raises(FunctionError, match=says):
+            table.group_by("__ts").agg(python.lift()).select(python.merge())
+        with pytest.raises(FunctionError, match=says):
+            python.slide(table, two_frames)
+
+
 def test_what_no_aggregate_is_made_of() -> None:
     def refused(*args: Any, **parts: Any) -> str:
         with pytest.raises(InputError) as raised:

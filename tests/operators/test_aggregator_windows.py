@@ -179,7 +179,7 @@ def test_lost_messages_are_put_back_and_tell_nothing() -> None:
     fed.driven.step(batch, watermark=MINUTE)
     fed.driven.stores.named[MESSAGES] = again.driven.stores[MESSAGES]
     for _ in range(2):
-        operator.restore(operator.prepare(batch), fed.driven.stores)
+        operator.restore(operator.prepare(batch), fed.driven.stores, 0, since=None)
     assert fed() == []
     assert len(fed.driven.stores[MESSAGES]) == 3
     assert fed(("tea", 8, 0.3)) == [("+U", "late", 1, "tea", 1, 15 - 4, [1, 2, 8])]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlwin.operators.over import OverAggregator
-from sqlwin.policies import Late
 from tests.operators.driving import Driven, records, rows_of
 from tests.operators.overs import COLUMNS, Defined, Step, admitted, operators, specified, steps
 
@@ -16,8 +15,6 @@ from tests.operators.overs import COLUMNS, Defined, Step, admitted, operators, s
 def test_each_call_emits_what_the_definitions_emit(
     operator: OverAggregator, taken: list[Step], restarts: bool
 ) -> None:
-    # a row that a late one makes full while LATE NEVER says nothing is told apart below
-    assume(not (operator.policy.late is Late.NEVER and operator.fullness.counting))
     fast, slow = Driven(operator, restarts), Defined(specified(operator))
     columns, seq, watermark, now = [*operator.output], 0, 0, 0
     for step in taken:

@@ -39,12 +39,11 @@ def tuples(
     folds: tuple[Fold, ...] = (LARGEST,),
     partition: tuple[str, ...] = (),
     keys: tuple[str, ...] = (),
-    offset: int = 0,
     where: str | None = None,
     withdraw: bool = False,
     **policy: Any,
 ) -> TupleAggregator:
-    hop = Hop(size, advance, offset, Unit.ROWS)
+    hop = Hop(size, advance, unit=Unit.ROWS)
     kept = {key: COLUMNS[key] for key in keys}
     values = tuple(pl.Int64() for _ in folds)
     policy_ = Policy(None, **policy)
@@ -166,7 +165,7 @@ class Brute:
         for row in sorted(self.rows, key=lambda row: row[-1]):
             counts[self.of(op.partition, row)] += 1
             number = counts[self.of(op.partition, row)]
-            for start in range(1 + op.hop.offset, number + 1, op.hop.advance):
+            for start in range(1, number + 1, op.hop.advance):
                 if start <= number < start + op.hop.size and (op.where is None or row[3]):
                     held[self.of(tuple(op.keys), row), start].append(row)
         last = {at: counts[self.of(op.partition, rows[0])] for at, rows in held.items()}
@@ -242,7 +241,6 @@ def test_as_computed_anew_each_time(policy: int, restarts: bool) -> None:
             FOLDS,
             partition,
             keys,
-            dice.randrange(advance),
             "ok" if dice.random() < 0.5 else None,
             **POLICIES[policy],
         )

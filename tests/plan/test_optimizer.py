@@ -24,26 +24,6 @@ A, B, TS = Column("a", INT), Column("b", INT), Column("ts", TIMESTAMP)
 SCAN = Scan(Stream("s", (A, B, TS), "ts"))
 
 
-def test_all_rules_to_normal_form() -> None:
-    inner = Project(SCAN, (("c", Scalar("a + 1", '"a" + 1', INT, ("a",))), ("b", column_of(B))))
-    twice = Scalar("c * 2", '"c" * 2', INT, ("c",))
-    plan = Project(
-        Filter(
-            Filter(inner, Scalar("c > 1", '"c" > 1', BOOL, ("c",))),
-            Scalar("b > 2", '"b" > 2', BOOL, ("b",)),
-        ),
-        (("d", twice),),
-    )
-    made = optimize(plan)
-    assert isinstance(made, Project) and isinstance(made.input, Filter)
-    assert made.input.input == SCAN
-    assert dict(made.columns)["d"].duckdb == '("a" + 1) * 2'
-    assert dict(made.columns)["d"].inputs == ("a",)
-    assert made.input.predicate.duckdb == '(("a" + 1) > 1) AND ("b" > 2)'
-    assert made.input.predicate.inputs == ("a", "b")
-    assert optimize(made) == made
-
-
 def test_unread_aggregates_and_columns_are_pruned() -> None:
     below = Project(SCAN, tuple((c.name, column_of(c)) for c in (A, B)))
     calls = (

@@ -141,9 +141,7 @@ def frames(draw: DrawFn) -> Frame:
 @st.composite
 def sliding(draw: DrawFn, stream: Stream) -> OverAggregate:
     """Sliding windows of a stream: all calls share partition and frame."""
-    # Messages are numbered as they come, and an OFFSET is taken to rise with them; shuffled
-    # ones would leave open which of two is FIRST.
-    by_arrival = stream.offset is None and draw(st.booleans())
+    by_arrival = draw(st.booleans())
     back = draw(st.none() | st.integers(0, 5)) if by_arrival else draw(st.integers(0, 5))
     frame = Frame(Unit.ROWS if by_arrival else Unit.RANGE, back)
     partition = draw(partitions())

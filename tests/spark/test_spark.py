@@ -3,15 +3,18 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import polars as pl
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
 from sqlwin.embedded.board import fold
+from sqlwin.embedded.run import run as embedded
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.nodes import Script, Sink
 from sqlwin.policies import Late, Policy
@@ -186,6 +189,24 @@ def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) ->
         "op", "emit", "revision", "row_key",
     ]  # fmt: skip
     assert 0 < table.count() < len(expected(rows(0, 100)))
+    other = replace(query, script=replace(query.script, settings=(("buckets", "3"),)))
+    again = other.results().writeStream.format("noop")
+    again = again.option("checkpointLocation", str(tmp_path / "cp2")).trigger(availableNow=True)
+    with pytest.raises(StreamingQueryException, match="the checkpoint has 2 buckets on 2 shuffle"):
+        again.start().awaitTermination()
+
+
+def test_batches_of_dataframes_are_numbered_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
+    """Ticks come now and then, so they do not count: a sink would replace one by the other."""
+    for name in "abc":
+        write(tmp_path / "orders", f"{name}.csv", rows(0, 10))
+    one = spark.readStream.option("maxFilesPerTrigger", 1).option("header", True)
+    frame = one.schema("product STRING, value BIGINT, ts TIMESTAMP").csv(str(tmp_path / "orders"))
+    query = query_over(spark, script(tumble(orders())), {"orders": frame})
+    numbers: list[int] = []
+    query.run(lambda batch, _: numbers.append(batch), tmp_path / "cp")
+    assert numbers == [1, 2, 3]
+    assert not (tmp_path / "cp" / "sqlwin" / "progress").exists(), "nobody reads it"
 
 
 SQL = """
@@ -204,6 +225,11 @@ def test_a_query_is_sql_over_streaming_dataframes(spark: SparkSession, tmp_path:
     assert query.results().isStreaming
     assert query.results().columns[:3] == ["product", "window_start", "total"]
     assert query.errors().columns[:2] == ["stream", "reason"]
+    assert query._program.buckets == 2
+    several = sqlwin.spark.query(spark, "SET 'buckets' = 5;" + SQL, {"orders": stream})
+    assert several._program.buckets == 5
+    with pytest.raises(InputError, match="is one SELECT, the script has 2"):
+        sqlwin.spark.query(spark, SQL + "SELECT value FROM orders", {"orders": stream})
     with pytest.raises(InputError, match="no DataFrame for orders"):
         sqlwin.spark.query(spark, SQL, {"shipments": stream})
     with pytest.raises(InputError, match="is not streaming"):
@@ -247,6 +273,23 @@ def test_following_ticks_when_a_correction_is_due(spark: SparkSession, tmp_path:
     _, pending, corrected = came
     assert pending.is_empty()
     assert set(corrected["emit"]) == {"late"}
+
+
+def test_a_bounded_run_sends_corrections_that_are_due(spark: SparkSession, tmp_path: Path) -> None:
+    """As in process, where the last thing a run does is to look at the clock."""
+    late = Policy(retain=600_000_000, late=Late.EVERY, late_period=1_000_000)
+    plan = replace(script(tumble(orders(), late=late)), settings=(("batch.bytes", "1"),))
+    write(tmp_path / "orders", "a.csv", rows(0, 100))
+    write(tmp_path / "orders", "b.csv", rows(80, 2))
+    told: dict[str, list[pl.DataFrame]] = {"spark": [], "embedded": []}
+    for engine, shown in told.items():
+        options = RunOptions(tmp_path, tmp_path / engine, show=shown.append)
+        for _ in range(2):
+            run(plan, options, spark) if engine == "spark" else embedded(plan, options)
+            time.sleep(1)
+    both = [pl.concat(shown).sort("row_key", "revision") for shown in told.values()]
+    assert both[0].equals(both[1])
+    assert "late" in both[0]["emit"].to_list()
 
 
 def wait(until: Callable[[], bool], seconds: float = 60) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -10,7 +12,9 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from sqlwin.errors import RunError
-from sqlwin.instants import START
+from sqlwin.instants import END, START
+from sqlwin.runtime.options import RunOptions
+from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
 from sqlwin.spark.cache import HostCache
@@ -19,9 +23,11 @@ from sqlwin.spark.listing import Listing, opened, pieces
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
-from sqlwin.spark.read import Packer
+from sqlwin.spark.progress import After, leave
+from sqlwin.spark.read import Packer, Reading
+from sqlwin.spark.read import packed as packed_files
 from sqlwin.spark.reader import ScriptReader
-from sqlwin.spark.run import UNCONNECTED, cause, patiently
+from sqlwin.spark.run import UNCONNECTED, cause, finished, patiently
 from sqlwin.spark.source import Settings
 from sqlwin.spark.tags import ERRORS, RESULTS
 from sqlwin.spark.wire import decode, encode
@@ -110,11 +116,15 @@ def test_a_listing_keeps_its_order_when_files_come_before_it(tmp_path: Path) -> 
 def test_the_cache_forgets_what_is_longest_unused(tmp_path: Path) -> None:
     cache = HostCache(str(tmp_path), capacity=20_000)
     frame = pl.DataFrame({"x": range(1_000)})
+    killed = tmp_path / ".x.arrow.1"
+    killed.write_bytes(b"half of a segment")
+    os.utime(killed, (0, 0))
     for name in "abcd":
         cache.put(name, frame)
     cache.sweep()
     assert cache.get("d") is not None
     assert cache.get("a") is None
+    assert not killed.exists()
     held = cache.get("d")
     (tmp_path / "d.arrow").unlink()
     assert held is not None and held.equals(frame)
@@ -163,6 +173,56 @@ def test_the_end_comes_with_the_last_files_and_once(tmp_path: Path) -> None:
     assert (three.files, three.ends) == ({"0": 3}, 2)
 
 
+def test_a_tick_refuses_a_checkpoint_that_was_cut_otherwise() -> None:
+    """Labels of two cuts may have nothing in common: no bucket would find what it kept."""
+    queries = script(tumble(orders())).queries
+
+    def ticks(partitions: int, buckets: int) -> ScriptReader:
+        program = Program(queries, partitions, buckets)
+        return ScriptReader(Settings(program.dump(), "tick", "", "", end=False))
+
+    start = Offset().dump()
+    end = ticks(3, 3).latestOffset(start, None)  # type: ignore[arg-type]
+    assert ticks(3, 3).partitions(start, end)
+    for other in (ticks(4, 4), ticks(3, 4), ticks(4, 3)):
+        with pytest.raises(RunError, match="the checkpoint has 3 buckets on 3 shuffle partitions"):
+            other.partitions(start, end)
+        with pytest.raises(RunError, match="the checkpoint has 3 buckets on 3 shuffle partitions"):
+            other.latestOffset(end, None)  # type: ignore[arg-type]
+    del end["cut"]  # a checkpoint of before
+    assert ticks(4, 4).partitions(start, end)
+
+
+def test_a_correction_that_is_due_takes_one_batch_of_a_bounded_run(tmp_path: Path) -> None:
+    (tmp_path / "orders").mkdir()
+    (tmp_path / "orders" / "a.csv").write_text("product,value,ts\n")
+    first = reader(tmp_path, end=False)
+    first.prepareForTriggerAvailableNow()
+    (read_,) = planned(first, Offset())
+    leave(first.folder, read_.batch, After({}, deadline=1))
+    (tick,) = planned(first, read_)
+    assert (tick.files, tick.ends, tick.unread) == ({"0": 1}, 0, True)
+    leave(first.folder, tick.batch, After({}, deadline=1))
+    assert list(planned(first, tick)) == []
+    leave(first.folder, tick.batch, After({}, deadline=END))
+    again = reader(tmp_path, end=False)
+    again.prepareForTriggerAvailableNow()
+    assert list(planned(again, tick)) == []
+
+
+def test_a_malformed_row_of_a_file_has_the_watermark_of_its_query(tmp_path: Path) -> None:
+    program = Program((tumble(orders()), sliding(orders())), 2, 1)
+    path = tmp_path / "a.csv"
+    path.write_text("product,value,ts\ntea,many,2024-01-01T09:00:00Z\n")
+    (piece,) = pieces(str(path), "csv", 1 << 20)
+    reading = Reading(program.dump(), ((0, 0, piece),), {0: 60_000_000}, 0, False, True)
+    errors = {row.query: decode(row.payload) for row in packed_files(reading) if row.kind == ERRORS}
+    assert {query: each["watermark"].to_list() for query, each in errors.items()} == {
+        0: [datetime(1970, 1, 1, 0, 1, tzinfo=timezone.utc)],
+        1: [None],
+    }
+
+
 def test_an_undrained_run_can_be_drained_later(tmp_path: Path) -> None:
     (tmp_path / "orders").mkdir()
     (tmp_path / "orders" / "a.csv").write_text("product,value,ts\n")
@@ -190,7 +250,7 @@ def test_packed_dataframes_keep_equal_rows_apart_and_find_expired_ones() -> None
             },
             schema_overrides={"ts": pl.Datetime("us", "UTC")},
         )
-        came = packed(program, (0,), frame.to_arrow().to_batches(), now=0)
+        came = packed(program, frame.to_arrow().to_batches(), now=0)
         out: dict[str, list[pl.DataFrame]] = {RESULTS: [], ERRORS: []}
         for kind, payload in work(program, 0, came, blobs):
             if kind in out:
@@ -214,6 +274,38 @@ class Refused:
 
     def awaitTermination(self) -> None:  # noqa: N802
         raise StreamingQueryException(self.text)
+
+
+class Interrupted:
+    """A query at which somebody presses Ctrl-C."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+
+    def awaitTermination(self) -> None:  # noqa: N802
+        raise KeyboardInterrupt
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def test_an_interruption_stops_the_query_and_whoever_waits_for_it() -> None:
+    query = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        finished(query)  # type: ignore[arg-type]
+    assert query.stopped
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_only_a_run_that_follows_is_ended_by_an_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, follow: bool
+) -> None:
+    monkeypatch.setattr(running, "start", lambda *_, **__: Interrupted())
+    (tmp_path / "orders").write_text("")
+    options, spark = RunOptions(tmp_path, follow=follow), object()
+    expected = nullcontext() if follow else pytest.raises(KeyboardInterrupt)
+    with expected:
+        running.run(script(tumble(orders())), options, spark)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("text", "starts"), [(UNCONNECTED, 3), ("the disk is full", 1)])

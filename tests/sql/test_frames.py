@@ -136,6 +136,16 @@ REFUSED = [
         "UNBOUNDED FOLLOWING",
     ),
     (
+        "RANGE BETWEEN UNBOUNDED FOLLOWING AND UNBOUNDED PRECEDING",
+        "a frame cannot begin with UNBOUNDED FOLLOWING",
+        "UNBOUNDED FOLLOWING",
+    ),
+    (
+        "RANGE BETWEEN CURRENT ROW AND UNBOUNDED PRECEDING",
+        "a frame cannot end with UNBOUNDED PRECEDING",
+        "UNBOUNDED PRECEDING",
+    ),
+    (
         "ORDER BY ts ROWS BETWEEN 2 PRECEDING AND UNBOUNDED PRECEDING",
         "a frame cannot end with UNBOUNDED PRECEDING",
         "UNBOUNDED PRECEDING",

@@ -167,4 +167,6 @@ def test_more_keys_than_bits() -> None:
         f"GROUP BY GROUPING SETS (({', '.join(names)}))"
     )
     assert mistake(text).message == "grouping sets of 64 keys"
+    with_none = text.replace("GROUPING SETS (", "GROUPING SETS ((), ")
+    assert mistake(with_none).message == "grouping sets of 64 keys"
     assert bound(text.replace(", c63)", ")"))

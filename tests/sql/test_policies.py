@@ -216,7 +216,7 @@ REFUSED = [
     (f"{COUNT} EMIT EARLY EVERY 0 SECONDS", "EARLY EVERY takes a duration greater than 0",
      "0 SECONDS"),
     (f"{COUNT} EMIT LATE EVERY '-1' SECOND", "LATE EVERY takes a duration greater than 0",
-     "LATE EVERY '-1' SECOND"),
+     "'-1' SECOND"),
     (f"{COUNT} EMIT LATE EVERY 10 ROWS", "ROWS is not a unit of time", "10 ROWS"),
     (f"{COUNT} EMIT ON CLOSE TIMEOUT 0 s", "TIMEOUT takes a duration greater than 0", "0 s"),
     (f"{COUNT} RETAIN 0 ROWS", "RETAIN n ROWS needs at least 1", "0"),

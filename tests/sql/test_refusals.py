@@ -450,6 +450,21 @@ REFUSED = [
         "/*",
     ),
     (
+        "SELECT * EXCEPT (id, valeu) FROM orders",
+        "unknown column valeu; did you mean value?",
+        "valeu",
+    ),
+    (
+        "SELECT o.* EXCEPT (id) FROM (SELECT id FROM orders) o",
+        "EXCEPT leaves no column",
+        "o.* EXCEPT (id)",
+    ),
+    (
+        "SELECT o.* REPLACE (value + 1 AS value) FROM orders o",
+        "* REPLACE is not supported yet",
+        "o.* REPLACE (value + 1 AS value)",
+    ),
+    (
         "SELECT :missing FROM orders",
         "no value was given for :missing",
         ":missing",

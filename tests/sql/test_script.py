@@ -34,12 +34,30 @@ def test_a_stream_as_declared() -> None:
 
 @pytest.mark.parametrize(
     "type_",
-    ["TIMESTAMP", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)", "timestamp(3) with local time zone",
-     "TIMESTAMP NOT NULL", "TIMESTAMP WITH TIME ZONE"],
+    ["TIMESTAMP", "TIMESTAMP(0)", "TIMESTAMP(3)", "TIMESTAMP_LTZ(3)",
+     "timestamp(3) with local time zone", "TIMESTAMP NOT NULL", "TIMESTAMP WITH TIME ZONE"],
 )  # fmt: skip
 def test_spellings_of_timestamp(type_: str) -> None:
     (stream,) = script(f"CREATE STREAM s (a {type_})").streams
     assert stream.columns == (Column("a", TIMESTAMP),)
+
+
+@pytest.mark.parametrize("type_", ["VARCHAR(255)", "CHAR(64)", "STRING(40)", "VARCHAR"])
+def test_texts_may_tell_their_length(type_: str) -> None:
+    (stream,) = script(f"CREATE STREAM s (a {type_} NOT NULL)").streams
+    assert stream.columns == (Column("a", pa.string()),)
+
+
+@pytest.mark.parametrize("star", ["* EXCEPT (n, ID)", "o.* EXCLUDE (id, n)"])
+def test_a_star_leaves_columns_out(star: str) -> None:
+    inner = "(SELECT id, product, n, value FROM orders) o"
+    assert [*columns(plan(f"SELECT {star} FROM {inner}"))] == ["product", "value"]
+
+
+def test_a_star_leaves_the_windows_columns_out() -> None:
+    rank = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY value) AS rn"
+    made = plan(f"SELECT * EXCEPT (window_end, at), {rank} FROM TUMBLE(orders, ts, 1 HOUR)")
+    assert [*columns(made)][-3:] == ["ts", "window_start", "rn"]
 
 
 def test_a_trusted_offset_a_bare_watermark_and_a_column_called_offset() -> None:

@@ -317,12 +317,32 @@ def test_names_of_below_do_not_collide() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_tumble_start_repeats_the_window() -> None:
-    text = (
-        "SELECT TUMBLE_START(ts, INTERVAL '2' HOUR), COUNT(*) FROM orders "
-        "GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)"
-    )
-    assert mistake(text).message == "TUMBLE_START must repeat the window of GROUP BY"
+START = "TUMBLE_START(ts, INTERVAL '2' HOUR)"
+TUMBLING = "FROM orders GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT {START}, COUNT(*) {TUMBLING}",
+        f"SELECT COUNT(*) {TUMBLING} HAVING {START} > TIMESTAMP '2024-01-01'",
+        f"SELECT COUNT(*) AS n {TUMBLING} QUALIFY {START} > TIMESTAMP '2024-01-01' "
+        "AND RANK() OVER (ORDER BY COUNT(*)) = 1",
+        f"SELECT RANK() OVER (PARTITION BY {START} ORDER BY COUNT(*)) {TUMBLING}",
+        f"SELECT RANK() OVER (ORDER BY {START}) {TUMBLING}",
+        f"SELECT COUNT(*) {TUMBLING} QUALIFY RANK() OVER (PARTITION BY {START} ORDER BY 1) = 1",
+        f"SELECT RANK() OVER w {TUMBLING} WINDOW w AS (PARTITION BY {START} ORDER BY COUNT(*))",
+    ],
+)
+def test_tumble_start_repeats_the_window(text: str) -> None:
+    error = mistake(text)
+    assert error.message == "TUMBLE_START must repeat the window of GROUP BY"
+    assert underlined(error) == "TUMBLE_START"
+
+
+def test_hop_start_is_of_no_tumble() -> None:
+    error = mistake(f"SELECT COUNT(*) {TUMBLING} HAVING HOP_START() IS NULL")
+    assert error.message == "HOP_START must repeat the window of GROUP BY"
 
 
 CALLS = {

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.kernels.frames import Frames, Ints, Mask
+from sqlwin.kernels.gathered import among
 from sqlwin.schema import POSITION, Order
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,8 @@ class Call:
         value = pl.col(self.args[position])
         return value if self.where is None else pl.when(pl.col(self.where)).then(value)
 
-    def taking(self, column: str) -> pl.Expr:
-        """Only the rows that take part, NULL values among them."""
-        value = pl.col(column)
+    def taking(self, value: pl.Expr) -> pl.Expr:
+        """Only of the rows that take part, NULL values among them."""
         return value if self.where is None else value.filter(pl.col(self.where))
 
     def taken(self, rows: pl.DataFrame) -> Mask:
@@ -116,12 +113,16 @@ class Fold(ABC):
 
 def counted(mask: Mask, frames: Frames) -> Ints:
     """How many rows of each frame the mask holds."""
-    until: Ints = np.zeros(len(mask) + 1, dtype=np.int64)
-    np.cumsum(mask, out=until[1:])
-    count: Ints = until[frames.hi] - until[frames.lo]
-    return count
+    inner = among(mask, frames)
+    return inner.hi - inner.lo
 
 
 def count_of(value: pl.Expr) -> pl.Expr:
     # Polars counts in UInt32, whose sums would stay in it
     return value.count().cast(pl.Int64)
+
+
+def joint_mean(count: pl.Expr, mean: pl.Expr) -> pl.Expr:
+    """Of parts: means that are equal stay exactly as they are, so nothing deviates from them."""
+    one = mean.drop_nulls().first()
+    return one + (count * (mean - one)).sum() / count.sum()

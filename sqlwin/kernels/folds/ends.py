@@ -47,10 +47,9 @@ class Nth(Fold):
         return tuple(self.call.named(what) for what, _ in self.sources())
 
     def lift(self) -> list[pl.Expr]:
-        where = self.call.where
         lifted = []
         for what, source in self.sources():
-            taking = source if where is None else source.filter(pl.col(where))
+            taking = self.call.taking(source)
             near = taking.tail(self.n).reverse() if self.last else taking.head(self.n)
             lifted.append(near.implode().alias(self.call.named(what)))
         return lifted

@@ -9,6 +9,8 @@
 Two passes within a group, Chan's formula between groups; never a sum of squares,
 whose difference loses every digit of values that are large and close together.
 (Polars' own var does: 1e-4 off for 1000 values from 1e9 in steps of 0.001.)
+Deviations are taken from a value first and from the mean then, so that a column of
+equal values has exactly none.
 
 Source: Chan, Golub, LeVeque, Algorithms for Computing the Sample Variance, 1983.
 """
@@ -21,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
-from sqlwin.kernels.folds.base import Call, Fold, count_of
+from sqlwin.kernels.folds.base import Call, Fold, count_of, joint_mean
 from sqlwin.kernels.frames import Frames
 
 
@@ -31,7 +33,8 @@ def chan(left: Arrays, right: Arrays) -> Arrays:
     n = n_a + n_b
     share = n_b / np.maximum(n, 1.0)
     apart = mean_b - mean_a
-    return n, mean_a + apart * share, m2_a + m2_b + apart * apart * n_a * share
+    # weighed first: of 1e200 and the identity that is 0, and 1e200 * 1e200 * 0 is NaN
+    return n, mean_a + apart * share, m2_a + m2_b + apart * (n_a * share) * apart
 
 
 CHAN = Operation(chan, (0.0, 0.0, 0.0))
@@ -53,18 +56,19 @@ class Moment(Fold):
     def lift(self) -> list[pl.Expr]:
         count, mean, m2 = self.columns
         x = self.call.arg().cast(pl.Float64)
+        first = x.drop_nulls().first()
+        off = x - first
         return [
             count_of(x).alias(count),
-            x.mean().alias(mean),
-            (x - x.mean()).pow(2).sum().alias(m2),
+            (first + off.mean()).alias(mean),
+            (off - off.mean()).pow(2).sum().alias(m2),
         ]
 
     def merge(self) -> list[pl.Expr]:
         count, mean, m2 = (pl.col(column) for column in self.columns)
-        joint = (mean * count).sum() / count.sum()
+        joint = joint_mean(count, mean)
         between = (count * (mean - joint).pow(2)).sum()
-        known = pl.when(count.sum() > 0)  # 0 / 0 would be NaN, a value
-        return [count.sum(), known.then(joint).alias(self.columns[1]), m2.sum() + between]
+        return [count.sum(), joint.alias(self.columns[1]), m2.sum() + between]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
         count, m2 = pl.col(self.columns[0]) - self.lost, pl.col(self.columns[2])

@@ -8,9 +8,7 @@
 
 As the moments: two passes within a group, Chan's formula between groups. NULL where
 there are no pairs, COVAR_SAMP also of one. CORR is NULL of fewer than two pairs and
-where either argument never changes: 0 / 0, NULL in Spark, NaN in DuckDB. Deviations
-are taken from a value first and from the mean then, so that a column of equal values
-has exactly none.
+where either argument never changes: 0 / 0, NULL in Spark, NaN in DuckDB.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
-from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.base import Call, Fold, joint_mean
 from sqlwin.kernels.frames import Frames
 
 LANES = ("count", "x", "y", "xx", "yy", "xy")
@@ -32,11 +30,12 @@ def chan(left: Arrays, right: Arrays) -> Arrays:
     (n_a, x_a, y_a, xx_a, yy_a, xy_a), (n_b, x_b, y_b, xx_b, yy_b, xy_b) = left, right
     n = n_a + n_b
     share = n_b / np.maximum(n, 1.0)
+    # weight between: of 1e200 and the identity it is 0, and 1e200 * 1e200 * 0 is NaN
     dx, dy, weight = x_b - x_a, y_b - y_a, n_a * share
     return (
         n, x_a + dx * share, y_a + dy * share,
-        xx_a + xx_b + dx * dx * weight, yy_a + yy_b + dy * dy * weight,
-        xy_a + xy_b + dx * dy * weight,
+        xx_a + xx_b + dx * weight * dx, yy_a + yy_b + dy * weight * dy,
+        xy_a + xy_b + dx * weight * dy,
     )  # fmt: skip
 
 
@@ -70,7 +69,7 @@ class Pair(Fold):
 
     def merge(self) -> list[pl.Expr]:
         count, x, y, xx, yy, xy = (pl.col(column) for column in self.columns)
-        joint_x, joint_y = _joint(count, x), _joint(count, y)
+        joint_x, joint_y = joint_mean(count, x), joint_mean(count, y)
         dx, dy = x - joint_x, y - joint_y
         return [
             count.sum(),
@@ -111,8 +110,3 @@ class Pair(Fold):
         x, y = (self.call.arg(n).cast(pl.Float64) for n in (0, 1))
         both = x.is_not_null() & y.is_not_null()
         return pl.when(both).then(x), pl.when(both).then(y)
-
-
-def _joint(count: pl.Expr, mean: pl.Expr) -> pl.Expr:
-    one = mean.drop_nulls().first()
-    return one + (count * (mean - one)).sum() / count.sum()

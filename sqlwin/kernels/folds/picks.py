@@ -20,13 +20,11 @@ import numpy.typing as npt
 import polars as pl
 
 from sqlwin.kernels.dyadic import fold_frames
-from sqlwin.kernels.folds.base import Call, Fold, Mask, counted
+from sqlwin.kernels.folds.base import Call, Fold, counted
 from sqlwin.kernels.folds.extremes import MIN_INT, extreme
-from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.kernels.folds.kept import PLACE, position
+from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.ranks import ranked
-from sqlwin.schema import PART, SEQ, TS
-
-POSITION = (("ts", TS), ("part", PART), ("seq", SEQ))
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,7 @@ class Pick(Fold):
 
     def sources(self) -> list[tuple[str, pl.Expr]]:
         """(what is kept, where it is in a raw row)."""
-        position = [(what, pl.col(column)) for what, column in POSITION]
-        return [("value", pl.col(self.call.args[0])), *position]
+        return [("value", pl.col(self.call.args[0])), *position()]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,14 +77,14 @@ class AtEdge(Pick):
     last: bool
 
     def lift(self) -> list[pl.Expr]:
-        taking = [(what, self.call.taking(column)) for what, column in self._edges()]
+        taking = [(what, self.call.taking(source)) for what, source in self.sources()]
         return [
             (rows.last() if self.last else rows.first()).alias(self.call.named(what))
             for what, rows in taking
         ]
 
     def order(self) -> tuple[list[pl.Expr], list[bool]]:
-        return [self.kept(what) for what, _ in POSITION], [self.last] * len(POSITION)
+        return [self.kept(what) for what, _ in PLACE], [self.last] * len(PLACE)
 
     def rows_of(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         mask = self.call.taken(rows)
@@ -97,9 +94,6 @@ class AtEdge(Pick):
             found = np.append(_first_from(mask), len(mask))[frames.lo]
         return _where(found, (found >= frames.lo) & (found < frames.hi))
 
-    def _edges(self) -> list[tuple[str, str]]:
-        return [("value", self.call.args[0]), *POSITION]
-
 
 @dataclass(frozen=True)
 class ByArg(Pick):
@@ -108,8 +102,8 @@ class ByArg(Pick):
     greatest: bool
 
     def sources(self) -> list[tuple[str, pl.Expr]]:
-        value, *position = super().sources()
-        return [value, ("by", self.call.arg(1)), *position]
+        value, *place = super().sources()
+        return [value, ("by", self.call.arg(1)), *place]
 
     def lift(self) -> list[pl.Expr]:
         by = self.call.arg(1)
@@ -118,8 +112,8 @@ class ByArg(Pick):
         return [source.get(chosen).alias(self.call.named(what)) for what, source in self.sources()]
 
     def order(self) -> tuple[list[pl.Expr], list[bool]]:
-        position = [self.kept(what) for what, _ in POSITION]
-        return [self.kept("by"), *position], [self.greatest, False, False, False]
+        place = [self.kept(what) for what, _ in PLACE]
+        return [self.kept("by"), *place], [self.greatest, False, False, False]
 
     def rows_of(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         """The least (rank, row) of each frame, in one int64: rank * rows + row."""

@@ -32,6 +32,8 @@ from sqlwin.schema import POSITION, polars_type
 
 Rows = Iterable[tuple[Any, ...]]
 Level = tuple[pl.Series, Ints]
+Named = tuple[str, Any]
+"""Which function gave a state, and the state."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Python(Fold):
         return self.call.named("state"), self.call.named("rows")
 
     def lift(self) -> list[pl.Expr]:
-        inputs = [self.call.taking(column) for column in (*self.call.args, *POSITION)]
+        inputs = [self.call.taking(pl.col(column)) for column in (*self.call.args, *POSITION)]
         state, rows = self.columns
         return [
             self._mapped(inputs, lambda series: self._taken_in(zip(*series, strict=True))).alias(
@@ -69,9 +71,9 @@ class Python(Fold):
         return self._typed("finisher", states, self.call.type).alias(self.call.name)
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
-        level = self._lifted_rows(rows)
         lo, hi = frames.lo.copy(), frames.hi.copy()
         left, right = self._empty(len(frames)), self._empty(len(frames))
+        level = self._lifted_rows(rows)
         while (lo < hi).any():
             at = np.flatnonzero((lo < hi) & (lo & 1 == 1))
             left = self._joined(left, level, at, lo[at], at_end=True)
@@ -85,24 +87,26 @@ class Python(Fold):
 
     # States of groups
 
-    def _taken_in(self, rows: Rows) -> Any:
-        state = self._called("initializer", self.function.initializer)
+    def _taken_in(self, rows: Rows) -> Named:
+        what, state = "initializer", self._called("initializer", self.function.initializer)
         for *args, ts, part, seq in rows:
             row = (ts, part, seq)
             state = self._called("aggregator", self.function.aggregator, state, *args, row=row)
-        return state
+            what = "aggregator"
+        return what, state
 
-    def _merged(self, states: pl.Series) -> Any:
+    def _merged(self, states: pl.Series) -> Named:
         if not len(states):
-            return self._called("initializer", self.function.initializer)
+            return "initializer", self._called("initializer", self.function.initializer)
         first, *others = states.to_list()
         for other in others:
             first = self._called("merger", self.function.merger, first, other)
-        return first
+        return "merger", first
 
-    def _mapped(self, inputs: list[pl.Expr], state_of: Callable[[Any], Any]) -> pl.Expr:
+    def _mapped(self, inputs: list[pl.Expr], state_of: Callable[[Any], Named]) -> pl.Expr:
         def one(series: Any) -> pl.Series:
-            return self._typed("aggregator", [state_of(series)], self.function.accumulator)
+            what, state = state_of(series)
+            return self._states(what, [state])
 
         dtype = polars_type(self.function.accumulator)
         return pl.map_groups(inputs, one, return_dtype=dtype, returns_scalar=True)
@@ -111,15 +115,15 @@ class Python(Fold):
 
     def _empty(self, count: int) -> Level:
         none = [self._called("initializer", self.function.initializer) for _ in range(count)]
-        return self._states(none), np.zeros(count, dtype=np.int64)
+        return self._states("initializer", none), np.zeros(count, dtype=np.int64)
 
     def _lifted_rows(self, rows: pl.DataFrame) -> Level:
         taken = self.call.taken(rows)
         each = rows.select(*self.call.args, *POSITION).iter_rows()
         states = [
-            self._taken_in([row] if take else []) for row, take in zip(each, taken, strict=True)
+            self._taken_in([row] if take else [])[1] for row, take in zip(each, taken, strict=True)
         ]
-        return self._states(states), taken.astype(np.int64)
+        return self._states("aggregator", states), taken.astype(np.int64)
 
     def _halved(self, level: Level) -> Level:
         """Neighbours merged; an odd last one has no block above it."""
@@ -143,10 +147,10 @@ class Python(Fold):
             if n:
                 kept[i] = state
                 count[i] += n
-        return self._states(kept), count
+        return self._states("merger", kept), count
 
-    def _states(self, states: list[Any]) -> pl.Series:
-        return self._typed("aggregator", states, self.function.accumulator)
+    def _states(self, what: str, states: list[Any]) -> pl.Series:
+        return self._typed(what, states, self.function.accumulator)
 
     # Errors of the user's code
 

@@ -7,6 +7,8 @@ to itself; 0.0 equals -0.0.
 (1.0, 3)
 >>> interpolated([1, 2, 4], 0.75), nearest([1, 2, 4], 0.75)
 (3.0, 4)
+>>> interpolated([-1e308, 1e308], 0.5), interpolated([-math.inf, 1], 0.5)
+(0.0, -inf)
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def covariance(lost: int) -> Callable[[Values, Values], float | None]:
             return None
         if not _finite(xs, ys):
             return math.nan
-        return float(_products(xs, ys) / (len(xs) - lost))
+        return double(_products(xs, ys) / (len(xs) - lost))
 
     return value
 
@@ -68,8 +70,8 @@ def correlation(xs: Values, ys: Values) -> float | None:
     """Pearson's; NULL where either does not vary, as in Spark."""
     if not _finite(xs, ys):
         return math.nan
-    both, alone = _products(xs, ys), _products(xs, xs) * _products(ys, ys)
-    return float(both) / math.sqrt(alone) if alone else None
+    both, x, y = (double(_products(*pair)) for pair in ((xs, ys), (xs, xs), (ys, ys)))
+    return both / (math.sqrt(x) * math.sqrt(y)) if x and y else None
 
 
 def _finite(xs: Values, ys: Values) -> bool:
@@ -87,8 +89,12 @@ def interpolated(values: Values, fraction: Any, down: bool = False) -> float:
     """PERCENTILE_CONT: between the two values around rank `fraction` of n - 1."""
     ranked = sorted(map(float, values), key=ascending, reverse=down)
     at = _exactly(fraction) * (len(ranked) - 1)
-    low, high = ranked[math.floor(at)], ranked[math.ceil(at)]
-    return low if low == high else low + (high - low) * float(at - math.floor(at))
+    low, high, rest = ranked[math.floor(at)], ranked[math.ceil(at)], at - math.floor(at)
+    if low == high:
+        return low
+    if math.isfinite(low) and math.isfinite(high):
+        return float(Fraction(low) * (1 - rest) + Fraction(high) * rest)
+    return low * float(1 - rest) + high * float(rest)  # rest is not 0: they would be equal
 
 
 def nearest(values: Values, fraction: Any, down: bool = False) -> Any:
@@ -107,6 +113,14 @@ def plain_sum(values: Values) -> float:
     if all(math.isfinite(value) for value in values):
         return math.fsum(values)
     return sum(value for value in values if not math.isfinite(value))  # type: ignore[no-any-return]
+
+
+def double(value: Fraction) -> float:
+    """The nearest double; infinite beyond the greatest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def exact_sum(values: Values) -> Fraction:

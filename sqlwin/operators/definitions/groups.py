@@ -64,13 +64,17 @@ class Groups:
                 for span in held_by:
                     members[name, span].append(row)
         return [
-            self._window(name, span, groups[name], by_position(held), counts)
+            self._window(name, span, groups[name], self._ordered(held), counts)
             for (name, span), held in sorted(members.items(), key=_by_end)
         ]
 
     @property
     def by_count(self) -> bool:
         return self.window.unit is Unit.ROWS
+
+    def _ordered(self, held: list[Row]) -> list[Row]:
+        """Messages are numbered already: in the order that FIRST and LAST go by."""
+        return held if self.by_count else by_position(held)
 
     @property
     def _measure(self) -> str:

@@ -63,7 +63,7 @@ class Overs:
         reach = self.calls[0][2].preceding
         first = 1 if reach is None else max(row[NUMBER] - reach, 1)
         own = of_partition(rows, row, self._partition)
-        held = by_position([r for r in own if first <= r[NUMBER] <= row[NUMBER]])
+        held = [r for r in own if first <= r[NUMBER] <= row[NUMBER]]
         bounds = {"window_start": first, "window_end": row[NUMBER] + 1}
         identity = [*(row[key] for key in self._partition), *bounds.values()]
         framed = [(value, held) for value, _, _ in self.calls]

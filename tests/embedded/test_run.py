@@ -1,0 +1,80 @@
+"""A script in this process: what an interruption leaves, and what a restart still knows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sqlwin.embedded import run as running
+from sqlwin.embedded.run import run
+from sqlwin.plan.nodes import Script
+from sqlwin.runtime.options import RunOptions
+from sqlwin.sql import script
+
+SCRIPT = """
+CREATE STREAM orders (value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
+WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
+SELECT window_start, SUM(value) AS total
+FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+GROUP BY window_start
+EMIT LATE EVERY INTERVAL '1' SECOND RETAIN INTERVAL '1' HOUR;
+"""
+
+
+@pytest.fixture
+def asked() -> Script:
+    return script(SCRIPT)
+
+
+def land(home: Path, name: str, ts: str, value: int) -> None:
+    (home / "orders").mkdir(exist_ok=True)
+    row = json.dumps({"value": value, "ts": f"2024-01-01T{ts}Z"})
+    (home / "orders" / f"{name}.jsonl").write_text(row + "\n")
+
+
+def interrupt(_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_an_interrupted_batch_is_done_again(asked: Script, tmp_path: Path, follow: bool) -> None:
+    """Its rows were in the task, but not in what is committed: they count once."""
+    land(tmp_path, "1", "09:00:10", 1)
+    land(tmp_path, "2", "09:01:10", 8)
+    kept = tmp_path / "state"
+    options = RunOptions(tmp_path, kept, follow=follow, show=interrupt)
+    if follow:
+        run(asked, options)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            run(asked, options)
+    shown: list[pl.DataFrame] = []
+    summary = run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append))
+    assert summary.read == 1
+    assert pl.concat(shown)["total"].to_list() == [1, 8]
+
+
+def test_a_restart_knows_the_deadline(
+    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A correction that was due before comes without a further file."""
+    for name, ts, value in (("1", "09:00:10", 1), ("2", "09:01:10", 8), ("3", "09:00:20", 2)):
+        land(tmp_path, name, ts, value)
+    clock = [1_000_000]
+    monkeypatch.setattr(running, "now", lambda: clock[0])
+    kept, shown = tmp_path / "state", list[pl.DataFrame]()
+    run(asked, RunOptions(tmp_path, kept, show=shown.append))
+    assert pl.concat(shown)["total"].to_list() == [1]
+    clock[0] += 1_000_000
+    sleeps = iter(["before the tick"])
+
+    def sleep(_: float) -> None:
+        if next(sleeps, None) is None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(running.time, "sleep", sleep)
+    run(asked, RunOptions(tmp_path, kept, follow=True, show=shown.append))
+    assert shown[1].select("total", "emit").rows() == [(3, "late")]

@@ -1,0 +1,60 @@
+"""State of a version that is not known is refused, and never guessed at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sqlwin.embedded.durable import DurableStore
+from sqlwin.embedded.run import PROGRESS, run
+from sqlwin.errors import StateError
+from sqlwin.runtime.options import RunOptions
+from sqlwin.sql import script
+from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.contract import Blobs
+from tests.embedded.orders import A_MINUTE_EACH, push, stored
+from tests.embedded.test_run import SCRIPT, land
+
+NEWER = ": made by a newer sqlwin"
+
+
+def changed(blobs: Blobs, name: str, **fields: object) -> None:
+    blobs.put(name, json.dumps({**json.loads(blobs.get(name)), **fields}).encode())
+
+
+@pytest.mark.parametrize("name", ["header", "position"])
+@pytest.mark.parametrize(("version", "why"), [(2, NEWER), (0, ""), (None, "")])
+def test_a_store(tmp_path: Path, name: str, version: object, why: str) -> None:
+    file = tmp_path / "orders.state"
+    query = stored(file)
+    push(query, A_MINUTE_EACH[:2])
+    query.flush()
+    changed(DurableStore(file), name, version=version, new="field")
+    with pytest.raises(StateError, match=f"{name} has version {version}, known is 1{why}$"):
+        stored(file)
+
+
+@pytest.mark.parametrize("name", ["header", PROGRESS])
+def test_a_checkpoint(tmp_path: Path, name: str) -> None:
+    land(tmp_path, "1", "09:00:10", 1)
+    options = RunOptions(tmp_path, tmp_path / "state")
+    run(script(SCRIPT), options)
+    blobs = SqliteBlobs(tmp_path / "state" / "query-0.sqlite")
+    changed(blobs, name, version=2, new="field")
+    blobs.close()
+    with pytest.raises(StateError, match=f"{name} has version 2, known is 1{NEWER}$"):
+        run(script(SCRIPT), options)
+
+
+def test_places_of_before_they_had_a_version(tmp_path: Path) -> None:
+    land(tmp_path, "1", "09:00:10", 1)
+    options = RunOptions(tmp_path, tmp_path / "state")
+    run(script(SCRIPT), options)
+    blobs = SqliteBlobs(tmp_path / "state" / "query-0.sqlite")
+    place = json.loads(blobs.get(PROGRESS))
+    assert place.pop("version") == 1
+    blobs.put(PROGRESS, json.dumps(place).encode())
+    blobs.close()
+    assert run(script(SCRIPT), options).read == 0

@@ -1,0 +1,70 @@
+"""A files sink: what it leaves in its folder, and what it clears away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sqlwin.runtime import whole
+from sqlwin.runtime.sinks import Files
+from sqlwin.runtime.whole import replaced
+
+ROW = pl.DataFrame({"n": [1]})
+
+
+def written(sink: Files, *batches: int, empty: int = 0) -> None:
+    for batch in batches:
+        sink.write(batch, ROW.clear() if batch == empty else ROW)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("empty", [0, 1])
+def test_parts_of_an_earlier_run_that_was_longer_go(tmp_path: Path, empty: int) -> None:
+    written(Files(tmp_path, "json"), 1, 2, 3)
+    written(Files(tmp_path, "json", writer=2), 1, 2)
+    (tmp_path / "part-notes.jsonl").touch()
+    written(Files(tmp_path, "json"), 1, empty=empty)
+    others = ["part-2-00000001.jsonl", "part-2-00000002.jsonl", "part-notes.jsonl"]
+    assert names(tmp_path) == [*([] if empty else ["part-00000001.jsonl"]), *others]
+
+
+def test_a_run_that_goes_on_keeps_what_it_wrote(tmp_path: Path) -> None:
+    written(Files(tmp_path, "json"), 1, 2)
+    again = Files(tmp_path, "json")
+    written(again, 2, 3)
+    written(again, 2)
+    assert names(tmp_path) == [f"part-0000000{n}.jsonl" for n in (1, 2, 3)]
+
+
+def test_a_part_is_on_disk_before_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """File, then name: the state that counts them done is synced as well."""
+    done: list[Path] = []
+    monkeypatch.setattr(whole, "_sync", done.append)
+    written(Files(tmp_path / "out", "csv"), 1)
+    unfinished, folder = done
+    assert unfinished.name.startswith(".part-00000001.csv")
+    assert folder == tmp_path / "out"
+    with replaced(tmp_path / "cached", sync=False) as path:
+        path.touch()
+    assert len(done) == 2
+
+
+def test_a_file_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_text("before")
+
+    def half() -> None:
+        with replaced(target) as path:
+            path.write_text("hal")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half()
+    assert (names(tmp_path), target.read_text()) == (["a"], "before")
