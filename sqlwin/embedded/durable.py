@@ -52,6 +52,7 @@ class DurableStore:
             raise sqlite3.DatabaseError("the file is a database of something else")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute("PRAGMA secure_delete = ON")  # as SqliteBlobs
         with self.transaction():
             for table in TABLES:
                 columns = "(name TEXT PRIMARY KEY, data BLOB NOT NULL)"

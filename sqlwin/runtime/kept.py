@@ -13,12 +13,17 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from sqlwin.errors import StateError
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.living import Living
+from sqlwin.policies import Ttl
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
+from sqlwin.state.lifetimes import LIVES, Lifetimes
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
+from sqlwin.state.ttl_store import TtlStore
 
 HEADER = "header"
 Header = dict[str, Any]
@@ -26,12 +31,13 @@ Header = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kept:
-    """token, segment_rows: as in `Task`."""
+    """token, segment_rows, run: as in `Task`."""
 
     blobs: Blobs | None
     token: str = ""
     segment_rows: int = SEGMENT_ROWS
     cache: SegmentCache | None = None
+    run: str | None = None
 
     def header(self) -> Header:
         """As of the last commit; nothing before the first."""
@@ -46,13 +52,24 @@ class Kept:
     def stores(self, query: Lowered, header: Header) -> Stores:
         admitting = [] if query.admission is None else query.admission.shapes
         own = [] if query.operator is None else shapes(query.operator)
+        if header and (LIVES in header["stores"]) != isinstance(query.operator, Living):
+            raise StateError("the state was kept with a TTL or without; the query differs in that")
         stores = Stores({layout.name: self._store(layout, c, header) for layout, c in own})
+        if isinstance(query.operator, Living):
+            stores.lives = self._lives(query.operator.ttl, stores, header)
         stores.named |= {layout.name: self._store(layout, c, header) for layout, c in admitting}
         if header:
             stores.closed = header["closed"]
             stores.pending = header["pending"]
             stores.heard = header["heard"]
         return stores
+
+    def _lives(self, ttl: Ttl, stores: Stores, header: Header) -> Lifetimes:
+        lives = Lifetimes(ttl, stores[LIVES], header.get("lives"), self.run)
+        for name, store in stores.named.items():
+            if name != LIVES:
+                stores.named[name] = TtlStore(store, lives)
+        return lives
 
     def _store(self, layout: Layout, combine: Combine, header: Header) -> Store:
         if self.blobs is None:

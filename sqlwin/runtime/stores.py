@@ -20,6 +20,8 @@
 |                  | rankings  | what waits of the partition    | last written |
 | WindowRanker     | its aggregator's, and      |               |             |
 |                  | ranked    | a row as it was last emitted   | last written |
+| Living           | those of its operator, each record with its `__life`, and |
+|                  | lives     | when the life of a key was last renewed | last written |
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ from sqlwin.operators import (
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Operator
+from sqlwin.operators.living import Living
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -51,8 +54,10 @@ from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, POSITION, ROW_KEY
-from sqlwin.state.combine import keep_all, last_written, merged
+from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
+from sqlwin.state.lifetimes import lives_layout
+from sqlwin.state.ttl_store import lived
 from sqlwin.windows import Whole
 
 Columns = dict[str, pl.DataType]
@@ -72,7 +77,7 @@ def _window(operator: WindowAggregator) -> list[Shape]:
     contents, width = operator.contents, _window_slice(operator)
     panes = _layout(PANES, contents.pane, contents.by.names, (PANE,), width)
     types = {**operator.output, WINDOW_END: INT}
-    kept = [
+    kept: list[Shape] = [
         (panes, merged(panes, merges(contents.incremental))),
         _revisions(operator.revisions, types, width),
     ]
@@ -93,7 +98,7 @@ def _window_slice(operator: WindowAggregator) -> int:
 def _over(operator: OverAggregator) -> list[Shape]:
     row, width = {**operator.carried, **PLACE}, operator.slice_width
     rows = _layout(over.ROWS, row, (), POSITION, width)
-    kept = [
+    kept: list[Shape] = [
         (rows, keep_all(rows)),
         _revisions(operator.revisions, {**operator.output, **row}, width),
     ]
@@ -163,6 +168,18 @@ def _ranker(operator: WindowRanker) -> list[Shape]:
     order = (ranking.AT, ROW_KEY)
     ranked = _layout(ranking.RANKED, operator.columns, operator.partition, order, width)
     return [*below, (ranked, last_written(ranked))]
+
+
+@shapes.register
+def _living(operator: Living) -> list[Shape]:
+    lives = lives_layout(operator.keys)
+    return [*(_lived(*shape) for shape in shapes(operator.inner)), (lives, last_written(lives))]
+
+
+def _lived(layout: Layout, combine: Combine) -> Shape:
+    assert isinstance(combine, OneOf | Merged)
+    inner = lived(layout)
+    return inner, combine.on(inner)
 
 
 def _layout(
