@@ -22,6 +22,7 @@ from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import conjoined, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
 from sqlwin.sql.sources import Known, bind_from, timed
+from sqlwin.sql.ttl import of_hints
 from sqlwin.sql.window_calls import is_window_function, of_call
 from sqlwin.sql.windows import Window, refused
 
@@ -40,6 +41,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     for name, cte in select.ctes:
         known.views[name.text.lower()] = bind_select(cte, known)
     relation, window = bind_from(select.relation, known, bind_select)
+    ttl = of_hints(select, relation)
     window, group = _group_window(select, window)
     runs = unwrapped(select.items)
     made = items(runs, relation, _starred(window))
@@ -53,7 +55,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return bind_select(_inward(select), known)
     if window is not None:
         relation = timed(relation, window)
-    return _bound(select, relation, window, made, group)
+    return replace(_bound(select, relation, window, made, group), ttl=ttl)
 
 
 def _inward(select: ast.Select) -> ast.Select:
