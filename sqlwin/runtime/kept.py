@@ -20,7 +20,8 @@ from sqlwin.policies import Ttl
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
-from sqlwin.state.lifetimes import LIVES, Lifetimes
+from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.lives import LIVES
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 from sqlwin.state.ttl_store import TtlStore

@@ -56,7 +56,7 @@ from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, POSITION, ROW_KEY
 from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
-from sqlwin.state.lifetimes import lives_layout
+from sqlwin.state.lives import lives_layout
 from sqlwin.state.ttl_store import lived
 from sqlwin.windows import Whole
 

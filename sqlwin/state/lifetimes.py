@@ -39,19 +39,12 @@ import polars as pl
 from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.policies import Ttl, TtlTime, Update, Visibility
-from sqlwin.state.contract import Layout, Store
+from sqlwin.state.contract import Store
+from sqlwin.state.lives import ALL, CLEANED, LIFE, TOUCHED, Lives
 
-LIVES = "lives"
-LIFE, TOUCHED, CLEANED = "__life", "__touched", "__cleaned"
 LATEST = "__latest"
-ALL = "__all"
 WORTH = 4
 """Compaction is due when a quarter has expired, or has been expired for a quarter of the TTL."""
-
-
-def lives_layout(keys: Mapping[str, pl.DataType]) -> Layout:
-    rest = ((LIFE, pl.Int64()), (TOUCHED, pl.Int64()), (CLEANED, pl.Boolean()))
-    return Layout(LIVES, (*keys.items(), *rest), (), (LIFE,), END)
 
 
 class Lifetimes:
@@ -65,14 +58,12 @@ class Lifetimes:
     def __init__(
         self, ttl: Ttl, store: Store, known: Mapping[str, Any] | None = None, run: str | None = None
     ) -> None:
-        self.ttl, self.store, self.run = ttl, store, run
+        self.ttl, self.lives, self.run = ttl, Lives(store), run
         self.of: list[Store] = []
-        self.erasures = 0
-        self.time, self.writing = START, False
-        self.next, self.looked, self._restored = 0, -1, False
-        self._begun, self._written = False, pl.DataFrame()
-        self._batch: pl.DataFrame | None = None
-        self._scanned: pl.DataFrame | None = None
+        self.time, self.erasures = START, 0
+        self.next, self.looked = 0, -1
+        self._begun = self._writing = self._restored = False
+        self._batch, self._written = pl.DataFrame(), pl.DataFrame()
         if known is not None:
             self._restore(known)
 
@@ -90,7 +81,7 @@ class Lifetimes:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return tuple(n for n in self.store.layout.schema if n not in (LIFE, TOUCHED, CLEANED))
+        return self.lives.keys
 
     # Time is told.
 
@@ -122,7 +113,7 @@ class Lifetimes:
         """Processing time at which a timer is to clean."""
         if not self.ttl.cleanup.timers or self.ttl.time is not TtlTime.PROCESSING:
             return None
-        first = self._all().filter(~pl.col(CLEANED))[TOUCHED].min()
+        first = self.lives.uncleaned()[TOUCHED].min()
         return None if first is None else int(first) + self.ttl.length  # type: ignore[arg-type]
 
     # Rows come, results go.
@@ -133,18 +124,16 @@ class Lifetimes:
         rows: how many it has, where each counts for incremental cleanup.
         """
         latest = [pl.col(LATEST).max()] if LATEST in batch.columns else []
-        batch = self._keyed(batch).group_by(self._on).agg(latest)
+        self._batch = self.lives.keyed(batch).group_by(self.lives.on).agg(latest)
+        self._written, self._writing = self.lives.keys_of(batch.clear()), True
         each = rows if self.ttl.cleanup.each_record else 0
-        self._look(self.ttl.cleanup.incremental * (len(batch) + each))
-        self.writing, self._batch, self._written = True, batch, batch.clear().select(self._on)
+        self._look(self.ttl.cleanup.incremental * (len(self._batch) + each))
 
     def taken(self) -> None:
         """They were: the keys that nothing was written of have been read."""
-        assert self._batch is not None
-        read = self._join(self._batch, self._written, "anti")
-        self.writing = False
-        self._touch_read(read)
-        self._batch = None
+        self._writing = False
+        self._read(self.lives.join(self._batch, self._written, "anti"))
+        self._batch = pl.DataFrame()
 
     def read(self, keys: pl.DataFrame) -> None:
         """State was read: by an emission, or by who asked for it by key, after `at` and
@@ -152,15 +141,13 @@ class Lifetimes:
 
         What had expired is removed by that; what had not is renewed, if reading does.
         """
-        self._touch_read(self._keyed(keys).select(self._on).unique())
+        self._read(self.lives.keys_of(keys))
 
-    def _touch_read(self, keys: pl.DataFrame) -> None:
-        if keys.is_empty():
-            return
-        lives = self._join(self._visible(), keys, "semi")
-        self._put(lives.filter(self._expired).with_columns(pl.lit(True).alias(CLEANED)))
+    def _read(self, keys: pl.DataFrame) -> None:
+        found = self.lives.join(self._visible(), keys, "semi")
+        self.lives.clean(found.filter(self._expired))
         if self.ttl.update is Update.READ:
-            self._put(self._stamped(lives.filter(~self._expired)))
+            self.lives.put(self._stamped(found.filter(~self._expired)))
 
     # Records.
 
@@ -169,8 +156,8 @@ class Lifetimes:
 
         While rows are worked on, a record renews its key's life or begins one.
         """
-        if self.writing:
-            self._write(self._keyed(records).select(self._on).unique().sort(self._on))
+        if self._writing:
+            self._write(self.lives.keys_of(records))
         return self._with_life(records)
 
     def floored(self, floors: pl.DataFrame) -> pl.DataFrame:
@@ -179,56 +166,39 @@ class Lifetimes:
 
     def hidden(self) -> pl.DataFrame:
         """`__life` of those that may not be read."""
-        return self._all().filter(~self._shown).select(LIFE)
+        return self.lives.all().filter(~self._shown).select(LIFE)
 
     def _with_life(self, frame: pl.DataFrame) -> pl.DataFrame:
-        lives = self._visible().select(*self._on, LIFE)
-        return self._join(self._keyed(frame), lives, "inner").drop(ALL)
+        visible = self._visible().select(*self.lives.on, LIFE)
+        return self.lives.join(self.lives.keyed(frame), visible, "inner").drop(ALL)
 
     def _write(self, keys: pl.DataFrame) -> None:
         self._written = pl.concat([self._written, keys]).unique()
-        known = self._join(keys, self._visible(), "left")
-        new = known.filter(pl.col(LIFE).is_null())
-        before = self._join(self._all().filter(~pl.col(CLEANED)), new.select(self._on), "semi")
-        self._put(before.with_columns(pl.lit(True).alias(CLEANED)))
-        numbers = pl.int_range(pl.len(), dtype=pl.Int64) + self.next
-        never = (pl.lit(START, pl.Int64).alias(TOUCHED), pl.lit(False).alias(CLEANED))
-        begun = new.with_columns(numbers.alias(LIFE), *never)
+        known = self.lives.join(keys, self._visible(), "left")
+        goes_on, new = (known.filter(pl.col(LIFE).is_null() == is_new) for is_new in (False, True))
+        before = self.lives.join(self.lives.uncleaned(), new.select(self.lives.on), "semi")
+        self.lives.clean(before)
+        begun = new.with_columns(
+            (pl.int_range(pl.len(), dtype=pl.Int64) + self.next).alias(LIFE),
+            pl.lit(START, pl.Int64).alias(TOUCHED),
+            pl.lit(False).alias(CLEANED),
+        )
         self.next += len(begun)
-        goes_on = known.filter(pl.col(LIFE).is_not_null())
-        self._put(self._stamped(pl.concat([goes_on, begun.select(goes_on.columns)])))
+        self.lives.put(self._stamped(pl.concat([goes_on, begun])))
 
     def _stamped(self, lives: pl.DataFrame) -> pl.DataFrame:
-        """Renewed, those that this changes."""
+        """Renewed: those that this changes."""
         stamp = pl.max_horizontal(TOUCHED, pl.lit(self.time, pl.Int64))
-        if self._batch is not None and LATEST in self._batch.columns:
-            lives = self._join(lives, self._batch, "left")
+        if LATEST in self._batch.columns:
+            lives = self.lives.join(lives, self._batch, "left")
             stamp = pl.max_horizontal(stamp, LATEST)
-        renewed = lives.with_columns(stamp.alias("__stamp")).filter(
-            (pl.col("__stamp") != pl.col(TOUCHED)) | (pl.col(TOUCHED) == START)
-        )
-        return renewed.with_columns(pl.col("__stamp").alias(TOUCHED))
+        changed = (stamp != pl.col(TOUCHED)) | (pl.col(TOUCHED) == START)
+        return lives.filter(changed).with_columns(stamp.alias(TOUCHED))
 
-    # What is there.
-
-    @property
-    def _on(self) -> list[str]:
-        """What lives are found by: the keys, and, for there may be none, a constant."""
-        return [*self.keys, ALL]
-
-    def _keyed(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.with_columns(pl.lit(0, pl.Int8).alias(ALL))
-
-    def _join(self, left: pl.DataFrame, right: pl.DataFrame, how: Any) -> pl.DataFrame:
-        return left.join(right, on=self._on, how=how, nulls_equal=True, maintain_order="left")
-
-    def _all(self) -> pl.DataFrame:
-        if self._scanned is None:
-            self._scanned = self._keyed(self.store.scan(START, END))
-        return self._scanned
+    # What may be read.
 
     def _visible(self) -> pl.DataFrame:
-        return self._all().filter(self._shown)
+        return self.lives.all().filter(self._shown)
 
     @property
     def _shown(self) -> pl.Expr:
@@ -239,25 +209,20 @@ class Lifetimes:
     def _expired(self) -> pl.Expr:
         return pl.col(TOUCHED) + self.ttl.length <= self.time
 
-    def _put(self, lives: pl.DataFrame) -> None:
-        if len(lives):
-            self.store.put(lives.select(self.store.layout.schema.names()))
-            self._scanned = None
-
     # What goes.
 
     def _look(self, entries: int) -> None:
-        lives = self._all().filter(~pl.col(CLEANED))
+        lives = self.lives.uncleaned()
         if entries == 0 or lives.is_empty():
             return
         further = pl.col(LIFE) > self.looked
         some = pl.concat([lives.filter(further), lives.filter(~further)]).head(entries)
         self.looked = int(some[LIFE][-1])
-        self._put(some.filter(self._expired).with_columns(pl.lit(True).alias(CLEANED)))
+        self.lives.clean(some.filter(self._expired))
 
     def _compact(self) -> None:
         may = pl.col(CLEANED) | self._expired if self.ttl.cleanup.compaction else pl.col(CLEANED)
-        lives = self._all()
+        lives = self.lives.all()
         gone = lives.filter(may)
         if gone.is_empty():
             return
@@ -266,21 +231,20 @@ class Lifetimes:
             self._erase(gone)
 
     def _erase_expired(self) -> None:
-        self._erase(self._all().filter(pl.col(CLEANED) | self._expired))
+        self._erase(self.lives.all().filter(pl.col(CLEANED) | self._expired))
 
     def _erase(self, gone: pl.DataFrame) -> None:
         if gone.is_empty():
             return
-        for store in (*self.of, self.store):
+        for store in self.of:
             store.erase(gone.select(LIFE))
+        self.lives.erase(gone.select(LIFE))
         self.erasures += 1
-        self._scanned = None
 
     def _check(self) -> None:
-        lives = self.store.scan(START, END)
-        assert lives[LIFE].max() is None or int(lives[LIFE].max()) < self.next  # type: ignore[arg-type]
-        alive = self._keyed(lives).filter(~pl.col(CLEANED))
-        assert not alive.select(self._on).is_duplicated().any(), lives
+        lives = self.lives.all()
+        assert (lives[LIFE] < self.next).all(), (self.next, lives)
+        assert not self.lives.uncleaned().select(self.lives.on).is_duplicated().any(), lives
         for store in self.of:
-            strays = store.scan(START, END).join(lives, on=LIFE, how="anti")
-            assert strays.is_empty(), f"{store.layout.name}: {strays}"
+            records = store.scan(START, END)
+            assert records[LIFE].is_in(lives[LIFE].implode()).all(), (store.layout.name, lives)

@@ -7,7 +7,7 @@ put is of the life of its key.
 >>> from sqlwin.instants import DAY, END
 >>> from sqlwin.policies import Ttl
 >>> from sqlwin.state.combine import last_written
->>> from sqlwin.state.lifetimes import lives_layout
+>>> from sqlwin.state.lives import lives_layout
 >>> from sqlwin.state.memory import MemoryStore
 >>> layout = Layout("logins", (("t", pl.Int64()), ("user", pl.String())), ("user",), ("t",), DAY)
 >>> known = lives_layout({"user": pl.String()})
@@ -32,7 +32,8 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Layout, Store
-from sqlwin.state.lifetimes import LIFE, Lifetimes
+from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.lives import LIFE
 from sqlwin.state.records import accept, without
 
 
