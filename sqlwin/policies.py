@@ -6,7 +6,7 @@ microseconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from sqlwin.instants import SECOND
@@ -42,6 +42,55 @@ class Expired(Enum):
     EMIT = "emit"
 
 
+class TtlTime(Enum):
+    """What time counts towards a TTL."""
+
+    PROCESSING = "processing"
+    EVENT = "event"
+
+
+class Update(Enum):
+    """What renews a TTL: a row that is taken in and kept, or reading as well."""
+
+    WRITE = "create-and-write"
+    READ = "read-and-write"
+
+
+class Visibility(Enum):
+    """Whether what has expired may be read while nothing has cleaned it up."""
+
+    NEVER = "never-return-expired"
+    UNTIL_CLEANED = "return-expired-if-not-cleaned-up"
+
+
+@dataclass(frozen=True)
+class Cleanup:
+    """What removes expired state; any of them together. incremental: how many entries are
+    looked at for each access, 0: none; each_record: and as many for each row.
+    """
+
+    full_snapshot: bool = False
+    incremental: int = 0
+    each_record: bool = False
+    compaction: bool = False
+    timers: bool = False
+
+
+@dataclass(frozen=True)
+class Ttl:
+    """Flink's time to live of state. length: microseconds, at least 1."""
+
+    length: int
+    time: TtlTime = TtlTime.PROCESSING
+    update: Update = Update.WRITE
+    visibility: Visibility = Visibility.NEVER
+    cleanup: Cleanup = Cleanup(compaction=True)
+
+    def __post_init__(self) -> None:
+        if self.length < 1 or self.cleanup.incremental < 0:
+            raise ValueError(f"a TTL lasts at least a microsecond: {self}")
+
+
 @dataclass(frozen=True)
 class Policy:
     """The policies of one window operator. Periods are processing time.
@@ -51,7 +100,8 @@ class Policy:
     newer than all of it; None: no such bound. late, late_period: SAMZA-552's
     default is a batch of 10 s. early: None sends nothing early; early_period goes
     with EVERY, early_rows with ROWS. timeout: a stream silent for so long has its
-    open windows emitted full. errors: the sink named by EXPIRED INTO.
+    open windows emitted full. errors: the sink named by EXPIRED INTO. ttl: how long state
+    that is not used is kept; None: as long as retention says.
     """
 
     retain: int | None
@@ -64,6 +114,7 @@ class Policy:
     retain_rows: int | None = None
     expired: Expired = Expired.STREAM
     errors: str | None = None
+    ttl: Ttl | None = field(default=None, repr=False)  # may change over a checkpoint
 
     def __post_init__(self) -> None:
         lengths = (self.retain, self.late_period, self.early_period, self.timeout)

@@ -3,8 +3,8 @@
 Emissions are folded as they come, a pile at a time, so that the board holds no
 more than is new and a few times one row for each row_key ever told.
 
-Invariant: `last` has one row for each row_key whose highest revision was not
-withdrawn.
+Invariant: `last` has one row for each row_key whose highest revision since its last
+`+I` was not withdrawn: a key that a TTL has forgotten begins anew with revision 0.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ class Board:
 
 
 def fold(emitted: pl.DataFrame) -> pl.DataFrame:
-    """The row of the highest revision of each row_key."""
+    """The row of the highest revision of each row_key, since it was last inserted."""
+    begun = (pl.col("op") == "+I").cum_sum().over("row_key")
+    newest = emitted.filter(begun == begun.max().over("row_key"))
     highest = pl.col("revision") == pl.col("revision").max().over("row_key")
-    return emitted.filter(highest).unique("row_key", keep="last", maintain_order=True)
+    return newest.filter(highest).unique("row_key", keep="last", maintain_order=True)

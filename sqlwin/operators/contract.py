@@ -19,6 +19,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Store
+from sqlwin.state.lifetimes import Lifetimes
 
 
 @dataclass
@@ -29,12 +30,14 @@ class Stores:
     pending: processing time of the next emission that waits, None where none does.
     heard: processing time of the last batch with rows; None before the first, and
     after a TIMEOUT until the next. The task sets it, before `on_batch`.
+    lives: of the keys of `named`, where they have a TTL.
     """
 
     named: dict[str, Store]
     closed: int = START
     pending: int | None = None
     heard: int | None = None
+    lives: Lifetimes | None = None
 
     def __getitem__(self, name: str) -> Store:
         return self.named[name]

@@ -66,10 +66,11 @@ class OverAggregator(Correcting):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """With limits of single keys, so that records can be dropped by them."""
+        """With the keys where single ones have a limit or a TTL: so records go by them."""
         if self.per_instant:
             return (*self.calls[0].partition, TS)
-        return (*(self.limits.buckets if self.limits.keyed else ()), *POSITION)
+        keyed = self.limits.keyed or self.policy.ttl is not None
+        return (*(self.limits.buckets if keyed else ()), *POSITION)
 
     @property
     def output(self) -> dict[str, pl.DataType]:

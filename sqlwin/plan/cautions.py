@@ -14,7 +14,7 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
     if not bucket_keys(node):
         rows = "partial results" if _combined(window, stream) else "rows"
         yield f"{_one_bucket(node)}, so all {rows} go to one bucket"
-    yield from _state(window)
+    yield from (_state(window) if window.policy.ttl is None else _renewed(window))
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window, window.window)
     if _replayed(stream) and _endless(window):
@@ -74,8 +74,18 @@ def _state(window: Unranked) -> Iterator[str]:
         yield "the last rows or the count of every key are kept, so state grows with keys"
 
 
+def _renewed(window: Unranked) -> Iterator[str]:
+    """What a TTL does not bound."""
+    calls = window.aggregates if isinstance(window, WindowAggregate) else ()
+    full = any(full_state(aggregate) for aggregate in calls)
+    if _unbounded(window) and (full or isinstance(window, OverAggregate)):
+        yield "all rows of a key are kept until its TTL is over, so a key that never rests grows"
+
+
 def _endless(window: Unranked) -> bool:
     """Whether rows are not kept for ever, but nothing says when one has expired."""
+    if window.policy.ttl is not None:
+        return _unbounded(window)
     whole = isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
     return (whole or isinstance(window, TopN)) and _unbounded(window)
 

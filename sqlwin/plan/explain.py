@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
+from sqlwin.plan import ttl
 from sqlwin.plan.cautions import cautions
 from sqlwin.plan.facts import Unranked, counts, keeps_messages, unranked, window_of
 from sqlwin.plan.lines import line
@@ -52,7 +53,8 @@ def _query(query: Query) -> Iterator[str]:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
         yield f"Operator: {_operator(window)}{ranked}"
-        yield f"Stores: {_stores(window)}{', ranked' if ranked else ''}"
+        more = [", ranked"] * bool(ranked) + [", lives"] * (window.policy.ttl is not None)
+        yield f"Stores: {_stores(window)}{''.join(more)}"
         yield from _facts(window, stream)
     yield f"Ties: {_ties(stream)}"
     if found is not None:
@@ -81,6 +83,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     if not counts(window):
         yield f"Watermark: {stream.ts} less {format_duration(stream.delay)}"
         yield f"Retention: {_retention(policy)}"
+    if policy.ttl is not None:
+        yield f"State TTL: {ttl.told(policy.ttl)}"
     if policy.expired is Expired.COUNT:
         yield "Expired: counted"
     if policy.expired is Expired.EMIT:

@@ -43,6 +43,7 @@ class Admission:
 
     by_rows: the keys within which RETAIN n ROWS counts and their dtypes, None without
     it. retain: of event time, microseconds; None: for ever. slice_width: of the `seen` store.
+    nameless: keys have a TTL, and positions outlive it: they are kept without the keys.
     """
 
     stream: str
@@ -51,12 +52,14 @@ class Admission:
     by_rows: tuple[tuple[str, pl.DataType], ...] | None
     retain: int | None
     slice_width: int
+    nameless: bool = False
 
     @property
     def shapes(self) -> list[tuple[Layout, Combine]]:
         if not self.replays or self.rising:
             return []
-        columns = (*(self.by_rows or ()), *PLACE.items())
+        keys = () if self.nameless else self.by_rows or ()
+        columns = (*keys, *PLACE.items())
         layout = Layout(SEEN, columns, (), POSITION, self.slice_width)
         return [(layout, keep_all(layout))]
 
@@ -69,7 +72,7 @@ class Admission:
         if SEEN not in stores.named:
             return
         kept = [stores[name] for name in MESSAGES if name in stores.named]
-        if floors is not None:
+        if floors is not None and not self.nameless:
             stores[SEEN].cut(self._lowered(floors, watermark, kept))
         if self.retain is not None:
             stores[SEEN].expire(min([watermark - self.retain, *(store.floor for store in kept)]))
@@ -163,7 +166,7 @@ def _fresh(
         return _risen(once, offsets)
     seen = stores[SEEN].scan(*bounds(once[TS])).select(POSITION)
     fresh = once.join(seen, on=list(POSITION), how="anti", maintain_order="left")
-    stores[SEEN].put(fresh.select(*rule.keys, *POSITION))
+    stores[SEEN].put(fresh.select(stores[SEEN].layout.schema.names()))
     for part, seq in fresh.group_by(PART).agg(pl.col(SEQ).max()).iter_rows():
         offsets[part] = max(seq, offsets.get(part, seq))
     return fresh

@@ -15,11 +15,16 @@ from typing import Any
 
 from sqlwin.errors import StateError
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.living import Living
+from sqlwin.policies import Ttl
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
+from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.lives import LIVES
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
+from sqlwin.state.ttl_store import TtlStore
 
 HEADER = "header"
 VERSION = 1
@@ -37,11 +42,12 @@ def check_version(what: str, version: object) -> None:
 
 @dataclass(frozen=True)
 class Kept:
-    """segment_rows: as in `Task`."""
+    """segment_rows, run: as in `Task`."""
 
     blobs: Blobs | None
     segment_rows: int = SEGMENT_ROWS
     cache: SegmentCache | None = None
+    run: str | None = None
 
     def header(self) -> Header:
         """As of the last commit; nothing before the first."""
@@ -57,13 +63,24 @@ class Kept:
     def stores(self, query: Lowered, header: Header) -> Stores:
         admitting = [] if query.admission is None else query.admission.shapes
         own = [] if query.operator is None else shapes(query.operator)
+        if header and (LIVES in header["stores"]) != isinstance(query.operator, Living):
+            raise StateError("the state was kept with a TTL or without; the query differs in that")
         stores = Stores({layout.name: self._store(layout, c, header) for layout, c in own})
+        if isinstance(query.operator, Living):
+            stores.lives = self._lives(query.operator.ttl, stores, header)
         stores.named |= {layout.name: self._store(layout, c, header) for layout, c in admitting}
         if header:
             stores.closed = header["closed"]
             stores.pending = header["pending"]
             stores.heard = header["heard"]
         return stores
+
+    def _lives(self, ttl: Ttl, stores: Stores, header: Header) -> Lifetimes:
+        lives = Lifetimes(ttl, stores[LIVES], header.get("lives"), self.run)
+        for name, store in stores.named.items():
+            if name != LIVES:
+                stores.named[name] = TtlStore(store, lives)
+        return lives
 
     def _store(self, layout: Layout, combine: Combine, header: Header) -> Store:
         if self.blobs is None:

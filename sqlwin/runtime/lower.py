@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.operators.contract import Operator
+from sqlwin.operators.living import Living
 from sqlwin.plan.facts import Window, bucket_keys, counts, unranked, window_of, window_policy
 from sqlwin.plan.nodes import (
     Filter,
@@ -128,7 +129,7 @@ def lower(query: Query) -> Lowered:
         stream=stream,
         where=cut.where,
         columns=cut.columns,
-        operator=None if window is None else assembly.operator(window),
+        operator=None if window is None else _living(assembly.operator(window), window),
         having=cut.having,
         output=cut.output,
         keys=() if window is None else bucket_keys(window),
@@ -136,6 +137,15 @@ def lower(query: Query) -> Lowered:
         timed=timed,
         admission=None if window is None else _admission(window, stream),
     )
+
+
+def _living(operator: Operator, window: Window) -> Operator:
+    """With the TTL of its keys, where they have one."""
+    ttl = unranked(window).policy.ttl
+    if ttl is None:
+        return operator
+    types = polars_schema(unranked(window).input.schema)
+    return Living(operator, ttl, {key: types[key] for key in bucket_keys(window)})
 
 
 def _cut(plan: Node) -> Cut:
@@ -185,7 +195,8 @@ def _admission(window: Window, stream: Stream) -> Admission | None:
         return None
     keys = _counted_within(window) if counted else None
     width = slice_width(policy.retain or ENDLESS)
-    return Admission(stream.name, replays, rising, keys, policy.retain, width)
+    nameless = policy.ttl is not None
+    return Admission(stream.name, replays, rising, keys, policy.retain, width, nameless)
 
 
 def _counted_within(window: Window) -> tuple[tuple[str, pl.DataType], ...]:

@@ -239,4 +239,5 @@ RECORDS: dict[str, Callable[[Case], Records]] = {
     "sums": _each,
     "top": _top,
     "rankings": _each,
+    "lives": _each,
 }

@@ -90,6 +90,11 @@ def recovery(
     gone, known = lost(header, names), header.get("recovery")
     if gone is None and known is None:
         return None
+    if query.policy is not None and query.policy.ttl is not None:
+        raise StateError(
+            f"the message store of {query.stream.name} is lost, and a replay cannot fill it: "
+            f"nobody knows which of its messages a TTL had forgotten"
+        )
     if query.admission is None or not query.admission.shapes:
         raise StateError(
             f"the message store of {query.stream.name} is lost, and a replay cannot fill it: "

@@ -36,7 +36,8 @@ def source_path(stream: Stream) -> str:
             f"stream {stream.name} has no source to run from (connector {connector!r})",
             legal="WITH (connector = 'files', path = '…', format = 'json')",
         )
-    only_known(f"stream {stream.name}", options, OPTIONS)
+    own = [name for name in options if not name.startswith("state.ttl")]  # checked when bound
+    only_known(f"stream {stream.name}", own, OPTIONS)
     if options.get("format", "json") not in FORMATS:
         raise QueryError(
             f"stream {stream.name} has an unknown format {options['format']!r}",

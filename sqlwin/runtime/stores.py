@@ -24,6 +24,8 @@
 |                  | rankings  | what waits of the partition    | last written |
 | WindowRanker     | its aggregator's, and      |               |             |
 |                  | ranked    | a row as it was last emitted   | last written |
+| Living           | those of its operator, each record with its `__life`, and |
+|                  | lives     | when the life of a key was last renewed | last written |
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ from sqlwin.operators import (
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Operator
+from sqlwin.operators.living import Living
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -57,9 +60,11 @@ from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, POSITION, ROW_KEY
-from sqlwin.state.combine import keep_all, last_written, merged
+from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
+from sqlwin.state.lives import lives_layout
 from sqlwin.state.session_store import FROM, UNTIL, segment_interval, session_layout
+from sqlwin.state.ttl_store import lived
 from sqlwin.windows import Whole
 
 Columns = dict[str, pl.DataType]
@@ -80,7 +85,7 @@ def _window(operator: WindowAggregator) -> list[Shape]:
     contents, width = operator.contents, _window_slice(operator)
     panes = _layout(PANES, contents.pane, contents.by.names, (PANE,), width)
     types = {**operator.output, WINDOW_END: INT}
-    kept = [
+    kept: list[Shape] = [
         (panes, merged(panes, merges(contents.incremental))),
         _revisions(operator.revisions, types, width),
     ]
@@ -108,7 +113,10 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
     keys = {name: operator.keys[name] for name in operator.partition}
     sessions = session_layout(SESSIONS, keys, spans.values(operator.below), interval)
     types = {**operator.output, FROM: INT, UNTIL: INT}
-    kept = [(sessions, last_written(sessions)), _revisions(operator.revisions, types, width)]
+    kept: list[Shape] = [
+        (sessions, last_written(sessions)),
+        _revisions(operator.revisions, types, width),
+    ]
     if isinstance(spans, Parted):
         columns = spans.columns(operator.below)
         panes = _layout(PANES, columns, spans.keys, (AT,), width)
@@ -123,7 +131,7 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
 def _over(operator: OverAggregator) -> list[Shape]:
     row, width = {**operator.carried, **PLACE}, operator.slice_width
     rows = _layout(over.ROWS, row, (), POSITION, width)
-    kept = [
+    kept: list[Shape] = [
         (rows, keep_all(rows)),
         _revisions(operator.revisions, {**operator.output, **row}, width),
     ]
@@ -186,6 +194,18 @@ def _ranker(operator: WindowRanker) -> list[Shape]:
     order = (ranking.AT, ROW_KEY)
     ranked = _layout(ranking.RANKED, operator.columns, operator.partition, order, width)
     return [*below, (ranked, last_written(ranked))]
+
+
+@shapes.register
+def _living(operator: Living) -> list[Shape]:
+    lives = lives_layout(operator.keys)
+    return [*(_lived(*shape) for shape in shapes(operator.inner)), (lives, last_written(lives))]
+
+
+def _lived(layout: Layout, combine: Combine) -> Shape:
+    assert isinstance(combine, OneOf | Merged)
+    inner = lived(layout)
+    return inner, combine.on(inner)
 
 
 def _layout(

@@ -37,8 +37,10 @@ from sqlwin.runtime.recovery import (
 from sqlwin.runtime.rejects import INTERNAL, no_rejects
 from sqlwin.runtime.watermarks import Marks, Watermarks
 from sqlwin.schema import POSITION
-from sqlwin.state.contract import Blobs, SegmentCache
+from sqlwin.state.contract import Blobs, SegmentCache, Store
+from sqlwin.state.index import IndexJson
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
+from sqlwin.state.ttl_store import TtlStore
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class Task:
 
     token: unlike any given before for these blobs; it names new segments.
     segment_rows: the most rows of one segment. lazy: how a lost message store is
-    filled again, see `recovery`; None where none can be lost, and nobody looks.
+    filled again, see `recovery`; None where none can be lost, and nobody looks. run: what
+    tells a run of the query from others, None where every task is one.
     """
 
     def __init__(
@@ -71,12 +74,13 @@ class Task:
         cache: SegmentCache | None = None,
         segment_rows: int = SEGMENT_ROWS,
         lazy: bool | None = None,
+        run: str | None = None,
     ) -> None:
         self.query = query
         self.back = Back(query)
         self.clock = Watermarks({query.stream.name: query.stream.delay})
         self.blobs, self.token = blobs, token
-        kept = Kept(blobs, segment_rows, cache)
+        kept = Kept(blobs, segment_rows, cache, run)
         header = kept.header()
         names = [] if blobs is None or lazy is None else blobs.names()
         self.recovery = None if lazy is None else recovery(query, header, names, lazy)
@@ -114,6 +118,8 @@ class Task:
             self.stores.heard = now
         if self.recovery is not None and not self.recovery.lazy:
             return self._output([], again)
+        if self.stores.lives is not None:  # before rows are judged by what is kept
+            self.stores.lives.begin(now, self.stores.closed)
         admitted = [self._admitted(pl.concat(batch), before)] if batch else []
         self.admitted += sum(len(each.rows) for each in admitted)
         emitted = self._operate([each.rows for each in admitted], now, end)
@@ -123,11 +129,8 @@ class Task:
         """Write the stores' changes and the header into the blobs."""
         if self.blobs is None:
             return
-        indexes = {
-            name: store.flush(self.token)
-            for name, store in self.stores.named.items()
-            if isinstance(store, SegmentStore)
-        }
+        indexes = {name: self._flush(store) for name, store in self.stores.named.items()}
+        lives = self.stores.lives
         header = {
             "version": VERSION,
             "watermarks": self.clock.to_json(),
@@ -136,9 +139,15 @@ class Task:
             "heard": self.stores.heard,
             "offsets": self.offsets,
             "recovery": None if self.recovery is None else asdict(self.recovery),
+            "lives": None if lives is None else lives.to_json(),
             "stores": indexes,
         }
         self.blobs.put(HEADER, json.dumps(header).encode())
+
+    def _flush(self, store: Store) -> IndexJson:
+        inner = store.inner if isinstance(store, TtlStore) else store
+        assert isinstance(inner, SegmentStore)
+        return inner.flush(self.token)
 
     def read(self, positions: Mapping[int, int]) -> None:
         """Note the greatest positions read by partition, of rows that were refused as well."""
@@ -171,7 +180,9 @@ class Task:
         any_row = opened is None or (rule is not None and rule.retain_rows is not None)
         kept = self.stores.named.values()
         purged = [store.layout.slice_of(store.floor) for store in kept]
-        return (opened, any_row and self.admitted, *purged)
+        lives = self.stores.lives
+        erased = 0 if lives is None else lives.erasures
+        return (opened, any_row and self.admitted, erased, *purged)
 
     def _admitted(self, rows: pl.DataFrame, watermark: int) -> Admitted:
         """What the operator takes of `rows`; watermark: before the batch."""

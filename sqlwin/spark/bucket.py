@@ -99,7 +99,7 @@ def work(
     """One batch of one bucket: (kind, payload) of what goes out, the mark last."""
     ordered = sorted(came, key=lambda row: (row.kind, row.at, row.payload))
     seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
-    task = Task(program.lowered[query], blobs, uuid.uuid4().hex[:16], cache)
+    task = Task(program.lowered[query], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
     rows = [decode(row.payload) for row in ordered if row.kind == ROWS]
     fronted = _fronted(program, query, ordered, task, blobs)
     output = _taken(task, [*rows, *(taken for taken, _ in fronted)], seen)

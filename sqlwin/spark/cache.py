@@ -58,6 +58,9 @@ class HostCache:
         if self.written > min(SWEEP, self.capacity // 4):
             self.sweep()
 
+    def drop(self, name: str) -> None:
+        self._path(name).unlink(missing_ok=True)
+
     def sweep(self) -> None:
         """Remove the files longest unused, down to the capacity."""
         self.written = 0

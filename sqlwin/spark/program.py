@@ -11,8 +11,9 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+import uuid
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from pyspark import cloudpickle
@@ -33,13 +34,15 @@ VERSION = 1
 class Program:
     """partitions: of Spark's shuffle. buckets: for each query with keys; others have one.
 
-    counted: queries whose results nobody reads; they are only counted.
+    counted: queries whose results nobody reads; they are only counted. run: unlike that of
+    any other start.
     """
 
     queries: tuple[Query, ...]
     partitions: int
     buckets: int
     counted: frozenset[int] = frozenset()
+    run: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False)
 
     @cached_property
     def lowered(self) -> tuple[Lowered, ...]:
@@ -81,7 +84,7 @@ class Program:
 
     def dump(self) -> str:
         """As text, for the options of a data source."""
-        bare = (self.queries, self.partitions, self.buckets, self.counted)
+        bare = (self.queries, self.partitions, self.buckets, self.counted, self.run)
         pickled: bytes = cloudpickle.dumps(bare)  # type: ignore[no-untyped-call]
         return base64.b64encode(zlib.compress(pickled)).decode()
 

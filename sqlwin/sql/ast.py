@@ -199,6 +199,7 @@ class Select:
     policies: Policies = Policies()
     refused: tuple[Name, ...] = ()
     ctes: tuple[tuple[Name, Select], ...] = ()
+    ttl: tuple[tuple[Name, int], ...] = ()
 
 
 @dataclass(frozen=True)

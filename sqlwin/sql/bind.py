@@ -29,6 +29,7 @@ from sqlwin.sql.registered import checked
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known
 from sqlwin.sql.text import prepare
+from sqlwin.sql.ttl import PREFIX, options, with_ttl
 from sqlwin.sql.widening import widens
 
 
@@ -60,6 +61,7 @@ def script(
 class Binding:
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
+    ttl: dict[str, Any] = field(default_factory=dict)
     answers: list[Statement] = field(default_factory=list)
     functions: tuple[PythonAggregate, ...] = ()
 
@@ -82,10 +84,12 @@ class Binding:
 
     def query(self, statement: ast.Select | ast.Insert) -> Query:
         if isinstance(statement, ast.Select):
-            plan = optimize(bind_select(statement, self.known).plan())
+            relation = bind_select(statement, self.known)
+            plan = with_ttl(optimize(relation.plan()), relation.ttl, self.ttl)
             return Query(plan, errors=self.errors(plan), functions=self.used(plan))
-        sink = self.sink(statement.sink)
-        plan = optimize(into(sink, bind_select(statement.select, self.known).plan(), statement))
+        sink, relation = self.sink(statement.sink), bind_select(statement.select, self.known)
+        plan = optimize(into(sink, relation.plan(), statement))
+        plan = with_ttl(plan, relation.ttl, self.ttl)
         return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
@@ -149,6 +153,9 @@ def _show(binding: Binding, statement: ast.ShowAll) -> None:
 
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
+    if name.startswith(PREFIX):
+        binding.ttl |= options({name: value}, statement.span)
+        return
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
         raise QueryError(f"there is no setting {statement.name}", statement.span, legal=legal)

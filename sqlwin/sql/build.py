@@ -19,6 +19,7 @@ from sqlwin.sql.build_windows import WindowRules
 from sqlwin.sql.clauses import Clause, in_order, policies
 from sqlwin.sql.cql import inserted
 from sqlwin.sql.leaves import Children, meta_span, named, word
+from sqlwin.sql.ttl import hinted
 
 
 @v_args(meta=True)
@@ -122,7 +123,9 @@ class Build(WindowRules, PolicyRules):
     def select(self, meta: Meta, children: Children) -> ast.Select:
         clauses = in_order([c for c in children if isinstance(c, Clause)])
         hints = [named(c) for c in children if isinstance(c, Token)]
-        refused = [ast.Name(f"the hint {h.text}", h.span) for h in hints]
+        lengths = [hinted(hint) for hint in hints]
+        others = [h for h, found in zip(hints, lengths, strict=True) if found is None]
+        refused = [ast.Name(f"the hint {h.text}", h.span) for h in others]
         refused += [c for c in children if isinstance(c, ast.Name)]
         refused += [c.value for c in clauses.values() if c.word.startswith("refused")]
         return ast.Select(
@@ -136,6 +139,7 @@ class Build(WindowRules, PolicyRules):
             windows=_value(clauses, "WINDOW") or (),
             policies=policies(clauses),
             refused=tuple(refused),
+            ttl=tuple(pair for found in lengths for pair in found or ()),
         )
 
     def where(self, meta: Meta, children: Children) -> Clause:

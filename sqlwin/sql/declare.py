@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Scalar, Sink, Stream
 from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema, type_name, type_named, type_names
-from sqlwin.sql import ast
+from sqlwin.sql import ast, ttl
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.durations import LEGAL as DURATIONS
 from sqlwin.sql.durations import micros
@@ -32,6 +32,7 @@ def stream(created: ast.CreateStream) -> Stream | None:
     """None for a static table: CREATE TABLE with no watermark."""
     created = _offset_column(created)
     _partitions(created)
+    ttl.options(dict(created.options), created.span)
     declared = [column for column in created.columns if column.type is not None]
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)

@@ -40,7 +40,8 @@ NOWHERE = ast.Run("", "", Span(1, 1))
 class Relation:
     """columns: name, expression over `base.schema`, and where it was written.
 
-    names: by which columns may be qualified. predicate_run: where it was written.
+    names: by which columns may be qualified. predicate_run: where it was written. ttl:
+    what a hint STATE_TTL says of its state, microseconds; None: there is none.
     """
 
     base: Base
@@ -48,6 +49,7 @@ class Relation:
     names: tuple[str, ...]
     predicate: Expr | None = None
     predicate_run: ast.Run = NOWHERE
+    ttl: int | None = None
 
     @property
     def stream(self) -> Stream | None:

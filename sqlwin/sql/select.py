@@ -21,6 +21,7 @@ from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import Expr, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
 from sqlwin.sql.sources import Known, bind_from, narrowed, timed
+from sqlwin.sql.ttl import of_hints
 from sqlwin.sql.window_calls import is_window_function, of_group
 from sqlwin.sql.windows import Window, refused
 
@@ -39,6 +40,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     for name, cte in select.ctes:
         known.views[name.text.lower()] = bind_select(cte, known)
     relation, given = bind_from(select.relation, known, bind_select)
+    ttl = of_hints(select, relation)
     window, group = _group_window(select, given)
     runs = unwrapped(select.items)
     made = items(runs, relation, _starred(window))
@@ -52,7 +54,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return bind_select(_inward(select), known)
     if window is not None and given is None:  # one in FROM is timed there
         relation = timed(relation, window)
-    return _bound(select, relation, window, made, group)
+    return replace(_bound(select, relation, window, made, group), ttl=ttl)
 
 
 def _inward(select: ast.Select) -> ast.Select:

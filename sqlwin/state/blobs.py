@@ -62,6 +62,7 @@ class SqliteBlobs:
         # A write-ahead log takes one sync a commit; FULL makes that sync wait for the disk.
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute("PRAGMA secure_delete = ON")  # what a TTL forgot is not left in free pages
         with self.transaction():
             for table in self.tables:
                 columns = "(name TEXT PRIMARY KEY, data BLOB NOT NULL)"

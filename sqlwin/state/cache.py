@@ -35,6 +35,9 @@ class RecentSegments:
         while self._bytes > self.capacity:
             self._bytes -= self._size(self._frames.popitem(last=False)[1])
 
+    def drop(self, name: str) -> None:
+        self._bytes -= self._size(self._frames.pop(name, None))
+
     @staticmethod
     def _size(frame: pl.DataFrame | None) -> int:
         return 0 if frame is None else int(frame.estimated_size())

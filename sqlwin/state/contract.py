@@ -121,6 +121,11 @@ class Store(Protocol):
     that is not of the identity must be the same in all records of one identity.
     Cuts by different columns are apart: a record has to be above all that fit it.
 
+    *Erasing* deletes for good: `erase` hides at once every record that agrees with a
+    row of `gone`. It leaves memory then and there and the segments with the next
+    flush, and so do the floors of cuts by those columns. Nothing is remembered of
+    it: that nothing agrees with `gone` ever again is the caller's promise.
+
     *Errors*: `StateError` for records or keys whose columns do not fit the layout,
     for a NULL or impossible time or floor, and for stored bytes that cannot be trusted.
     After an error nothing of that call was taken.
@@ -155,6 +160,12 @@ class Store(Protocol):
         What is hidden leaves memory and disk later, when that pays.
         """
 
+    def erase(self, gone: pl.DataFrame) -> None:
+        """Delete for good; see the class. As dear as a scan of all time, so call it seldom.
+
+        gone: some columns of the identity, with the layout's types.
+        """
+
     def __len__(self) -> int:
         """The records a scan of all time shows; as dear as that scan."""
 
@@ -183,3 +194,6 @@ class SegmentCache(Protocol):
     def get(self, name: str) -> pl.DataFrame | None: ...
 
     def put(self, name: str, frame: pl.DataFrame) -> None: ...
+
+    def drop(self, name: str) -> None:
+        """No effect when there is none."""

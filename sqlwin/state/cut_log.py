@@ -42,6 +42,11 @@ class CutLog:
             if floors.height:
                 self._append(floors, token)
 
+    def erase(self, gone: pl.DataFrame) -> None:
+        """See `Cuts.erase`: no blob that is left has a floor of what is gone."""
+        for by in self.cuts.erase(gone):
+            self.shelf.drop(blob.name for blob in self._blobs.pop(by, []))
+
     def _forget(self, floor: int) -> None:
         for by, blobs in self._blobs.items():
             self.shelf.drop(blob.name for blob in blobs if blob.hi - 1 <= floor)

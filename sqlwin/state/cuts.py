@@ -27,6 +27,7 @@ import polars as pl
 from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.state.contract import FLOOR, Layout
+from sqlwin.state.records import without
 
 Columns = tuple[str, ...]
 
@@ -81,6 +82,18 @@ class Cuts:
                     del self._floors[by]
         if self.top <= floor:
             self.top = START
+
+    def erase(self, gone: pl.DataFrame) -> list[Columns]:
+        """Forget the floors of keys that never come again; the columns of cuts it concerned,
+        all of whose other floors count as risen: what was told of them is to be told anew.
+        """
+        concerned = [by for by in self._floors if set(gone.columns) <= set(by)]
+        for by in concerned:
+            self._floors[by] = without(self._floors[by], [gone])
+            self._risen[by] = [self._floors[by]]
+            if not self._floors[by].height:
+                del self._floors[by], self._risen[by]
+        return concerned
 
     def __len__(self) -> int:
         return sum(floors.height for floors in self._floors.values())

@@ -25,6 +25,7 @@ long as the slice has few frames.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +37,7 @@ from sqlwin.state.contract import Combine, Layout
 from sqlwin.state.cuts import Cuts, accept_floors
 from sqlwin.state.records import (
     accept,
+    accept_gone,
     accept_keys,
     assemble,
     between,
@@ -45,6 +47,7 @@ from sqlwin.state.records import (
     matching,
     settle,
     sliced,
+    without,
 )
 
 MAX_FRAMES = 8
@@ -165,11 +168,20 @@ class MemoryStore:
         if self._work * WORTH >= held:
             self._drop_hidden()
 
+    def erase(self, gone: pl.DataFrame) -> None:
+        gone = accept_gone(self.layout, gone)
+        self._cuts.erase(gone)
+        self._keep(list(self._slices), lambda frame: without(frame, [gone]))
+
     def _drop_hidden(self) -> None:
         self._work = 0
-        for start in list(self._slices.irange(maximum=self._cuts.top)):
+        self._keep(list(self._slices.irange(maximum=self._cuts.top)), self._cuts.alive)
+
+    def _keep(self, starts: list[int], kept: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+        """Let these slices consist of what is `kept` of their frames."""
+        for start in starts:
             slice_ = self._slices[start]
-            slice_.frames = [self._cuts.alive(frame) for frame in slice_.frames]
+            slice_.frames = [kept(frame) for frame in slice_.frames]
             if not any(frame.height for frame in slice_.frames):
                 del self._slices[start]
 

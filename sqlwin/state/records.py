@@ -104,6 +104,23 @@ def matching(frame: pl.DataFrame, keys: pl.DataFrame | None) -> pl.DataFrame:
     return frame.join(keys, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")
 
 
+def without(frame: pl.DataFrame, erased: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """The rows that agree with no row of any of `erased`, NULL with NULL, in their order."""
+    for gone in erased:
+        if gone.height:
+            on = gone.columns
+            frame = frame.join(gone, on=on, how="anti", nulls_equal=True, maintain_order="left")
+    return frame
+
+
+def accept_gone(layout: Layout, gone: pl.DataFrame) -> pl.DataFrame:
+    """What `Store.erase` is given; StateError where it does not fit."""
+    legal = {name: layout.schema[name] for name in layout.identity}
+    if not gone.width or any(legal.get(name) != type_ for name, type_ in gone.schema.items()):
+        raise StateError(f"store {layout.name} cannot erase by {dict(gone.schema)}; legal: {legal}")
+    return gone
+
+
 def settle(layout: Layout, combine: Combine, frames: list[pl.DataFrame]) -> pl.DataFrame:
     """Frames in the order written, as one settled frame of one chunk."""
     ordered = in_order(layout, pl.concat(frames)) if frames else layout.empty()

@@ -7,7 +7,8 @@ A read puts the runs of a slice together, oldest first, the fresh ones last.
 Invariant: the runs of a slice are in the order they were written, at most
 `max_segments_per_slice` of them (merged as `tiers` and `runs` say); no two records
 of one run share an identity; every segment reaches up to the floor or beyond. What
-a cut hides stays in a run until that is merged, or a flush finds half of it hidden.
+a cut hides stays in a run until that is merged, or a flush finds half of it hidden; what
+was erased stays in none after a flush.
 
 >>> from sqlwin.state.blobs import DictBlobs
 >>> from sqlwin.state.combine import last_written
@@ -25,7 +26,7 @@ a cut hides stays in a run until that is merged, or a flush finds half of it hid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
@@ -38,7 +39,16 @@ from sqlwin.state.cut_log import CutLog
 from sqlwin.state.cuts import Cuts, accept_floors
 from sqlwin.state.index import Index, IndexJson, Segment
 from sqlwin.state.memory import WORTH, MemoryStore
-from sqlwin.state.records import accept_keys, assemble, greatest, matching, settle, sliced
+from sqlwin.state.records import (
+    accept_gone,
+    accept_keys,
+    assemble,
+    greatest,
+    matching,
+    settle,
+    sliced,
+    without,
+)
 from sqlwin.state.runs import Run, check_slice, runs_of, written_over
 from sqlwin.state.shelf import Shelf
 from sqlwin.state.tiers import merge_from
@@ -75,6 +85,7 @@ class SegmentStore:
         self._fresh = MemoryStore(layout, combine, self._cuts)
         self._runs: SortedDict[int, list[Run]] = SortedDict()
         self._work = 0  # records put and floors cut since hidden records were last looked for
+        self._erased: list[pl.DataFrame] = []  # still in the runs
         if index is not None:
             self._restore(Index.from_json(index))
 
@@ -125,7 +136,8 @@ class SegmentStore:
     def _read(self, run: Run, lo: int, hi: int, keys: pl.DataFrame | None) -> pl.DataFrame:
         near = [segment for segment in run if segment.lo < hi and segment.hi > lo]
         parts = [sliced(self.layout, self._decoded(segment), lo, hi) for segment in near]
-        return pl.concat([matching(p, keys) for p in parts]) if parts else self.layout.empty()
+        found = [without(matching(part, keys), self._erased) for part in parts]
+        return pl.concat(found) if found else self.layout.empty()
 
     def _decoded(self, segment: Segment) -> pl.DataFrame:
         return self._shelf.read(segment.name, self.layout.schema)
@@ -144,6 +156,12 @@ class SegmentStore:
             self._cuts.expire(self.floor)
             self._work += floors.height
 
+    def erase(self, gone: pl.DataFrame) -> None:
+        gone = accept_gone(self.layout, gone)
+        self._log.erase(gone)
+        self._fresh.erase(gone)
+        self._erased.append(gone)
+
     def _keep(self, start: int, runs: list[Run]) -> None:
         """Let a slice consist of these runs; its other segments are dead."""
         kept = {segment.name for run in runs for segment in run}
@@ -159,6 +177,9 @@ class SegmentStore:
         """
         self._shelf.delete()
         token = self.token if token is None else token
+        if self._erased:
+            self._rewrite(list(self._runs), lambda start, run: self._unerased(start, run, token))
+            self._erased = []
         for start in self._fresh.slices():
             self._flush_slice(start, token)
         if self._work * WORTH >= sum(segment.rows for segment in self._segments()):
@@ -193,11 +214,22 @@ class SegmentStore:
     def _drop_hidden(self, token: str) -> None:
         """Write the runs anew of which half is hidden; each keeps its place among the others."""
         self._work = 0
-        for start in list(self._runs.irange(maximum=self._cuts.top)):
+        starts = list(self._runs.irange(maximum=self._cuts.top))
+        self._rewrite(starts, lambda start, run: self._without_hidden(start, run, token))
+
+    def _rewrite(self, starts: list[int], anew: Callable[[int, Run], Run]) -> None:
+        """anew: a run as it is to be in its place; the same object where nothing changes."""
+        for start in starts:
             was = self._runs[start]
-            runs = [self._without_hidden(start, run, token) for run in was]
+            runs = [anew(start, run) for run in was]
             if any(a is not b for a, b in zip(was, runs, strict=True)):
                 self._keep(start, runs)
+
+    def _unerased(self, start: int, run: Run, token: str) -> Run:
+        held = pl.concat([self._decoded(segment) for segment in run])
+        if without(held, self._erased).height == held.height:
+            return run
+        return self._write(start, self._above(run), token, run[0].order)
 
     def _without_hidden(self, start: int, run: Run, token: str) -> Run:
         if min(segment.lo for segment in run) >= self._cuts.top:

@@ -78,6 +78,7 @@ class Shelf:
         """Delete what the last two indexes do not name."""
         for name in self.doomed:
             self.blobs.delete(name)
+            self.cache.drop(name)
         self.doomed = []
 
     def turn(self) -> None:

@@ -31,6 +31,15 @@ def explained(file: Path, sql: str, *more: str) -> int:
     return main(["explain", str(file), *more])
 
 
+def test_lives_are_as_many_as_keys(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = (
+        "SET 'state.ttl' = '7 days'; SELECT product, COUNT(*) AS n FROM orders GROUP BY product"
+    )
+    assert explained(file, counts, "--rate", "1000/s", "--keys", "50") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert ["lives", "50", "records"] in [line.split()[:3] for line in lines]
+
+
 def test_it_stands_below_the_plan(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert explained(file, TUMBLE) == 0
     plan = capsys.readouterr().out

@@ -5,7 +5,8 @@ window that two late rows correct is corrected twice, and an early one is told a
 row before it is told full. So what a step emitted is folded: of each row_key the last
 emission, as `+U` where the row_key was held before the step and `+I` where it was not;
 one that came and went within the step is not shown, and a `-D` has the values that
-were held. Revisions are numbered as if those folded away had never been.
+were held. A `+I` of revision 0 begins anew: its key was forgotten before. Revisions are
+numbered as if those folded away had never been.
 
 What cannot be folded back is a `gap` in its golden:
 
@@ -73,8 +74,10 @@ class RowByRow:
         )
 
     def _folded(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        emitted, begun = self._anew(emitted)
         held = self.board.last()
-        was, gone = pl.col("row_key").is_in(held["row_key"].to_list()), pl.col("op") == "-D"
+        was = pl.col("row_key").is_in(held["row_key"].to_list()) & ~pl.col("row_key").is_in(begun)
+        gone = pl.col("op") == "-D"
         changed = pl.when(was).then(pl.lit("+U")).otherwise(pl.lit("+I"))
         last = (
             self._numbered(emitted, held)
@@ -83,6 +86,16 @@ class RowByRow:
             .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
         )
         return pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
+
+    def _anew(self, emitted: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+        """Without what came before a `+I` of revision 0, and the row_keys that have one."""
+        first = (pl.col("op") == "+I") & (pl.col("revision") == 0)
+        lives = first.cum_sum().over("row_key")
+        newest = emitted.filter(lives == lives.max().over("row_key"))
+        begun = newest.filter(first)["row_key"].to_list()
+        for row_key in begun:
+            self.folded.pop(row_key, None)
+        return newest, begun
 
     def _numbered(self, emitted: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
         """With the revisions as if each row_key was told once; what came and went, never."""

@@ -18,6 +18,7 @@ from sqlwin.functions import PythonAggregate
 from sqlwin.kernels.reference.windows import pane_of
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.definitions.groups import Groups
+from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
@@ -60,6 +61,11 @@ def _none(operator: ReferenceOperator) -> list[Shape]:
 
 
 @shapes.register
+def _for_ever(operator: Forgetting) -> list[Shape]:
+    return []
+
+
+@shapes.register
 def _nor_here(operator: ReferenceTopN) -> list[Shape]:
     return []
 
@@ -67,17 +73,31 @@ def _nor_here(operator: ReferenceTopN) -> list[Shape]:
 def reference(asked: Script) -> EmbeddedQuery:
     """A script's query in this process, on the reference operator."""
     query = EmbeddedQuery(asked, explain, specified)
-    query._front = SpecifiedFront(query._query)
+
+    def begin() -> None:
+        operator = query._query.operator
+        if isinstance(operator, Forgetting):
+            operator.begin(query._at.now, query._task.stores)
+
+    query._front = SpecifiedFront(query._query, begin)
     return query
 
 
 @dataclass(frozen=True)
 class SpecifiedFront(Front):
-    """As Front, and late rows that RETAIN n ROWS has left behind are expired."""
+    """As Front, and late rows that RETAIN n ROWS has left behind are expired.
+
+    begin: has what has outlived its TTL forgotten.
+    """
+
+    begin: Callable[[], None]
 
     def take(self, raw: pl.DataFrame, watermark: int | None) -> Taken:
         taken = super().take(raw, watermark)
+        self.begin()
         operator = self.query.operator
+        if isinstance(operator, Forgetting):
+            operator = operator.inner
         if watermark is None or not isinstance(operator, ReferenceOperator):
             return taken
         if operator.policy.expired is Expired.EMIT:
@@ -109,7 +129,7 @@ def specified(query: Query) -> Lowered:
         stream=scan.stream,
         where=next((node.predicate for node in below if isinstance(node, Filter)), None),
         columns=_columns(below, scan),
-        operator=None if isinstance(window, Scan) else _operator(query, window, scan.stream),
+        operator=None if isinstance(window, Scan) else _kept(query, window, scan.stream),
         having=having,
         output=_columns(above, top),
         keys=() if isinstance(window, Scan) else _buckets(window),
@@ -164,7 +184,13 @@ def _buckets(window: Window) -> tuple[str, ...]:
     return inner.partition if isinstance(inner, TopN) else bucket_keys(inner)
 
 
-def _operator(query: Query, window: Window, stream: Stream) -> Operator:
+def _kept(query: Query, window: Window, stream: Stream) -> Operator:
+    """The operator, and what its TTL makes it forget."""
+    operator, ttl = _operator(query, window, stream), _policy(window).ttl
+    return operator if ttl is None else Forgetting(operator, ttl, bucket_keys(window))
+
+
+def _operator(query: Query, window: Window, stream: Stream) -> ReferenceOperator | ReferenceTopN:
     carried = polars_schema(_input(window).schema)
     withdraw = any(isinstance(node, Filter) for node in _until(query.plan, _is_window)[0])
     if isinstance(window, TopN):

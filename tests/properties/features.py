@@ -17,6 +17,7 @@
 | `qualify`, `top`, `ranks` | QUALIFY, the first n of each key, the first n groups of each window |
 | `sessions` | session windows |
 | `replays` | messages that come twice, told by OFFSET |
+| `ttl` | a TTL of the state, of either time, with every update, visibility and cleanup |
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from hypothesis import strategies as st
 
 T = TypeVar("T")
 WORDS = """early timeout rows endless cumulate whole sets frames exclude values pairs sketches
-analytic qualify top ranks replays sessions"""
+analytic qualify top ranks replays sessions ttl"""
 ALL = frozenset(WORDS.split())
 LANDED: frozenset[str] = ALL
 

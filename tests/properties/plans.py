@@ -17,6 +17,7 @@ from sqlwin.instants import format_instant
 from sqlwin.plan.nodes import Filter, Node, Query, Scalar, Script, Stream, WindowRank
 from sqlwin.schema import TIMESTAMP, Column
 from tests.properties.features import has
+from tests.properties.plan_ttl import lived
 from tests.properties.plan_windows import windows
 
 COLUMNS = (
@@ -60,7 +61,7 @@ def rows(instants: st.SearchStrategy[int]) -> st.SearchStrategy[dict[str, Any]]:
 @st.composite
 def scripts(draw: st.DrawFn, stream: Stream) -> Script:
     """One query; with some a filter on its first value, which corrections pass or not."""
-    plan: Node = draw(windows(stream))
+    plan: Node = draw(lived(draw(windows(stream))))
     if draw(st.booleans()):
         plan = Filter(plan, draw(st.sampled_from(_filters(plan))))
     return Script((stream,), (Query(plan),))

@@ -58,6 +58,8 @@ QUERIES = {
     SELECT key, window_start, COUNT(*) AS n
     FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTE) {GROUPED}
     EMIT EARLY ON UPDATE LATE ON UPDATE RETAIN INTERVAL '20' MINUTE""",
+    "lives": """
+    SELECT /*+ STATE_TTL('events' = '7 days') */ key, COUNT(*) AS n FROM events GROUP BY key""",
     "over range": f"""
     SELECT key, ts, value, SUM(value) OVER (PARTITION BY key ORDER BY ts
       RANGE BETWEEN INTERVAL '10' MINUTE PRECEDING AND CURRENT ROW) AS total

@@ -220,9 +220,9 @@ REFUSED = [
         "n AS a",
     ),
     (
-        "SELECT /*+ STATE_TTL('o' = '3 days') */ value FROM orders",
-        "the hint /*+ STATE_TTL('o' = '3 days') */ is not supported yet",
-        "/*+ STATE_TTL('o' = '3 days') */",
+        "SELECT /*+ BROADCAST(o) */ value FROM orders",
+        "the hint /*+ BROADCAST(o) */ is not supported yet",
+        "/*+ BROADCAST(o) */",
     ),
     (
         "SELECT a.b.c FROM orders",

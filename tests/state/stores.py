@@ -105,6 +105,10 @@ class Restarting:
         self.store.cut(floors)
         self._acted()
 
+    def erase(self, gone: pl.DataFrame) -> None:
+        self.store.erase(gone)
+        self._acted()
+
     def __len__(self) -> int:
         return len(self.store)
 
@@ -160,6 +164,17 @@ class Model:
             key = (columns, *values)
             self.floors[key] = max(floor, self.floors.get(key, floor))
         self._drop()
+
+    def erase(self, columns: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        names, gone = columns.split(), set(rows)
+        places = [list(LAYOUT.schema).index(name) for name in names]
+        self.rows = {
+            key: x for key, x in self.rows.items() if tuple(key[at] for at in places) not in gone
+        }
+        for key in list(self.floors):
+            told = dict(zip(key[0].split(), key[1:], strict=True))
+            if set(names) <= set(told) and tuple(told[name] for name in names) in gone:
+                del self.floors[key]
 
     def _drop(self) -> None:
         self.rows = {key: x for key, x in self.rows.items() if self._alive(key, x)}

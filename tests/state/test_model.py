@@ -64,6 +64,13 @@ class StoreMachine(RuleBasedStateMachine):
         elif flat:
             self.model.expire(max(floor for _, floor in rows))
 
+    @rule(data=st.data())
+    def erase(self, data: st.DataObject) -> None:
+        columns = data.draw(st.sampled_from(["k", "k j", "seq"]))
+        rows = data.draw(st.lists(CUTS[columns], max_size=3))
+        self.store.erase(floors(columns, *((*values, 0) for values in rows)).drop("__floor"))
+        self.model.erase(columns, rows)
+
     @rule(lo=TIMES, hi=TIMES, wanted=st.none() | st.lists(KEYS, max_size=4))
     def scan(self, lo: int, hi: int, wanted: list[tuple[str | None, int | None]] | None) -> None:
         found = self.store.scan(lo, hi, None if wanted is None else keys(*wanted))

@@ -34,6 +34,8 @@ class Forgetful:
 
     def put(self, name: str, frame: pl.DataFrame) -> None: ...
 
+    def drop(self, name: str) -> None: ...
+
 
 class Failing(DictBlobs):
     """Blobs whose writes fail once `left` of them were done."""

@@ -1,0 +1,250 @@
+"""Lives: how long each key's state is kept, and which of it may still be read.
+
+All state of a key lives and goes at once. A *life* begins with the first write of a
+key that has none; its number, `__life`, is never used again in its bucket and says
+nothing of the key. `__touched` is when it was last renewed: processing time, or event
+time (the greatest of its rows, no less than the watermark then). It has expired iff
+
+    time >= __touched + ttl
+
+and from then on it is as if it had never been: the next row begins another life. Time
+is told (`begin`, `end`, `at`); nothing here asks a clock.
+
+| cleanup       | what of the expired is `__cleaned`, and when                          |
+|---------------|-----------------------------------------------------------------------|
+| timers        | all, as soon as time is told; `deadline` is when that should be        |
+| incremental   | of the next n lives, in a rotating order, for each key that rows access |
+| full_snapshot | all, when state is restored                                           |
+| compaction    | all, when compaction is due                                           |
+
+*Compaction* erases what was cleaned, from memory and, by the next flush, from disk. It
+is due once a quarter of all lives has expired and may be erased, or one of them for a
+quarter of the TTL. What timers and a restore clean is erased at once.
+
+Invariant: a key has at most one life that is not cleaned. Every record of the stores
+is of a life in `lives`, and of a life there all its records are, or none.
+
+Worked example, 7 days: ann logs in on the 1st and has life 0; bob on the 5th, life 1.
+On the 8th life 0 expires: no scan shows its records. They are half of all, so the next
+batch erases them. On the 9th ann comes back, as life 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from sqlwin.errors import StateError
+from sqlwin.instants import END, START
+from sqlwin.policies import Ttl, TtlTime, Update, Visibility
+from sqlwin.state.contract import Store
+from sqlwin.state.lives import ALL, CLEANED, LIFE, TOUCHED, Lives
+
+LATEST = "__latest"
+WORTH = 4
+"""Compaction is due when a quarter has expired, or has been expired for a quarter of the TTL."""
+
+
+class Lifetimes:
+    """The lives of one operator's keys in one bucket.
+
+    store: of `lives_layout`. known: `to_json` of the last commit, None before the first;
+    run: which run of the query this is; another one's state was restored. erasures: how
+    often something was erased, since this was made.
+    """
+
+    def __init__(
+        self, ttl: Ttl, store: Store, known: Mapping[str, Any] | None = None, run: str | None = None
+    ) -> None:
+        self.ttl, self.lives, self.run = ttl, Lives(store), run
+        self.of: list[Store] = []
+        self.time, self.erasures = START, 0
+        self.next, self.looked = 0, -1
+        self._begun = self._writing = self._restored = False
+        self._batch, self._written = pl.DataFrame(), pl.DataFrame()
+        if known is not None:
+            self._restore(known)
+
+    def _restore(self, known: Mapping[str, Any]) -> None:
+        if known["time"] != self.ttl.time.value:
+            raise StateError(
+                f"the state counts its TTL in {known['time']} time, not {self.ttl.time.value} time"
+            )
+        self.next, self.looked = known["next"], known["looked"]
+        self._restored = self.run is None or known["run"] != self.run
+
+    def to_json(self) -> dict[str, Any]:
+        time = self.ttl.time.value
+        return {"time": time, "next": self.next, "looked": self.looked, "run": self.run}
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.lives.keys
+
+    # Time is told.
+
+    def at(self, now: int, watermark: int) -> None:
+        """What has expired by now is judged by these from here on."""
+        self.time = now if self.ttl.time is TtlTime.PROCESSING else watermark
+
+    def begin(self, now: int, watermark: int) -> None:
+        """A batch begins, watermark: before it. Nothing where it has begun already."""
+        if self._begun:
+            return
+        self._begun = True
+        self.at(now, watermark)
+        cleanup = self.ttl.cleanup
+        if cleanup.timers or (cleanup.full_snapshot and self._restored):
+            self._erase_expired()
+        self._restored = False
+        self._compact()
+
+    def end(self, now: int, watermark: int) -> None:
+        """A batch ends, watermark: after it."""
+        self._begun = False
+        self.at(now, watermark)
+        if self.ttl.cleanup.timers:
+            self._erase_expired()
+
+    @property
+    def deadline(self) -> int | None:
+        """Processing time at which a timer is to clean."""
+        if not self.ttl.cleanup.timers or self.ttl.time is not TtlTime.PROCESSING:
+            return None
+        first = self.lives.uncleaned()[TOUCHED].min()
+        return None if first is None else int(first) + self.ttl.length  # type: ignore[arg-type]
+
+    # Rows come, results go.
+
+    def accessed(self, batch: pl.DataFrame, rows: int = 0) -> None:
+        """A batch is about to be worked on: the keys, and maybe `__latest`, an event time.
+
+        rows: how many it has, where each counts for incremental cleanup.
+        """
+        latest = [pl.col(LATEST).max()] if LATEST in batch.columns else []
+        self._batch = self.lives.keyed(batch).group_by(self.lives.on).agg(latest)
+        self._written, self._writing = self.lives.keys_of(batch.clear()), True
+        each = rows if self.ttl.cleanup.each_record else 0
+        self._look(self.ttl.cleanup.incremental * (len(self._batch) + each))
+
+    def taken(self) -> None:
+        """They were: the keys that nothing was written of have been read."""
+        self._writing = False
+        self._read(self.lives.join(self._batch, self._written, "anti"))
+        self._batch = pl.DataFrame()
+
+    def read(self, keys: pl.DataFrame) -> None:
+        """State was read: by an emission, or by who asked for it by key, after `at` and
+        the scans. keys: a frame that has the keys among its columns.
+
+        What had expired is removed by that; what had not is renewed, if reading does.
+        """
+        self._read(self.lives.keys_of(keys))
+
+    def _read(self, keys: pl.DataFrame) -> None:
+        found = self.lives.join(self._visible(), keys, "semi")
+        self.lives.clean(found.filter(self._expired))
+        if self.ttl.update is Update.READ:
+            self.lives.put(self._stamped(found.filter(~self._expired)))
+
+    # Records.
+
+    def assigned(self, records: pl.DataFrame) -> pl.DataFrame:
+        """Records with the `__life` of their key; those of a key that has none are left out.
+
+        While rows are worked on, a record renews its key's life or begins one.
+        """
+        if self._writing:
+            self._write(self.lives.keys_of(records))
+        return self._with_life(records)
+
+    def floored(self, floors: pl.DataFrame) -> pl.DataFrame:
+        """Floors by key as floors by life: a life to come is not cut, and no key is told."""
+        return self._with_life(floors).drop(self.keys).select(pl.col(LIFE), pl.exclude(LIFE))
+
+    def hidden(self) -> pl.DataFrame:
+        """`__life` of those that may not be read."""
+        return self.lives.all().filter(~self._shown).select(LIFE)
+
+    def _with_life(self, frame: pl.DataFrame) -> pl.DataFrame:
+        visible = self._visible().select(*self.lives.on, LIFE)
+        return self.lives.join(self.lives.keyed(frame), visible, "inner").drop(ALL)
+
+    def _write(self, keys: pl.DataFrame) -> None:
+        self._written = pl.concat([self._written, keys]).unique()
+        known = self.lives.join(keys, self._visible(), "left")
+        goes_on, new = (known.filter(pl.col(LIFE).is_null() == is_new) for is_new in (False, True))
+        before = self.lives.join(self.lives.uncleaned(), new.select(self.lives.on), "semi")
+        self.lives.clean(before)
+        begun = new.with_columns(
+            (pl.int_range(pl.len(), dtype=pl.Int64) + self.next).alias(LIFE),
+            pl.lit(START, pl.Int64).alias(TOUCHED),
+            pl.lit(False).alias(CLEANED),
+        )
+        self.next += len(begun)
+        self.lives.put(self._stamped(pl.concat([goes_on, begun])))
+
+    def _stamped(self, lives: pl.DataFrame) -> pl.DataFrame:
+        """Renewed: those that this changes."""
+        stamp = pl.max_horizontal(TOUCHED, pl.lit(self.time, pl.Int64))
+        if LATEST in self._batch.columns:
+            lives = self.lives.join(lives, self._batch, "left")
+            stamp = pl.max_horizontal(stamp, LATEST)
+        changed = (stamp != pl.col(TOUCHED)) | (pl.col(TOUCHED) == START)
+        return lives.filter(changed).with_columns(stamp.alias(TOUCHED))
+
+    # What may be read.
+
+    def _visible(self) -> pl.DataFrame:
+        return self.lives.all().filter(self._shown)
+
+    @property
+    def _shown(self) -> pl.Expr:
+        alive = ~pl.col(CLEANED)
+        return alive & ~self._expired if self.ttl.visibility is Visibility.NEVER else alive
+
+    @property
+    def _expired(self) -> pl.Expr:
+        return pl.col(TOUCHED) + self.ttl.length <= self.time
+
+    # What goes.
+
+    def _look(self, entries: int) -> None:
+        lives = self.lives.uncleaned()
+        if entries == 0 or lives.is_empty():
+            return
+        further = pl.col(LIFE) > self.looked
+        some = pl.concat([lives.filter(further), lives.filter(~further)]).head(entries)
+        self.looked = int(some[LIFE][-1])
+        self.lives.clean(some.filter(self._expired))
+
+    def _compact(self) -> None:
+        may = pl.col(CLEANED) | self._expired if self.ttl.cleanup.compaction else pl.col(CLEANED)
+        lives = self.lives.all()
+        gone = lives.filter(may)
+        if gone.is_empty():
+            return
+        since = int(gone[TOUCHED].min()) + self.ttl.length  # type: ignore[arg-type]
+        if len(gone) * WORTH >= len(lives) or since + self.ttl.length // WORTH <= self.time:
+            self._erase(gone)
+
+    def _erase_expired(self) -> None:
+        self._erase(self.lives.all().filter(pl.col(CLEANED) | self._expired))
+
+    def _erase(self, gone: pl.DataFrame) -> None:
+        if gone.is_empty():
+            return
+        for store in self.of:
+            store.erase(gone.select(LIFE))
+        self.lives.erase(gone.select(LIFE))
+        self.erasures += 1
+
+    def _check(self) -> None:
+        lives = self.lives.all()
+        assert (lives[LIFE] < self.next).all(), (self.next, lives)
+        assert not self.lives.uncleaned().select(self.lives.on).is_duplicated().any(), lives
+        for store in self.of:
+            records = store.scan(START, END)
+            assert records[LIFE].is_in(lives[LIFE].implode()).all(), (store.layout.name, lives)

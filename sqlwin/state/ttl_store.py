@@ -1,0 +1,91 @@
+"""A store whose records go with the life of their key; see `lifetimes`.
+
+The records lie in an inner store that has one more key, `__life`, so what a key was
+before and what it is now are apart. A scan shows what a life has that may be read; a
+put is of the life of its key.
+
+>>> from sqlwin.instants import DAY, END
+>>> from sqlwin.policies import Ttl
+>>> from sqlwin.state.combine import last_written
+>>> from sqlwin.state.lives import lives_layout
+>>> from sqlwin.state.memory import MemoryStore
+>>> layout = Layout("logins", (("t", pl.Int64()), ("user", pl.String())), ("user",), ("t",), DAY)
+>>> known = lives_layout({"user": pl.String()})
+>>> lives = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
+>>> store = TtlStore(MemoryStore(lived(layout), last_written(lived(layout))), lives)
+>>> login = pl.DataFrame({"t": [5], "user": ["ann"]})
+>>> lives.begin(now=0, watermark=0), lives.accessed(login), store.put(login), lives.taken()
+(None, None, None, None)
+>>> store.scan(0, 10).rows()
+[(5, 'ann')]
+>>> lives.at(now=7 * DAY, watermark=0); store.scan(0, 10).rows(), len(store.inner)
+([], 1)
+>>> lives.end(now=7 * DAY, watermark=0); lives.begin(now=7 * DAY, watermark=0); len(store.inner)
+0
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.state.contract import Layout, Store
+from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.lives import LIFE
+from sqlwin.state.records import accept, without
+
+
+def lived(layout: Layout) -> Layout:
+    """The layout of the inner store."""
+    columns = (*layout.columns, (LIFE, pl.Int64()))
+    return replace(layout, columns=columns, keys=(*layout.keys, LIFE))
+
+
+class TtlStore:
+    """A `Store` as the operator knows it. inner: a store of `lived` of its layout.
+
+    Records have the columns of `lives.keys`.
+    """
+
+    def __init__(self, inner: Store, lives: Lifetimes) -> None:
+        own = inner.layout
+        self.inner, self.lives = inner, lives
+        self.layout = replace(
+            own,
+            columns=tuple(column for column in own.columns if column[0] != LIFE),
+            keys=tuple(key for key in own.keys if key != LIFE),
+        )
+        assert set(lives.keys) <= set(self.layout.schema), (lives.keys, self.layout)
+        lives.of.append(inner)
+
+    @property
+    def floor(self) -> int:
+        return self.inner.floor
+
+    def put(self, records: pl.DataFrame) -> None:
+        if len(records):
+            self.inner.put(self.lives.assigned(accept(self.layout, records)))
+
+    def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
+        wanted = keys if keys is None or keys.width or self.layout.keys else None
+        found = self.inner.scan(lo, hi, wanted)
+        return without(found, [self.lives.hidden()]).drop(LIFE)
+
+    def expire(self, before: int) -> None:
+        self.inner.expire(before)
+
+    def cut(self, floors: pl.DataFrame) -> None:
+        named = set(self.lives.keys) <= set(floors.columns)
+        self.inner.cut(self.lives.floored(floors) if named else floors)
+
+    def erase(self, gone: pl.DataFrame) -> None:
+        self.inner.erase(gone)
+
+    def __len__(self) -> int:
+        return self.scan(START, END).height
+
+    def _check(self) -> None:
+        self.inner._check()
+        self.lives._check()

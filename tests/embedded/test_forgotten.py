@@ -1,0 +1,166 @@
+"""After its TTL nothing of a key is on disk, once a flush has compacted and one more has passed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sqlwin.embedded.durable import DurableStore
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.errors import StateError
+from sqlwin.sql import script
+from sqlwin.state.blobs import DictBlobs, SqliteBlobs
+from sqlwin.state.codec import MAGIC, decode_segment
+from sqlwin.state.contract import Blobs
+
+DECLARED = """
+CREATE STREAM logins (id BIGINT, user STRING, place STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts{})
+WITH ('state.ttl' = '7 days', 'state.ttl.cleanup' = '{}');
+"""
+QUERIES = {
+    "last": """SELECT user, place FROM logins
+        QUALIFY ROW_NUMBER() OVER (PARTITION BY user ORDER BY ts DESC) = 1""",
+    "counts": "SELECT user, COUNT(*) AS n, MODE(place) AS most FROM logins GROUP BY user",
+    "sets": """SELECT user, place, COUNT(*) AS n FROM logins
+        GROUP BY GROUPING SETS ((user, place), (user))""",
+    "over": """SELECT user, COUNT(*) OVER w AS n, LAG(place) OVER w AS before FROM logins
+        WINDOW w AS (PARTITION BY user ORDER BY ts) EMIT EARLY ON UPDATE RETAIN 2 ROWS""",
+    "windows": """SELECT /*+ STATE_TTL('logins' = '7 days') */ user, window_start, COUNT(*) AS n
+        FROM TUMBLE(TABLE logins, DESCRIPTOR(ts), INTERVAL '1' DAY)
+        GROUP BY user, window_start EMIT LATE ON UPDATE RETAIN 2 ROWS""",
+}
+GONE, STAYS = "ann.the.first@example.org", "bob.the.second@example.org"
+
+
+@pytest.fixture(params=["blobs", "sqlite", "durable"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
+    if request.param == "blobs":
+        yield DictBlobs()
+        return
+    made = (SqliteBlobs if request.param == "sqlite" else DurableStore)(tmp_path / "state")
+    yield made
+    made.close()
+
+
+def query(
+    asked: str, blobs: Blobs | None, cleanup: str = "timers", offset: str = ""
+) -> EmbeddedQuery:
+    text = DECLARED.format(offset, cleanup) + asked
+    return EmbeddedQuery(script(text), blobs=blobs, segment_rows=2)
+
+
+def login(on: EmbeddedQuery, user: str, day: int) -> None:
+    """Two logins of a user on a day, the later one first; the clock is there already."""
+    on.advance(now=f"2024-01-{day:02}T09:00:00Z")
+    places = [("Rome", 12), ("Oslo", 10)]
+    rows = [(day * 100 + hour, place, hour) for place, hour in places]
+    on.push(
+        "logins",
+        [
+            {"id": id_, "user": user, "place": place, "ts": f"2024-01-{day:02}T{hour}:00:00Z"}
+            for id_, place, hour in rows
+        ],
+    )
+    on.flush()
+
+
+def said(blobs: Blobs) -> str:
+    """Everything that any blob says."""
+    return " ".join(_said(blobs.get(name)) for name in blobs.names())
+
+
+def _said(data: bytes) -> str:
+    if data[:4] == MAGIC:
+        return str(decode_segment(data).to_dicts())
+    try:
+        return str(pl.read_ipc_stream(io.BytesIO(data)).to_dicts())
+    except (pl.exceptions.PolarsError, OSError):
+        return data.decode()
+
+
+@pytest.mark.parametrize("asked", QUERIES)
+def test_nothing_of_a_forgotten_key_is_left(asked: str, blobs: Blobs) -> None:
+    kept = query(QUERIES[asked], blobs, offset=", OFFSET id")
+    for day in (1, 2, 3):
+        login(kept, GONE, day)
+    login(kept, STAYS, 4)
+    assert GONE in said(blobs)
+    kept = query(QUERIES[asked], blobs, offset=", OFFSET id")
+    login(kept, STAYS, 9)
+    kept.advance(now="2024-01-10T09:00:00Z")  # 7 days after the last login
+    for _ in range(2):
+        kept.flush()
+    kept._check()
+    assert GONE not in said(blobs)
+    assert STAYS in said(blobs)
+
+
+def test_compaction_leaves_nothing_either_a_quarter_of_the_ttl_later(blobs: Blobs) -> None:
+    kept = query(QUERIES["last"], blobs, "compaction")
+    login(kept, GONE, 1)
+    for day in (2, 4):
+        for n in range(5):
+            login(kept, f"{n}.{STAYS}", day)
+    kept.advance(now="2024-01-09T09:00:00Z")
+    kept.flush()
+    assert GONE in said(blobs)
+    kept.advance(now="2024-01-09T21:00:00Z")  # hidden since the 8th, and not a quarter of all
+    kept.flush()
+    assert GONE in said(blobs)
+    kept.advance(now="2024-01-10T03:00:00Z")
+    for _ in range(2):
+        kept.flush()
+    assert GONE not in said(blobs)
+    assert STAYS in said(blobs)
+
+
+def test_not_even_the_free_pages_of_the_file_say_it(tmp_path: Path) -> None:
+    store = SqliteBlobs(tmp_path / "state")
+    store.put("a", GONE.encode() * 1000)
+    store.put("b", STAYS.encode())
+    store.delete("a")
+    store.close()
+    data = (tmp_path / "state").read_bytes()
+    assert GONE.encode() not in data
+    assert STAYS.encode() in data
+
+
+def test_the_deadline_is_the_next_expiry_and_what_was_due_is_forgotten() -> None:
+    kept = query(
+        "SELECT user, COUNT(*) AS n FROM logins GROUP BY user EMIT EARLY EVERY '8' DAY", None
+    )
+    kept.advance(now="2024-01-01T09:00:00Z")
+    kept.push("logins", [{"user": GONE, "ts": "2024-01-01T09:00:00Z"}])
+    operator, stores = kept._task.query.operator, kept._task.stores
+    assert operator is not None
+    day = 86_400_000_000
+    assert operator.next_deadline(stores) == kept._at.now + 7 * day
+    kept.advance(now="2024-01-08T09:00:00Z")
+    assert operator.next_deadline(stores) == kept._at.now + day  # of what is forgotten
+    kept.advance(now="2024-01-09T09:00:00Z")
+    assert operator.next_deadline(stores) is None
+    assert kept.results().num_rows == 0
+
+
+def test_a_ttl_is_not_put_upon_state_without_one_nor_taken_off() -> None:
+    blobs = DictBlobs()
+    with_ttl = (
+        "SELECT /*+ STATE_TTL('logins' = '{}') */ user, COUNT(*) AS n FROM logins GROUP BY user"
+    )
+    login(query(with_ttl.format("7 days"), blobs), GONE, 1)
+    login(query(with_ttl.format("8 days"), blobs), GONE, 2)  # how long may change
+    with pytest.raises(StateError, match="kept with a TTL or without"):
+        query(with_ttl.format("0"), blobs)
+
+
+def test_a_lost_message_store_is_not_filled_again() -> None:
+    blobs = DictBlobs()
+    login(query(QUERIES["over"], blobs, offset=", OFFSET id"), GONE, 1)
+    for name in [name for name in blobs.names() if name.startswith("rows-")]:
+        blobs.delete(name)
+    with pytest.raises(StateError, match="nobody knows which of its messages a TTL had forgotten"):
+        query(QUERIES["over"], blobs, offset=", OFFSET id")
