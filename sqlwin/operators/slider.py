@@ -21,6 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from sqlwin.errors import QueryError
+from sqlwin.operators.asking import Question, Stretch
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.counting import Counting
@@ -28,6 +30,7 @@ from sqlwin.operators.framing import Call, Mask, evaluate
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.revisions import everything
 from sqlwin.operators.tuples import RING, SLOT
+from sqlwin.schema import PLACE
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,30 @@ class TupleSlider(Counting):
 
     def next_deadline(self, stores: Stores) -> int | None:
         return None
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return {name: self.carried[name] for name in self.partition}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return ("window_end", *self.partition)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        raise QueryError(
+            "the query keeps no windows: each is told full with its message, and then forgotten",
+            legal="messages(…), the last of each partition, which later windows hold",
+        )
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        """Those of the ring: the last size - 1 of each partition."""
+        held = self.numbering.with_counts(everything(stores, RING), self.numbering.counts(stores))
+        live = held.filter(pl.col(NUMBER) > pl.col(COUNT) + 1 - self.size)
+        return stretch.of(live).select(*self.carried, *PLACE)
+
+    # What is held.
 
     def _held(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         held = self.numbering.with_counts(everything(stores, RING), counts)
