@@ -17,9 +17,8 @@ from functools import cached_property
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.embedded.at import At, waiting, write
+from sqlwin.embedded.at import At, waiting, word, write
 from sqlwin.embedded.board import Board
-from sqlwin.runtime.moments import Instant, micros
 from sqlwin.embedded.refused import Refused
 from sqlwin.embedded.sending import Callback, Sending
 from sqlwin.errors import Incomplete, InputError, RunError
@@ -31,6 +30,7 @@ from sqlwin.runtime.files import decoded
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.intake import Rows, frame_of, unknown_columns
 from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.moments import Instant, micros
 from sqlwin.runtime.task import Output, Task
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments import SEGMENT_ROWS
@@ -61,7 +61,7 @@ class EmbeddedQuery(Answers):
             raise InputError(
                 f"an embedded query is one SELECT, the script has {len(script.queries)}"
             )
-        self._explain = explain
+        self._explain, self._wording = explain, script.wording
         self._query = lowering(script.queries[0])
         self._blobs, self._token = blobs, token
         self._at = At.read(blobs, fingerprint(self._query.query))
@@ -241,10 +241,15 @@ class EmbeddedQuery(Answers):
         if self._blobs is None:
             return
         try:
-            self._at = write(self._blobs, self._at, self._token, self._task.commit, outputs)
+            self._at = write(self._blobs, self._at, self._token, self._commit, outputs)
         except BaseException as failure:
             self._failure = failure  # the stores count as written what was not
             raise
+
+    def _commit(self) -> None:
+        self._task.commit()
+        if self._blobs is not None:
+            word(self._blobs, self._wording)
 
     def _ready(self, call: str) -> None:
         self._alive(call)

@@ -110,4 +110,3 @@ def of_keys(rows: pl.DataFrame, keys: pl.DataFrame | None) -> pl.DataFrame:
     if keys is None:
         return rows
     return rows.join(keys, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")
-

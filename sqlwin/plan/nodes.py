@@ -15,12 +15,13 @@ engine that runs them (DuckDB).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from sqlwin.functions import PythonAggregate
 from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
+from sqlwin.plan.wording import Wording
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
@@ -252,9 +253,11 @@ class Script:
     """Everything a text declares and asks for, in the order of the text.
 
     queries: those to run. statements: all that answers, queries to explain among them.
+    wording: what it was bound from, None for plans made by hand.
     """
 
     streams: tuple[Stream, ...]
     queries: tuple[Query, ...]
     settings: tuple[tuple[str, str], ...] = ()
     statements: tuple[Statement, ...] = ()
+    wording: Wording | None = field(default=None, compare=False)

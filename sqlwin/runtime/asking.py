@@ -43,7 +43,7 @@ from sqlwin.operators.asking import STATE, Asked, Question, Stretch, answering
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.facts import Window, counts, window_of
-from sqlwin.plan.nodes import column_of
+from sqlwin.plan.nodes import Scalar, column_of
 from sqlwin.runtime.intake import INSTANT, conform, frame_of
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.moments import Instant, micros
@@ -195,7 +195,8 @@ class Asking:
         edges = {n: column_of(types[n]) for n in ("window_start", "window_end") if n in types}
         first = {**{self._called(name): column for name, column in known.items()}, **edges}
         listed = {n: s for n, s in self.query.output if set(s.inputs) <= set(held)}
-        return tuple({**first, **listed}.items())
+        told: dict[str, Scalar] = {**first, **listed}
+        return tuple(told.items())
 
     def _computed(self, held: pl.DataFrame, columns: Columns) -> pl.DataFrame:
         keep = tuple(name for name in CALLED if name in held.columns)
@@ -256,7 +257,7 @@ _FITS: tuple[tuple[Any, tuple[type, ...]], ...] = (
     (pa.types.is_boolean, (bool,)),
     (pa.types.is_integer, (int,)),
     (pa.types.is_floating, (int, float)),
-    (pa.types.is_decimal, (int, Decimal, str)),
+    (pa.types.is_decimal, (int, float, Decimal, str)),
     (pa.types.is_string, (str,)),
     (pa.types.is_binary, (bytes, str)),
     (pa.types.is_timestamp, (datetime, str)),

@@ -18,7 +18,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlwin.errors import InputError
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
+from sqlwin.spark.checkpoint import asked
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.pack import packer
 from sqlwin.spark.program import Program, settled
@@ -55,7 +57,7 @@ class SparkQuery:
         drain: then end the input. The sources are not ours, so that is a second start.
         """
         folder = Folder(str(checkpoint.resolve() / "sqlwin"))
-        program = settled(self._program, folder)
+        program = settled(self._program, folder, self.script.wording)
         for end in [False, True] if drain else [False]:
             frame = bucketed(self._packed(program, folder.path, end), program)
             writer = frame.writeStream.option("checkpointLocation", str(checkpoint / "spark"))
@@ -65,10 +67,17 @@ class SparkQuery:
     def start(self, on_came: OnCame, checkpoint: Path, **trigger: Any) -> StreamingQuery:
         """Start and go on; `trigger` as that of a DataStreamWriter."""
         folder = Folder(str(checkpoint.resolve() / "sqlwin"))
-        program = settled(self._program, folder)
+        program = settled(self._program, folder, self.script.wording)
         frame = bucketed(self._packed(program, folder.path, False), program)
         writer = frame.writeStream.option("checkpointLocation", str(checkpoint / "spark"))
         return writer.foreachBatch(delivered(program, folder, on_came)).trigger(**trigger).start()
+
+    def state(self, checkpoint: str | Path, as_of: int | None = None) -> Snapshot:
+        """What can be asked of the state of `results()` or `errors()`, started with this
+        `checkpointLocation`; as `sqlwin.spark.state`, which asks those that `run` has made.
+        """
+        query = self._program.lowered[0]
+        return asked(self.spark, Path(checkpoint).resolve(), query, as_of)
 
     @property
     def _program(self) -> Program:

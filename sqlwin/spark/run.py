@@ -104,7 +104,8 @@ def start(
     partitions = int(spark.conf.get(SHUFFLE) or 1)
     asked = run_settings(script.settings)
     buckets = buckets or asked.buckets or partitions
-    program = settled(Program(script.queries, partitions, buckets, counted), folder)
+    program = Program(script.queries, partitions, buckets, counted)
+    program = settled(program, folder, script.wording)
     source = Settings(
         program.dump(),
         input,
