@@ -26,13 +26,10 @@ sqlwin.errors.InputError: 7 is no key: its p is a STRING, not 7
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import date, datetime
-from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -44,15 +41,14 @@ from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.facts import Window, counts, window_of
 from sqlwin.plan.nodes import Scalar, column_of
-from sqlwin.runtime.intake import INSTANT, conform, frame_of
+from sqlwin.runtime.intake import INSTANT
+from sqlwin.runtime.keys import Key, key_of
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.moments import Instant, micros
 from sqlwin.runtime.scalars import Columns, evaluate
-from sqlwin.schema import PLACE, REVISION, ROW_KEY, TS, Column, type_name
+from sqlwin.schema import PLACE, REVISION, ROW_KEY, TS, Column
 
-Key = Any
-"""A dict by column, a tuple in the order of the keys, or the value of the only key."""
-
+EDGES: tuple[str, ...] = ("window_start", "window_end")
 PASSES = "__passes"
 CALLED = {
     STATE: "state",
@@ -138,21 +134,9 @@ class Asking:
     # Questions.
 
     def keyed(self, key: Key) -> pl.DataFrame:
-        """One line with the operator's key columns; InputError where `key` is no key."""
-        columns = self._keys
-        if not columns:
-            raise InputError("the query has no keys: ask windows(start, end)")
-        values = _by_name(key, [column.name for column in columns])
-        if values is None:
-            legal = ", ".join(f"{c.name} {type_name(c.type)}" for c in columns)
-            raise InputError(f"{key!r} is no key of this query: legal is a value for {legal}")
-        for column in columns:
-            if not _fits(values[column.name], column.type):
-                raise _unfit(key, column, values[column.name])
-        found = conform(frame_of([values], columns), columns)
-        for _, reason in found.malformed:
-            raise InputError(f"{key!r} is no key: its {reason}")
-        return found.rows.rename(dict(zip(found.rows.columns, self.operator.key, strict=True)))
+        """One line of the operator's key columns; InputError where `key` is no key."""
+        found = key_of(key, self._keys)
+        return found.rename(dict(zip(found.columns, self.operator.key, strict=True)))
 
     def point(self, at: Instant | None, otherwise: int) -> int:
         """An instant in microseconds, or a message number."""
@@ -191,11 +175,10 @@ class Asking:
     def _columns(self, held: Sequence[str]) -> Columns:
         """Keys, edges, and what of the select list can be told of these columns."""
         types = {c.name: c for c in self._window.schema}
-        known = {name: column_of(types[name]) for name in self.operator.key}
-        edges = {n: column_of(types[n]) for n in ("window_start", "window_end") if n in types}
-        first = {**{self._called(name): column for name, column in known.items()}, **edges}
+        keys = {self._called(name): column_of(types[name]) for name in self.operator.key}
+        edges = {name: column_of(types[name]) for name in EDGES if name in types}
         listed = {n: s for n, s in self.query.output if set(s.inputs) <= set(held)}
-        told: dict[str, Scalar] = {**first, **listed}
+        told: dict[str, Scalar] = {**keys, **edges, **listed}
         return tuple(told.items())
 
     def _computed(self, held: pl.DataFrame, columns: Columns) -> pl.DataFrame:
@@ -243,36 +226,3 @@ class Asking:
         """A key's name in the select list; its own where that does not pass it on."""
         passed = (n for n, s in self.query.output if s.is_column and s.inputs == (key,))
         return next(passed, key)
-
-
-def _by_name(key: Key, names: list[str]) -> dict[str, Any] | None:
-    """The values of a key by column; None where they are others, or of another number."""
-    if isinstance(key, Mapping):
-        return dict(key) if set(key) == set(names) else None
-    parts = tuple(key) if isinstance(key, tuple | list) else (key,)
-    return dict(zip(names, parts, strict=True)) if len(parts) == len(names) else None
-
-
-_FITS: tuple[tuple[Any, tuple[type, ...]], ...] = (
-    (pa.types.is_boolean, (bool,)),
-    (pa.types.is_integer, (int,)),
-    (pa.types.is_floating, (int, float)),
-    (pa.types.is_decimal, (int, float, Decimal, str)),
-    (pa.types.is_string, (str,)),
-    (pa.types.is_binary, (bytes, str)),
-    (pa.types.is_timestamp, (datetime, str)),
-    (pa.types.is_date, (date, str)),
-)
-
-
-def _fits(value: Any, type_: pa.DataType) -> bool:
-    """Whether a Python value may stand for a value of the type; a bool is no number."""
-    legal = next((kinds for of, kinds in _FITS if of(type_)), None)
-    if value is None or legal is None:
-        return True
-    return isinstance(value, legal) and isinstance(value, bool) == (legal == (bool,))
-
-
-def _unfit(key: Key, column: Column, value: Any) -> InputError:
-    legal = f"its {column.name} is a {type_name(column.type)}, not {value!r}"
-    return InputError(f"{key!r} is no key: {legal}")
