@@ -164,7 +164,7 @@ def test_windows_in_messages_are_asked_by_numbers() -> None:
     assert q.windows(4).num_rows == 0
     q.push("orders", [order(6, "03:00")])
     assert q.windows(4)["first_offset"].to_pylist() == [6]
-    with pytest.raises(InputError, match="measured in messages: '2024.*' is no message number"):
+    with pytest.raises(InputError, match=r"measured in messages: '2024.*' is no message number"):
         q.windows("2024-01-01T09:00:00Z")
 
 

@@ -26,7 +26,7 @@ def test_seeds_that_failed_hold() -> None:
 
 
 def test_new_seeds_come_after_those_kept_and_share_the_properties() -> None:
-    new = list(chunks(7, 4 * CHUNK))[len(kept()) :]
+    new = list(chunks(7, len(searching.PROPERTIES) * CHUNK))[len(kept()) :]
     assert new == [(name, 7 + at) for at, name in enumerate(searching.PROPERTIES)]
 
 

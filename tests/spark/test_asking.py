@@ -162,7 +162,7 @@ def test_beside_a_running_writer(spark: SparkSession, tmp_path: Path) -> None:
         while not (state / "spark" / "commits" / "0").exists():
             time.sleep(0.1)
         seen = []
-        for minute in range(1, 7):
+        for minute in range(1, 4):
             land(tmp_path, minute)
             seen.append(counted(sqlwin.spark.state(spark, state)))
         running.processAllAvailable()
@@ -172,8 +172,8 @@ def test_beside_a_running_writer(spark: SparkSession, tmp_path: Path) -> None:
         running.stop()
     assert all(each == [4] * len(each) for each in seen), seen
     assert [len(each) for each in seen] == sorted(len(each) for each in seen)
-    assert len(seen[-1]) == 7
-    assert counted(sqlwin.spark.state(spark, state)) == [4] * 7  # stopped
+    assert len(seen[-1]) == 4
+    assert counted(sqlwin.spark.state(spark, state)) == [4] * 4  # stopped
 
 
 def test_a_query_over_dataframes(spark: SparkSession, tmp_path: Path) -> None:
