@@ -110,8 +110,8 @@ class Answers(ABC):
         asking = self._asking
         if join_keys is not None:
             raise QueryError("join_keys are of joins, and the query joins nothing")
-        first = asking.place(start_time, start_offset, START)
-        last = asking.place(end_time, end_offset, END)
+        first = asking.place(start_time, start_offset, (START, -(2**63)))
+        last = asking.place(end_time, end_offset, (END, 2**63 - 1))
         stretch = Stretch(first, last, None if key is None else asking.keyed(key))
         with self._looking(stretch.keys) as buckets:
             return asking.messages(stretch, buckets).to_arrow()
@@ -146,12 +146,16 @@ class Asking:
             raise InputError(f"the windows are measured in messages: {at!r} is no message number")
         return micros(at)
 
-    def place(self, time: Instant | None, offset: int | None, otherwise: int) -> tuple[int, int]:
+    def place(
+        self, time: Instant | None, offset: int | None, otherwise: tuple[int, int]
+    ) -> tuple[int, int]:
         """Of a message: (time, offset)."""
         if self._counted and time is not None:
             raise InputError("the windows are measured in messages: ask by offsets alone")
-        at = 0 if self._counted else self.point(time, otherwise)
-        return at, otherwise if offset is None else offset
+        if offset is not None and (isinstance(offset, bool) or not isinstance(offset, int)):
+            raise InputError(f"an offset is an integer, not {offset!r}")
+        at = 0 if self._counted else self.point(time, otherwise[0])
+        return at, otherwise[1] if offset is None else offset
 
     # Answers.
 

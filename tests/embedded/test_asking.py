@@ -140,6 +140,10 @@ def test_messages_are_there_where_an_aggregate_needs_them() -> None:
     assert ids(at("00:20"), 2, at("02:30"), 4) == [2, 3, 4]
     assert ids(at("00:20"), 3, at("02:30"), 3) == [3]
     assert ids(end_time=at("01:00")) == [1, 2, 3]
+    q.push("orders", [order(2**63 - 1, "02:50")])
+    assert ids(at("02:40"), None, at("02:50")) == [5, 2**63 - 1]
+    with pytest.raises(InputError, match="an offset is an integer, not '2'"):
+        ids(start_offset="2")
     with pytest.raises(QueryError, match="join_keys are of joins"):
         ids(join_keys="tea")
 
