@@ -1,4 +1,4 @@
-"""The command line: `sqlwin run`, `sqlwin explain`, `sqlwin check`.
+"""The command line: `sqlwin run`, `sqlwin explain`, `sqlwin check`, `sqlwin state`.
 
 Results go to stdout, everything else to stderr. Exit codes: 0; 2 for a mistake
 in the query, with one readable message; 1 for a failure while it runs.
@@ -7,17 +7,24 @@ in the query, with one readable message; 1 for a failure while it runs.
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
+from sqlwin.runtime.admission import MESSAGES
 from sqlwin.runtime.load import Load, load
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
 
@@ -27,6 +34,8 @@ MISTAKE, FAILURE = 2, 1
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
+        if arguments.command == "state":
+            return _state(arguments)
         command = {"run": _run, "explain": _explain, "check": _check}[arguments.command]
         return command(arguments, _script(arguments))
     except (QueryError, InputError) as mistake:
@@ -61,7 +70,20 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")
     run.add_argument("--drain", action="store_true", help="close every window at the end")
     run.add_argument("--follow", action="store_true", help="go on as files arrive")
+    _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
     return parser
+
+
+def _add_state(state: argparse.ArgumentParser) -> None:
+    state.add_argument("file", type=Path, metavar="CHECKPOINT", help="of either engine")
+    state.add_argument("--key", metavar="JSON", help='the windows of a key: \'"tea"\', {"k": 1}')
+    state.add_argument("--from", dest="since", metavar="TS", help="windows, or messages, from here")
+    state.add_argument("--to", metavar="TS", help="to here, both included")
+    state.add_argument("--store", metavar="NAME", help="the records of one store")
+    state.add_argument("--sql", metavar="SELECT", help="a SELECT over the stores by name")
+    state.add_argument("--batch", type=int, metavar="N", help="as of an earlier batch")
+    state.add_argument("--query", type=int, default=0, metavar="N", help="of the script, from 0")
+    state.add_argument("--format", choices=("table", "json", "csv"), default="table")
 
 
 def _script(arguments: argparse.Namespace) -> Script:
@@ -130,6 +152,60 @@ def _load(arguments: argparse.Namespace) -> Load | None:
     if given != [None, None] or arguments.width is not None:
         raise InputError("--rate and --keys go together: explain q.sql --rate 1000/s --keys 1e6")
     return None
+
+
+def _state(arguments: argparse.Namespace) -> int:
+    found: pl.DataFrame = pl.from_arrow(_asked(arguments, _snapshot(arguments)))  # type: ignore[assignment]
+    screen(arguments.format, sys.stdout)(found)
+    return 0
+
+
+def _snapshot(arguments: argparse.Namespace) -> Snapshot:
+    from sqlwin.embedded import checkpoint as embedded
+
+    path: Path = arguments.file
+    if embedded.is_checkpoint(path):
+        return embedded.state(path, arguments.query, arguments.batch)
+    if not (path / "sqlwin").is_dir():
+        raise InputError(f"{path} is no checkpoint: it is of neither engine")
+    from sqlwin.spark.checkpoint import state
+    from sqlwin.spark.session import local_session
+
+    Progress(sys.stderr).starting("Spark")
+    return state(local_session(), path, arguments.batch, arguments.query)
+
+
+def _asked(arguments: argparse.Namespace, state: Snapshot) -> pa.Table:
+    """A SELECT, messages, the records of a store, windows, or else the stores."""
+    since, until = _at(arguments.since), _at(arguments.to)
+    key = None if arguments.key is None else _key(arguments.key)
+    narrowed = (since, until, key) != (None, None, None)
+    if arguments.sql is not None and (narrowed or arguments.store is not None):
+        raise InputError("--sql stands alone: say the rest in its WHERE")
+    if arguments.sql is not None:
+        return state.sql(arguments.sql)
+    if arguments.store in MESSAGES and narrowed:
+        return state.messages(start_time=since, end_time=until, key=key)
+    if arguments.store is not None and narrowed:
+        raise InputError("--key, --from and --to ask windows, or --store messages")
+    if arguments.store is not None:
+        return state.records(arguments.store)
+    return state.windows(since, until, key) if narrowed else state.stores()
+
+
+def _key(text: str) -> object:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise InputError(
+            f"--key is JSON, such as '\"tea\"' or '{{\"k\": 1}}', not {text}"
+        ) from None
+    return found if isinstance(found, dict | list) else [found]
+
+
+def _at(text: str | None) -> str | int | None:
+    """An instant, or a number of microseconds or of a message."""
+    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else text
 
 
 def _check(arguments: argparse.Namespace, asked: Script) -> int:

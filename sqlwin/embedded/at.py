@@ -19,10 +19,11 @@ from dataclasses import asdict, dataclass, replace
 import polars as pl
 
 from sqlwin.errors import InputError, RunError
+from sqlwin.plan.wording import Wording
 from sqlwin.runtime.kept import VERSION, check_version
 from sqlwin.state.contract import Blobs
 
-POSITION, WAITING = "position", "waiting"
+POSITION, WAITING, WORDING = "position", "waiting", "query"
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,12 @@ def keep(blobs: Blobs, outputs: pl.DataFrame) -> None:
     out = io.BytesIO()
     outputs.write_ipc_stream(out)
     blobs.put(WAITING, out.getvalue())
+
+
+def word(blobs: Blobs, wording: Wording | None) -> None:
+    """Leave what the query was asked in, for those who ask its state."""
+    if wording is not None:
+        blobs.put(WORDING, wording.dump().encode())
 
 
 def write(blobs: Blobs, at: At, token: str, state: Callable[[], None], outputs: pl.DataFrame) -> At:

@@ -10,29 +10,33 @@ those that wait, or, of a flush, those that were cleared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.embedded.at import At, waiting, write
+from sqlwin.embedded.at import At, waiting, word, write
 from sqlwin.embedded.board import Board
-from sqlwin.embedded.moments import Instant, micros
 from sqlwin.embedded.refused import Refused
 from sqlwin.embedded.sending import Callback, Sending
 from sqlwin.errors import Incomplete, InputError, RunError
+from sqlwin.operators.contract import Stores
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Script, Stream
+from sqlwin.runtime.asking import Answers, Asking
 from sqlwin.runtime.files import decoded
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.intake import Rows, frame_of, unknown_columns
 from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.moments import Instant, micros
 from sqlwin.runtime.task import Output, Task
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments import SEGMENT_ROWS
 
 
-class EmbeddedQuery:
+class EmbeddedQuery(Answers):
     """One SELECT, running. See `sqlwin.query`.
 
     *Standalone*: outputs wait until `results` takes them; `flush` clears them and writes
@@ -57,7 +61,7 @@ class EmbeddedQuery:
             raise InputError(
                 f"an embedded query is one SELECT, the script has {len(script.queries)}"
             )
-        self._explain = explain
+        self._explain, self._wording = explain, script.wording
         self._query = lowering(script.queries[0])
         self._blobs, self._token = blobs, token
         self._at = At.read(blobs, fingerprint(self._query.query))
@@ -193,6 +197,16 @@ class EmbeddedQuery:
         """
         return {self._query.stream.name: self._task.replay_from(self._at.pushed)}
 
+    # --- what is asked; `Answers` has the calls ---
+
+    @cached_property
+    def _asking(self) -> Asking:
+        return Asking(self._query)
+
+    def _looking(self, keys: pl.DataFrame | None) -> AbstractContextManager[Sequence[Stores]]:
+        self._unbroken()
+        return nullcontext([self._task.whole()])
+
     def _check(self) -> None:
         self._task.stores._check()
 
@@ -227,10 +241,15 @@ class EmbeddedQuery:
         if self._blobs is None:
             return
         try:
-            self._at = write(self._blobs, self._at, self._token, self._task.commit, outputs)
+            self._at = write(self._blobs, self._at, self._token, self._commit, outputs)
         except BaseException as failure:
             self._failure = failure  # the stores count as written what was not
             raise
+
+    def _commit(self) -> None:
+        self._task.commit()
+        if self._blobs is not None:
+            word(self._blobs, self._wording)
 
     def _ready(self, call: str) -> None:
         self._alive(call)
@@ -238,6 +257,9 @@ class EmbeddedQuery:
 
     def _alive(self, call: str = "this") -> None:
         self._sending.check_outside(call)
+        self._unbroken()
+
+    def _unbroken(self) -> None:
         if self._failure is not None:
             why = str(self._failure) or type(self._failure).__name__
             raise RunError(f"the query has failed and takes nothing more: {why}")

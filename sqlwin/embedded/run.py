@@ -16,6 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sqlwin.embedded.at import word
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
@@ -80,7 +81,7 @@ class _Runner:
 
     def __init__(self, script: Script, number: int, outlet: Outlet, options: RunOptions) -> None:
         query = script.queries[number]
-        self.options = options
+        self.options, self.wording = options, script.wording
         self.query = lower(query)
         self.plan = fingerprint(query)
         self.path = source_path(self.query.stream)
@@ -149,6 +150,7 @@ class _Runner:
             return
         with self.blobs.transaction():
             self.task.commit()
+            word(self.blobs, self.wording)
             self.blobs.put(PROGRESS, json.dumps(asdict(self.progress)).encode())
 
     def _restored(self) -> _Progress:
@@ -169,10 +171,14 @@ def now() -> int:
     return time.time_ns() // 1_000
 
 
+def file_of(checkpoint: Path, number: int) -> Path:
+    return checkpoint / f"query-{number}.sqlite"
+
+
 def _blobs(checkpoint: Path | None, number: int) -> SqliteBlobs | None:
     if checkpoint is None:
         return None
-    file = checkpoint / f"query-{number}.sqlite"
+    file = file_of(checkpoint, number)
     try:
         checkpoint.mkdir(parents=True, exist_ok=True)
         return SqliteBlobs(file)

@@ -23,18 +23,20 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import ENDLESS, WINDOW_END, ends_of, start_of
+from sqlwin.operators.asking import STATE, Question, Stretch
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
-from sqlwin.operators.contents import LAST, PANE, ROWS, Contents
+from sqlwin.operators.contents import EXTENT, LAST, MESSAGES, PANE, ROWS, Contents
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.retention import Retention
 from sqlwin.operators.revisions import ADDED, FULL, STORE, Revisions
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT
+from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY
 from sqlwin.windows import Aligned, Whole
 
 
@@ -138,6 +140,30 @@ class WindowAggregator(Correcting):
         for out in (known, self.retention.retired(near, stores)):
             near = near.join(out, on=near.columns, how="anti", nulls_equal=True)
         return near
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return {name: dtype for name, dtype in self.keys.items() if name not in PLACE}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (*reversed(self.edges), *self.by.names)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        held = self.contents.within(question, stores)
+        gone = self.retention.retired(held, stores)
+        kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
+        known = self._keyed(self._edged(self.looked_at(kept, stores)))
+        return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        if not self.contents.whole:
+            names = ", ".join(fold.call.name for fold in self.folds)
+            told = f": {names} is kept as partial results" if names else ""
+            raise QueryError(f"the query keeps no messages{told}")
+        return stretch.stored(stores[MESSAGES])
 
     # What rows touch.
 

@@ -11,6 +11,7 @@ Invariant: the rows of the messages store are those the panes count.
 
     panes      what on_batch was given, as panes
     closing    windows that end in a range, merged of their panes
+    within     windows that hold an instant of a range, the same
     of         the given windows, the same
     valued     either, with the results beside them
 
@@ -29,10 +30,11 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.errors import OverflowInAggregate
-from sqlwin.instants import format_instant
+from sqlwin.instants import END, START, format_instant
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
+from sqlwin.operators.asking import Question
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.schema import PLACE, POSITION, SEQ, TS
@@ -126,12 +128,22 @@ class Contents:
 
     # Windows out.
 
-    def closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
-        """The windows with closed < end <= watermark that hold a row, merged."""
-        panes = stores[PANES].scan(*span_of(self.window, closed + 1, watermark))
+    def closing(
+        self, closed: int, watermark: int, stores: Stores, keys: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """The windows with closed < end <= watermark that hold a row, merged; of some keys."""
+        panes = stores[PANES].scan(*span_of(self.window, closed + 1, watermark), keys)
         held = ends_of(panes, PANE, self.window)
         ending = held.filter(pl.col(WINDOW_END) > closed, pl.col(WINDOW_END) <= watermark)
         return _merged(ending, self.identity, self.incremental)
+
+    def within(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """The windows that hold an instant of lo <= t <= hi, merged."""
+        if isinstance(self.window, Whole):
+            return self.closing(START, END, stores, question.keys)
+        last = min(question.hi + self.window.size, END)
+        near = self.closing(question.lo, last, stores, question.keys)
+        return near.filter(start_of(pl.col(WINDOW_END), self.window) <= question.hi)
 
     def of(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`windows` merged, their other columns kept; one that holds no row is left out."""

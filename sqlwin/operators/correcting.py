@@ -30,6 +30,7 @@ from abc import ABC, abstractmethod
 
 import polars as pl
 
+from sqlwin.operators.asking import stated
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.revisions import LATE, SHOWN, WAITING, WORD, Revisions
@@ -100,6 +101,11 @@ class Correcting(ABC):
             self._changes(part, WORD).with_columns(pl.lit(w).alias(WAITED)) for part, w in parts
         ]
         return pl.concat(emitted)
+
+    def looked_at(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """These windows as `asking` has them, with values; nothing is emitted or settled."""
+        judged = self._judged(self.revisions.was(windows, stores), stores)
+        return stated(self._valued(judged, stores))
 
     def nothing(self) -> pl.DataFrame:
         return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})

@@ -56,6 +56,15 @@ class Leaving:
             return records.filter(pl.Series(records[TS].to_numpy() < mark))
         return records.join(self._waiting(stores), on=list(POSITION), how="anti")
 
+    def kept(self, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
+        """The rows with lo <= ts < hi that are not retired, in order."""
+        if not self.fullness.counting:
+            rows = stores[ROWS].scan(lo, hi)
+        else:
+            rows = self.reading.all_rows(stores).filter(pl.col(TS) >= lo, pl.col(TS) < hi)
+        gone = self.retired(rows, stores).select(POSITION)
+        return rows.join(gone, on=list(POSITION), how="anti", maintain_order="left")
+
     def leave(self, stores: Stores) -> None:
         """Drop what only retired rows need; what waited of them was emitted."""
         if self._ends_never:

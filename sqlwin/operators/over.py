@@ -30,6 +30,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import END
+from sqlwin.operators.asking import STATE, Question, Stretch, of_keys
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.correcting import Correcting
@@ -43,7 +44,7 @@ from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions
 from sqlwin.operators.sharing import Shares, shares_of
 from sqlwin.operators.touching import FILLED, Touching
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS
+from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS
 
 __all__ = ["ROWS", "OverAggregator"]
 
@@ -206,6 +207,28 @@ class OverAggregator(Correcting):
     def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
         known = rows.select(self.identity)
         return known.unique(maintain_order=True) if self.per_instant else known
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return {name: self.carried[name] for name in self.limits.buckets}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return POSITION
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Of rows at an instant of the question; a sliding window holds some instant of it."""
+        reach = self.calls[0].frame.preceding if self.per_instant else 0
+        last = END if reach is None else question.hi + reach
+        rows = self.leaving.kept(question.lo, last + 1, stores)
+        windows = self._identities(of_keys(rows, question.keys))
+        known = self.looked_at(windows, stores).sort(POSITION)
+        return known.select(*self.output, STATE, REVISION, *PLACE, self._row_key(known))
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return stretch.stored(stores[ROWS])
 
     # What goes out.
 

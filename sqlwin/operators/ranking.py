@@ -34,10 +34,12 @@ import polars as pl
 from sqlwin.kernels.panes import ENDLESS
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.asking import STATE, Question, Stretch, of_keys
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
+from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import WAITED
-from sqlwin.schema import EMIT, ROW_KEY
+from sqlwin.schema import EMIT, REVISION, ROW_KEY
 
 RANKED = "ranked"
 AT = "__at"
@@ -107,6 +109,33 @@ class WindowRanker:
     def nothing(self) -> pl.DataFrame:
         return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
 
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        inner = self.inner.key
+        return {name: inner[name] for name in self.partition} if self.inner.per_row else inner
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (*reversed(self.inner.edges), *self.partition, self.name, ROW_KEY)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Ranked among all that share their window, whatever the key asked for."""
+        all_ = self.inner.windows(replace(question, keys=None), stores)
+        now = all_.drop(REVISION).with_columns(self._at)
+        known = self._known(now, stores)
+        gone = known.join(now, on=ROW_KEY, how="anti").drop(self.name, WAS)
+        ranked = self._by.of(pl.concat([now, gone], how="diagonal"), self.name, self._ties)
+        sent = known.select(ROW_KEY, pl.col(WAS).alias(REVISION))
+        told = ranked.drop_nulls(STATE).join(sent, on=ROW_KEY, how="left")
+        return of_keys(told, question.keys).select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return self.inner.messages(stretch, stores)
+
+    # What goes out.
+
     def _ranked(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What the emission changes in its windows."""
         if emitted.is_empty():
@@ -136,21 +165,34 @@ class WindowRanker:
         rows = pl.concat([now, self._marked(gone, sent=False)])
         old = known.select(ROW_KEY, WAS, *(pl.col(c).alias(OLD + c) for c in self.output))
         beside = rows.join(old, on=ROW_KEY, how="left")
-        by = Standing(self.standing.function, (AT, *self.partition), self.standing.order)
-        placed = by.of(beside, self.name, ties=self.inner.by.names)
+        placed = self._by.of(beside, self.name, self._ties)
         return placed.with_columns(pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)))
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
-        end = pl.col("window_end").cast(pl.Int64) if self._ends else pl.lit(ENDLESS, pl.Int64)
-        marks = (end.alias(AT), pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED)
+        marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED)
         return rows.select(*self.inner.output, ROW_KEY, *marks)
 
     def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What was last sent of the same windows and partitions."""
         windows = sent.select(AT, *self.partition).unique()
+        if windows.is_empty():
+            return stores[RANKED].scan(0, 0)
         keys = windows.select(self.partition) if self.partition else None
         known = stores[RANKED].scan(*bounds(windows[AT]), keys)
         return known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+
+    @property
+    def _by(self) -> Standing:
+        return Standing(self.standing.function, (AT, *self.partition), self.standing.order)
+
+    @property
+    def _ties(self) -> tuple[str, ...]:
+        return (*self.inner.keys, ROW_KEY)
+
+    @property
+    def _at(self) -> pl.Expr:
+        end = pl.col("window_end").cast(pl.Int64) if self._ends else pl.lit(ENDLESS, pl.Int64)
+        return end.alias(AT)
 
     @property
     def _ends(self) -> bool:

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from sqlwin.errors import QueryError
+from sqlwin.operators.asking import FULL_WINDOW, STATE, Question, Stretch, of_keys
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.framing import evaluate
-from sqlwin.operators.numbering import AT, NUMBER
+from sqlwin.operators.numbering import AT, COUNT, NUMBER
+from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.schema import PLACE, POSITION
 
@@ -40,6 +43,22 @@ class TupleRunner(TupleSlider):
         values = evaluate(ordered, self.calls, every, NUMBER, self.stream, before)
         stores[SUMS].put(self.sums(rows))
         return self.told(ordered.with_columns(**values), pl.lit(1, pl.Int64))
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Of each partition the one of all messages so far: window, values, and what is carried
+        of the partition alone."""
+        sums = of_keys(everything(stores, SUMS).drop(AT), question.keys)
+        numbered = self.numbering.with_counts(sums, everything(stores, COUNTS))
+        found = numbered.filter(pl.col(COUNT) >= question.lo, question.hi >= 1)
+        edges = pl.lit(1, pl.Int64).alias("window_start"), (pl.col(COUNT) + 1).alias("window_end")
+        values = [call.fold.finish(found).alias(call.name) for call in self.calls]
+        full = pl.lit(FULL_WINDOW).alias(STATE)
+        return found.with_columns(*edges, *values, full).select(
+            *self.partition, "window_start", "window_end", *(c.name for c in self.calls), STATE
+        )
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        raise QueryError("the query keeps no messages: those so far are kept as partial results")
 
     def sums(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Records of the store: rows of a partition as one accumulator."""

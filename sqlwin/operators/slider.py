@@ -21,13 +21,17 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from sqlwin.errors import QueryError
 from sqlwin.kernels.frames import Mask
+from sqlwin.operators.asking import Question, Stretch
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.counting import Counting
 from sqlwin.operators.framing import Call, evaluate
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
+from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.tuples import RING, SLOT
+from sqlwin.schema import PLACE
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,30 @@ class TupleSlider(Counting):
 
     def next_deadline(self, stores: Stores) -> int | None:
         return None
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return {name: self.carried[name] for name in self.partition}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return ("window_end", *self.partition)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        raise QueryError(
+            "the query keeps no windows: each is told full with its message, and then forgotten",
+            legal="messages(…), the last of each partition, which later windows hold",
+        )
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        """Those of the ring: the last size - 1 of each partition."""
+        held = self.numbering.with_counts(everything(stores, RING), everything(stores, COUNTS))
+        live = held.filter(pl.col(NUMBER) > pl.col(COUNT) + 1 - self.size)
+        return stretch.of(live).select(*self.carried, *PLACE)
+
+    # What is held.
 
     def _held(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         held = self.numbering.with_counts(everything(stores, RING), counts)

@@ -41,14 +41,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
+from sqlwin.operators.asking import OPEN_WINDOW, STATE, Question, Stretch, of_keys
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key_at
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.counting import Counting
 from sqlwin.operators.revisions import DUE, WAITING
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION
+from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, TS
 
 TOP, RANKINGS = "top", "rankings"
 SLOT, SENT = "__slot", "__sent"
@@ -120,6 +122,28 @@ class TopRows(Counting):
 
     def next_deadline(self, stores: Stores) -> int | None:
         return stores.pending
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return {name: self.carried[name] for name in self.partition}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (*self.partition, self.name, *POSITION)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """The rows that have a place within `limit` now, and came at an instant of the question."""
+        rankings = of_keys(everything(stores, RANKINGS), question.keys)
+        placed = self._placed(self._held(rankings, stores)).filter(self._within)
+        found = placed.filter(pl.col(TS) >= question.lo, pl.col(TS) <= question.hi)
+        revision = pl.when(pl.col(WAS) >= 0).then(pl.col(WAS)).alias(REVISION)
+        state = pl.lit(OPEN_WINDOW).alias(STATE)
+        return found.select(*self.output, state, revision, *PLACE, row_key_at(self.stream))
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        raise QueryError("the query keeps no messages, but the rows that are ranked: windows(…)")
 
     # What goes out.
 

@@ -34,10 +34,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.errors import OverflowInAggregate
+from sqlwin.errors import OverflowInAggregate, QueryError
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
+from sqlwin.operators.asking import STATE, Question, Stretch, of_keys, stated
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
 from sqlwin.operators.contents import FIRST, LAST, PANE
 from sqlwin.operators.contract import Stores, everything
@@ -47,7 +48,7 @@ from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
 from sqlwin.policies import Policy
-from sqlwin.schema import PLACE, POSITION, SEQ
+from sqlwin.schema import PLACE, POSITION, REVISION, ROW_KEY, SEQ
 from sqlwin.windows import Hop
 
 RING = "ring"
@@ -139,12 +140,38 @@ class TupleAggregator(Counting, Correcting):
         return self._beside(windows, self._held(stores))
 
     def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        ordered = self._keyed(known).sort("window_end", *self.keys)
+        return changes(ordered, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+
+    def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
         start = pl.col(WINDOW).alias("window_start")
         end = (pl.col(WINDOW) + self.hop.size).alias("window_end")
-        keyed = known.with_columns(start, end).sort("window_end", *self.keys)
         identity = {**self.keys, "window_start": pl.Int64(), "window_end": pl.Int64()}
-        emitted = changes(keyed.with_columns(row_key(identity)), emit, self.withdraw)
-        return emitted.select(*self.output, *CHANGE_SCHEMA)
+        return known.with_columns(start, end).with_columns(row_key(identity))
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return self.keys
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return ("window_end", *self.keys)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Those that are open, and the last that became full, by the numbers of messages."""
+        end = pl.col(WINDOW) + self.hop.size
+        held = of_keys(self._held(stores), question.keys).filter(
+            end > pl.col(COUNT), end > question.lo, pl.col(WINDOW) <= question.hi
+        )
+        judged = held.select(*self.revisions.identity, self._is_full.alias(FULL)).unique()
+        known = stated(self._beside(self.revisions.was(judged, stores), held))
+        keyed = self._keyed(known)
+        return keyed.select(*self.output, STATE, REVISION, FIRST, LAST, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        raise QueryError("the query keeps no messages: its windows are kept as partial results")
 
     # From messages to panes to windows.
 
@@ -210,4 +237,4 @@ class TupleAggregator(Counting, Correcting):
                 last = f"its last row is {self.stream} at position {window[LAST]}"
                 place = f"the window from message {window[WINDOW]}; {last}"
                 raise OverflowInAggregate(fold.call.name, place) from None
-        return merged.select(*self.revisions.identity, *values)
+        return merged.select(*self.revisions.identity, FIRST, LAST, *values)

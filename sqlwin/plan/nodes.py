@@ -14,12 +14,13 @@ the Project above.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from sqlwin.functions import PythonAggregate
 from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
+from sqlwin.plan.wording import Wording
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
@@ -251,12 +252,14 @@ Statement = Query | Describe | ShowStreams
 class Script:
     """Everything a text declares and asks for, in the order of the text.
 
-    statements: all that answers, queries to explain among them.
+    statements: all that answers, queries to explain among them. wording: what it was
+    bound from, None for plans made by hand.
     """
 
     streams: tuple[Stream, ...]
     statements: tuple[Statement, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
+    wording: Wording | None = field(default=None, compare=False)
 
     @property
     def queries(self) -> tuple[Query, ...]:

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.operators.contract import Restoring
+from sqlwin.operators.contract import Restoring, Stores
 from sqlwin.runtime.admission import Admitted, admit, expired_before
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.kept import HEADER, VERSION, Kept
@@ -157,6 +157,13 @@ class Task:
     def missing(self) -> pl.DataFrame | None:
         """Positions of the lost messages that are not put back; None: nothing was lost."""
         return None if self.recovery is None else self.recovery.missing(self.stores)
+
+    def whole(self) -> Stores:
+        """The stores, to be looked at; Incomplete while lost messages are not all back."""
+        missing = self.missing()
+        if missing is not None and len(missing):
+            raise incomplete(self.query, missing)
+        return self.stores
 
     def replay_from(self, pushed: int) -> dict[int, int]:
         """By source partition, the position that a replay has to begin at.

@@ -5,6 +5,7 @@
     q.results().writeStream…
 
     sqlwin.spark.query(spark, "CREATE STREAM …; INSERT INTO …").run(checkpoint="state")
+    sqlwin.spark.state(spark, "state").fetch("tea")
 
 Nothing but this package needs pyspark or a JVM.
 """
@@ -15,14 +16,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
     from sqlwin.functions import PythonAggregate
     from sqlwin.plan.nodes import Stream
+    from sqlwin.runtime.snapshot import Snapshot
     from sqlwin.spark.dataframes import SparkQuery
     from sqlwin.spark.scripts import SparkScript
 
-__all__ = ["query"]
+__all__ = ["query", "state"]
 
 Streams = Mapping[str, "Stream"]
 
@@ -72,3 +76,22 @@ def query(
 
     asked = script(sql, streams=dict(streams or {}), params=params, functions=functions)
     return SparkScript(spark, asked) if inputs is None else query_over(spark, asked, inputs)
+
+
+def state(
+    spark: SparkSession,
+    checkpoint: str | Path,
+    as_of: int | None = None,
+    query: int = 0,
+    functions: Sequence[PythonAggregate] = (),
+) -> Snapshot:
+    """The state in a checkpoint, to be asked: `fetch`, `windows`, `messages`, `stores`, `sql`.
+
+    The query may be running. as_of: the number of a batch, as Spark counts them, from 0;
+    None: each question is to the last one committed then. query: which of the script's,
+    from 0. functions: aggregates in Python that it calls. InputError where there is no
+    checkpoint of sqlwin, no such query, or the batch is no longer retained, and which are.
+    """
+    from sqlwin.spark.checkpoint import state as of_checkpoint
+
+    return of_checkpoint(spark, checkpoint, as_of, query, functions)

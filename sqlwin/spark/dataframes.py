@@ -18,7 +18,9 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from sqlwin.errors import InputError
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
+from sqlwin.spark import checkpoint as checkpoints
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.pack import packer
 from sqlwin.spark.program import Program, settled
@@ -63,10 +65,17 @@ class SparkQuery:
 
     def _writer(self, on_came: OnCame, checkpoint: Path, end: bool) -> DataStreamWriter:
         folder = Folder(str(checkpoint.resolve() / "sqlwin"))
-        program = settled(self._program, folder)
+        program = settled(self._program, folder, self.script.wording)
         writer = bucketed(self._packed(program, end), program).writeStream
         kept = writer.option("checkpointLocation", str(checkpoint / "spark"))
         return kept.foreachBatch(delivered(program, on_came))
+
+    def state(self, checkpoint: str | Path, as_of: int | None = None) -> Snapshot:
+        """What can be asked of the state of `results()` or `errors()`, started with this
+        `checkpointLocation`; as `sqlwin.spark.state`, which asks those that `run` has made.
+        """
+        query = self._program.lowered[0]
+        return checkpoints.asked(self.spark, Path(checkpoint).resolve(), query, as_of)
 
     @property
     def _program(self) -> Program:

@@ -21,12 +21,13 @@ from pyspark import cloudpickle
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Stream
+from sqlwin.plan.wording import Wording
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
 
-MANIFEST = "manifest.json"
+MANIFEST, WORDING = "manifest.json", "query.json"
 VERSION = 1
 
 
@@ -95,8 +96,18 @@ def load(text: str) -> Program:
     return Program(*pickle.loads(zlib.decompress(base64.b64decode(text))))
 
 
-def settled(program: Program, folder: Folder) -> Program:
-    """The program as its checkpoint has it; RunError where that belongs to another script."""
+def settled(program: Program, folder: Folder, wording: Wording | None = None) -> Program:
+    """The program as its checkpoint has it; RunError where that belongs to another script.
+
+    wording: left in the checkpoint, for those who ask its state.
+    """
+    kept = _as_kept(program, folder)
+    if wording is not None and folder.read(WORDING) is None:
+        folder.write(WORDING, wording.dump())
+    return kept
+
+
+def _as_kept(program: Program, folder: Folder) -> Program:
     known = folder.read(MANIFEST)
     if known is None:
         manifest = {

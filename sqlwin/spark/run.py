@@ -105,7 +105,7 @@ def start(
 ) -> StreamingQuery:
     """Start the one streaming query of a script. base: the feed's folder where that is `input`."""
     folder = Folder(str(checkpoint / "sqlwin"))
-    program = settled(asked(spark, script, counted, buckets), folder)
+    program = settled(asked(spark, script, counted, buckets), folder, script.wording)
     source = Settings(
         program.dump(),
         input,

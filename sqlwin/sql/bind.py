@@ -22,6 +22,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.settings import SETTINGS
+from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
 from sqlwin.sql.parser import statements
@@ -54,7 +55,8 @@ def script(
             binding.take(statement)
     except QueryError as error:
         raise prepared.located(error) from None
-    return binding.script()
+    given = tuple(replace(stream, name=name) for name, stream in (streams or {}).items())
+    return replace(binding.script(), wording=Wording(text, tuple((params or {}).items()), given))
 
 
 @dataclass

@@ -120,7 +120,7 @@ def test_windows_messages_and_offsets_have_a_table_each(file: Path) -> None:
     assert stores == {
         "messages": {"messages"},
         "windows": {"panes", "seen"},
-        "offsets": {"header", "position"},
+        "offsets": {"header", "position", "query"},
     }
 
 

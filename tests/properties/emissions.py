@@ -23,13 +23,13 @@ def emissions(script: Script, host: Host, taken: list[Step]) -> list[Table]:
     lives = host(script)
     query, told = next(lives), []
     for step in taken:
-        told.append(_after(query, step))
+        told.append(after(query, step))
         if step.restart:
             query = next(lives)
     return told
 
 
-def _after(query: EmbeddedQuery, step: Step) -> Table:
+def after(query: EmbeddedQuery, step: Step) -> Table:
     if step.rows:
         query.push("s", list(step.rows))
     if step.watermark is not None:

@@ -17,6 +17,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from tests.properties.asking import ASKED, asked
 from tests.properties.batch_answers import ANSWERS, OF_REFERENCE, answers
 from tests.properties.emissions import EMISSIONS, NUMBERS, same
 
@@ -28,6 +29,7 @@ PROPERTIES: dict[str, Property] = {
     "numbered": (same, NUMBERS),
     "answers": (answers, ANSWERS),
     "reference": (answers, OF_REFERENCE),
+    "asked": (asked, ASKED),
 }
 Chunk = tuple[str, int]
 

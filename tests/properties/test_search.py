@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.properties import search as searching
 from tests.properties.search import CHUNK, Chunk, chunks, kept, search
 
-CASES = {"emissions": 750, "numbered": 300, "answers": 750, "reference": 300}
+CASES = {"emissions": 750, "numbered": 300, "answers": 750, "reference": 300, "asked": 100}
 OF_CI = [(name, number) for name, cases in CASES.items() for number in range(cases // CHUNK)]
 
 
@@ -26,7 +26,7 @@ def test_seeds_that_failed_hold() -> None:
 
 
 def test_new_seeds_come_after_those_kept_and_share_the_properties() -> None:
-    new = list(chunks(7, 4 * CHUNK))[len(kept()) :]
+    new = list(chunks(7, len(searching.PROPERTIES) * CHUNK))[len(kept()) :]
     assert new == [(name, 7 + at) for at, name in enumerate(searching.PROPERTIES)]
 
 

@@ -1,0 +1,101 @@
+"""The state of a query in process, as its last commit left it: asked from outside.
+
+It is either the `store` of `sqlwin.query`, or the file that `sqlwin run --engine
+embedded --checkpoint DIR` keeps for each query. A question reads all it needs in one
+transaction, so it sees one commit whole and holds up no writer.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sqlwin.embedded.at import POSITION, WORDING
+from sqlwin.embedded.durable import TABLES
+from sqlwin.embedded.run import PROGRESS, file_of
+from sqlwin.errors import InputError, StateError
+from sqlwin.functions import PythonAggregate
+from sqlwin.runtime.kept import HEADER
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.snapshot import Bucket, Snapshot, worded
+from sqlwin.state.blobs import DictBlobs
+
+TABLE = "blobs"
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether this host has written there."""
+    return path.is_file() or file_of(path, 0).is_file()
+
+
+def state(
+    path: Path, query: int = 0, batch: int | None = None, functions: Sequence[PythonAggregate] = ()
+) -> Snapshot:
+    """What can be asked of the state at a path, see `Snapshot`.
+
+    query: which of a script's. batch: InputError for another than the last, for no other
+    is kept. functions: aggregates in Python that the query calls.
+    """
+    file = _File(path if path.is_file() else file_of(path, query))
+    known = file.read((HEADER, POSITION, PROGRESS, WORDING), ())
+    if HEADER not in known:
+        raise InputError(f"{path} has no committed state yet")
+    at = json.loads(known.get(POSITION, known.get(PROGRESS, b"{}")))
+    if batch is not None and batch != at.get("batch"):
+        kept = f"batch {at['batch']}" if "batch" in at else "the last commit, which has no number"
+        raise InputError(f"batch {batch} is not kept: this host keeps {kept} only")
+    text = known.get(WORDING)
+    bound = worded(None if text is None else text.decode(), at["plan"], functions)
+    return Snapshot(lower(bound.queries[query]), file.buckets)
+
+
+@dataclass(frozen=True)
+class _File:
+    """One SQLite file, of whichever of the two."""
+
+    path: Path
+
+    def buckets(self, stores: Collection[str], keys: pl.DataFrame | None) -> list[Bucket]:
+        return [Bucket(0, DictBlobs(self.read((HEADER,), stores)))]
+
+    def read(self, names: Collection[str], stores: Collection[str]) -> dict[str, bytes]:
+        """The blobs of these names, and the segments of these stores, of one commit."""
+
+        def wanted(name: str) -> bool:
+            store, dash, _ = name.partition("-")
+            return name in names or (bool(dash) and store in stores)
+
+        if not self.path.is_file():
+            raise InputError(f"there is no {self.path}")
+        try:
+            with closing(
+                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+            ) as db:
+                db.execute("BEGIN")
+                return {
+                    name: data
+                    for table in self._tables(db)
+                    for name, data in self._found(db, table, wanted)
+                }
+        except sqlite3.Error as error:
+            raise StateError(f"cannot read state from {self.path}: {error}") from error
+
+    def _tables(self, db: sqlite3.Connection) -> list[str]:
+        there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+        known = [table for table in (TABLE, *TABLES) if table in there]
+        if not known:
+            raise InputError(f"{self.path} is no checkpoint: it is a database of something else")
+        return known
+
+    def _found(
+        self, db: sqlite3.Connection, table: str, wanted: Callable[[str], bool]
+    ) -> list[tuple[str, bytes]]:
+        names = [name for (name,) in db.execute(f"SELECT name FROM {table}") if wanted(name)]
+        one = f"SELECT data FROM {table} WHERE name = ?"
+        return [(name, bytes(db.execute(one, (name,)).fetchone()[0])) for name in names]

@@ -1,0 +1,231 @@
+"""Ask the state: fetch, windows and messages (SAMZA-552's getWindows and getMessages).
+
+A question is put in the query's own words, and answered in them: keys as the select
+list calls them, the edges of the window, the rest of the select list over what is held
+now, and what the state knows besides. The operator answers, see `operators.asking`; a
+query in many buckets is asked in each, and the answers are sorted together.
+
+Windows that HAVING does not let pass are held like others, so they are told: `passes`
+says which of them pass.
+
+>>> from sqlwin.runtime.lower import lower
+>>> from sqlwin.sql import script
+>>> (query,) = script('''
+...     CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+...     SELECT product AS p, SUM(value) AS total
+...     FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+...     GROUP BY product, window_start, window_end''').queries
+>>> asking = Asking(lower(query))
+>>> asking.keyed("tea").rows(), asking.keyed({"p": None}).rows()
+([('tea',)], [(None,)])
+>>> asking.keyed(7)
+Traceback (most recent call last):
+sqlwin.errors.InputError: 7 is no key: its p is a STRING, not 7
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.errors import InputError, QueryError, RunError
+from sqlwin.instants import END, START
+from sqlwin.operators.asking import STATE, Asked, Question, Stretch, answering
+from sqlwin.operators.contents import EXTENT
+from sqlwin.operators.contract import Stores
+from sqlwin.plan.facts import Window, counts, window_of
+from sqlwin.plan.nodes import Scalar, column_of
+from sqlwin.runtime.keys import Key, key_of
+from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.moments import Instant, micros
+from sqlwin.runtime.scalars import Columns, evaluate
+from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
+
+EDGES: tuple[str, ...] = ("window_start", "window_end")
+PASSES = "__passes"
+CALLED = {
+    STATE: "state",
+    PASSES: "passes",
+    REVISION: "revision",
+    **dict(zip(EXTENT, ("first_offset", "last_offset", "rows"), strict=True)),
+    **dict(zip(PLACE, ("event_time", "partition", "offset"), strict=True)),
+    ROW_KEY: "row_key",
+}
+"""What the state's columns are called; with `_` behind where the query has such a column."""
+
+
+class Answers(ABC):
+    """What can be asked. Nothing that is asked changes anything."""
+
+    @property
+    @abstractmethod
+    def _asking(self) -> Asking:
+        """Of the query."""
+
+    @abstractmethod
+    def _looking(self, keys: pl.DataFrame | None) -> AbstractContextManager[Sequence[Stores]]:
+        """The stores of all buckets, or of those that may hold keys, as they are now."""
+
+    def fetch(self, key: Key) -> pa.Table:
+        """The windows of one key, in order.
+
+        key: a dict, a tuple in the order of the keys, or the value of a single key; None
+        is NULL. InputError for a key of other columns or types.
+        """
+        return self._windows(Question(self._asking.keyed(key)))
+
+    def windows(
+        self, start: Instant | None = None, end: Instant | None = None, key: Key = None
+    ) -> pa.Table:
+        """The windows that together cover `start` to `end`: each that holds an instant of it.
+
+        Both ends are included; None is the beginning, or the end, of time. Windows measured
+        in messages take message numbers. key: as in `fetch`; None is all keys.
+        """
+        lo, hi = self._asking.point(start, START), self._asking.point(end, END)
+        return self._windows(Question(None if key is None else self._asking.keyed(key), lo, hi))
+
+    def messages(
+        self,
+        start_time: Instant | None = None,
+        start_offset: int | None = None,
+        end_time: Instant | None = None,
+        end_offset: int | None = None,
+        key: Key = None,
+        join_keys: Key = None,
+    ) -> pa.Table:
+        """Messages of the message store from (start_time, start_offset) to (end_time,
+        end_offset), both included, ordered by them.
+
+        None: from the first, to the last. Windows measured in messages know no time, so
+        there both are None. QueryError, with the reason, where the query keeps no messages.
+        """
+        asking = self._asking
+        if join_keys is not None:
+            raise QueryError("join_keys are of joins, and the query joins nothing")
+        first = asking.place(start_time, start_offset, (START, -(2**63)))
+        last = asking.place(end_time, end_offset, (END, 2**63 - 1))
+        stretch = Stretch(first, last, None if key is None else asking.keyed(key))
+        with self._looking(stretch.keys) as buckets:
+            return asking.messages(stretch, buckets).to_arrow()
+
+    def _windows(self, question: Question) -> pa.Table:
+        with self._looking(question.keys) as buckets:
+            return self._asking.windows(question, buckets).to_arrow()
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Questions to a query, from its words into the operator's, and answers back."""
+
+    query: Lowered
+
+    @cached_property
+    def operator(self) -> Asked:
+        return answering(self.query.operator)
+
+    # Questions.
+
+    def keyed(self, key: Key) -> pl.DataFrame:
+        """One line of the operator's key columns; InputError where `key` is no key."""
+        found = key_of(key, self._keys)
+        return found.rename(dict(zip(found.columns, self.operator.key, strict=True)))
+
+    def point(self, at: Instant | None, otherwise: int) -> int:
+        """An instant in microseconds, or a message number."""
+        if at is None:
+            return otherwise
+        if self._counted and (isinstance(at, bool) or not isinstance(at, int)):
+            raise InputError(f"the windows are measured in messages: {at!r} is no message number")
+        return micros(at)
+
+    def place(
+        self, time: Instant | None, offset: int | None, otherwise: tuple[int, int]
+    ) -> tuple[int, int]:
+        """Of a message: (time, offset)."""
+        if self._counted and time is not None:
+            raise InputError("the windows are measured in messages: ask by offsets alone")
+        if offset is not None and (isinstance(offset, bool) or not isinstance(offset, int)):
+            raise InputError(f"an offset is an integer, not {offset!r}")
+        at = 0 if self._counted else self.point(time, otherwise[0])
+        return at, otherwise[1] if offset is None else offset
+
+    # Answers.
+
+    def windows(self, question: Question, buckets: Sequence[Stores]) -> pl.DataFrame:
+        held = [self.operator.windows(question, stores) for stores in buckets]
+        return self._shown(pl.concat(held).sort(self.operator.order, maintain_order=True))
+
+    def messages(self, stretch: Stretch, buckets: Sequence[Stores]) -> pl.DataFrame:
+        held = [self.operator.messages(stretch, stores) for stores in buckets]
+        found = pl.concat(held).sort(list(PLACE), maintain_order=True)
+        names = [name for name in found.columns if name not in PLACE]
+        return self._named(found.select(*names, *PLACE).rename(self._called_keys))
+
+    def _shown(self, held: pl.DataFrame) -> pl.DataFrame:
+        having = self.query.having
+        if having is not None:
+            passed = self._computed(held, ((PASSES, having),))[PASSES].fill_null(False)
+            held = held.with_columns(passed)
+        return self._named(self._computed(held, self._columns(held.columns)))
+
+    def _columns(self, held: Sequence[str]) -> Columns:
+        """Keys, edges, and what of the select list can be told of these columns."""
+        types = {c.name: c for c in self._window.schema}
+        keys = {self._called(name): column_of(types[name]) for name in self.operator.key}
+        edges = {name: column_of(types[name]) for name in EDGES if name in types}
+        listed = {n: s for n, s in self.query.output if set(s.inputs) <= set(held)}
+        told: dict[str, Scalar] = {**keys, **edges, **listed}
+        return tuple(told.items())
+
+    def _computed(self, held: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+        keep = tuple(name for name in CALLED if name in held.columns)
+        done = evaluate(held, columns, keep=keep)
+        for at, reason in done.rejected:
+            raise RunError(f"the select list fails on {held[ROW_KEY][at]}: {reason}")
+        return done.frame
+
+    def _named(self, found: pl.DataFrame) -> pl.DataFrame:
+        if self._counted:
+            found = found.drop(TS, strict=False)
+        elif TS in found.columns:
+            found = found.with_columns(pl.col(TS).cast(INSTANT))
+        names: dict[str, str] = {}
+        for name in (name for name in CALLED if name in found.columns):
+            names[name] = CALLED[name]
+            while names[name] in found.columns:
+                names[name] += "_"
+        return found.rename(names)
+
+    # What the query calls things.
+
+    @property
+    def _window(self) -> Window:
+        window = window_of(self.query.query.plan)
+        if window is None:
+            raise QueryError("the query has no window, so it keeps nothing that could be asked")
+        return window
+
+    @property
+    def _counted(self) -> bool:
+        return counts(self._window)
+
+    @property
+    def _keys(self) -> tuple[Column, ...]:
+        types = {column.name: column.type for column in self._window.schema}
+        return tuple(Column(self._called(name), types[name]) for name in self.operator.key)
+
+    @property
+    def _called_keys(self) -> dict[str, str]:
+        return {name: self._called(name) for name in self.operator.key}
+
+    def _called(self, key: str) -> str:
+        """A key's name in the select list; its own where that does not pass it on."""
+        passed = (n for n, s in self.query.output if s.is_column and s.inputs == (key,))
+        return next(passed, key)

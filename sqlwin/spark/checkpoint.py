@@ -1,0 +1,144 @@
+"""The state of a query on Spark, as of a committed batch: asked from its checkpoint.
+
+Spark's `statestore` data source reads it, at any batch that is still retained, with
+state stores of its own: a query that writes there meanwhile is not disturbed. All
+reads of a question are of one batch, the last one committed where none is named.
+Spark numbers batches from 0, as in its progress and in `commits` of the checkpoint.
+
+A question by key reads the bucket of that key alone, if the query has buckets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import col, split
+
+from sqlwin.errors import InputError, StateError
+from sqlwin.functions import PythonAggregate
+from sqlwin.runtime.kept import HEADER
+from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.snapshot import Bucket, Snapshot, numbered, worded
+from sqlwin.spark.buckets import bucket_of
+from sqlwin.spark.folder import Folder
+from sqlwin.spark.program import MANIFEST, WORDING, Program
+from sqlwin.spark.session import needed
+from sqlwin.state.blobs import DictBlobs
+
+TRIES = 3
+"""Times that a question about the last batch is put, if batches pass away meanwhile."""
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether this host has written there."""
+    return (path / "sqlwin" / MANIFEST).is_file()
+
+
+def state(
+    spark: SparkSession,
+    checkpoint: str | Path,
+    as_of: int | None = None,
+    query: int = 0,
+    functions: Sequence[PythonAggregate] = (),
+) -> Snapshot:
+    """What can be asked of the state in a checkpoint, see `sqlwin.spark.state`."""
+    path = Path(checkpoint).resolve()
+    folder = Folder(str(path / "sqlwin"))
+    manifest = folder.read(MANIFEST)
+    if manifest is None:
+        raise InputError(f"{checkpoint} is no checkpoint of sqlwin: it has no sqlwin/{MANIFEST}")
+    made: dict[str, Any] = json.loads(manifest)
+    bound = worded(folder.read(WORDING), made["print"], functions)
+    program = Program(bound.queries, made["partitions"], made["buckets"])
+    number = numbered(bound, query)
+    return asked(
+        spark, path / "spark", program.lowered[number], as_of, number, program.labels[number]
+    )
+
+
+def asked(
+    spark: SparkSession,
+    path: Path,
+    query: Lowered,
+    as_of: int | None = None,
+    number: int = 0,
+    labels: tuple[int, ...] | None = None,
+) -> Snapshot:
+    """path: of Spark's own checkpoint. labels: of the query's buckets, None if not known."""
+    batches = _Batches(path)
+    batches.reached(as_of)
+    return Snapshot(query, _Read(needed(spark), query, number, labels, batches, as_of))
+
+
+@dataclass(frozen=True)
+class _Batches:
+    """Those of which Spark has the state still; path: its part of the checkpoint."""
+
+    path: Path
+
+    def retained(self) -> list[int]:
+        commits = (self.path / "commits").glob("[0-9]*")
+        return sorted(int(file.name) for file in commits if file.name.isdigit())
+
+    def reached(self, as_of: int | None) -> int:
+        """The batch to read; InputError where it is not retained."""
+        kept = self.retained()
+        if not kept:
+            raise InputError(f"no batch was committed yet in {self.path}")
+        if as_of is None:
+            return kept[-1]
+        if as_of not in kept:
+            raise InputError(f"batch {as_of} is not retained; there are {kept[0]} to {kept[-1]}")
+        return as_of
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A `Read` of one query."""
+
+    spark: SparkSession
+    query: Lowered
+    number: int
+    labels: tuple[int, ...] | None
+    batches: _Batches
+    as_of: int | None
+
+    def __call__(self, stores: Collection[str], keys: pl.DataFrame | None) -> list[Bucket]:
+        for left in reversed(range(TRIES)):
+            batch = self.batches.reached(self.as_of)
+            try:
+                return self._read(batch, stores, self._label(keys))
+            except PySparkException as failure:
+                if batch in self.batches.retained() or not left:
+                    why = str(failure).splitlines()[0]
+                    raise StateError(f"cannot read batch {batch}: {why}") from failure
+        raise AssertionError("the last try returns or raises")
+
+    def _read(self, batch: int, stores: Collection[str], label: int | None) -> list[Bucket]:
+        store = split(col("user_map_key.name"), "-")[0]
+        found = self._blobs(batch).where(store.isin(HEADER, *stores))
+        mine = found.where(col("key.query") == self.number)
+        if label is not None:
+            mine = mine.where(col("key.bucket") == label)
+        held: dict[int, DictBlobs] = {}
+        for row in mine.select("key.bucket", "user_map_key.name", "user_map_value.data").collect():
+            held.setdefault(row[0], DictBlobs()).put(row[1], bytes(row[2]))
+        return [Bucket(bucket, blobs) for bucket, blobs in sorted(held.items())]
+
+    def _blobs(self, batch: int) -> DataFrame:
+        source = self.spark.read.format("statestore").option("path", str(self.batches.path))
+        return source.option("stateVarName", "blobs").option("batchId", batch).load()
+
+    def _label(self, keys: pl.DataFrame | None) -> int | None:
+        """Of the only bucket that may hold the key; None: all may."""
+        by, labels = self.query.keys, self.labels
+        if keys is None or labels is None or not by or not set(by) <= set(keys.columns):
+            return None
+        return labels[int(bucket_of(keys, by, len(labels))[0])]
