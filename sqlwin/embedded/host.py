@@ -10,8 +10,8 @@ those that wait, or, of a flush, those that were cleared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 
 import polars as pl
@@ -203,9 +203,16 @@ class EmbeddedQuery(Answers):
     def _asking(self) -> Asking:
         return Asking(self._query)
 
-    def _looking(self, keys: pl.DataFrame | None) -> AbstractContextManager[Sequence[Stores]]:
+    @contextmanager
+    def _looking(self, keys: pl.DataFrame | None) -> Iterator[Sequence[Stores]]:
+        """Asking for a key reads its state, which a TTL may go by."""
         self._unbroken()
-        return nullcontext([self._task.whole()])
+        stores = self._task.whole()
+        if stores.lives is not None:
+            stores.lives.at(self._at.now, stores.closed)
+        yield [stores]
+        if stores.lives is not None and keys is not None:
+            stores.lives.read(keys)
 
     def _check(self) -> None:
         self._task.stores._check()

@@ -21,12 +21,13 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.errors import OverflowInAggregate
+from sqlwin.errors import OverflowInAggregate, QueryError
 from sqlwin.instants import END, START, format_instant
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
+from sqlwin.operators.asking import STATE, Question, Stretch, of_keys
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
-from sqlwin.operators.contents import FIRST, LAST, MESSAGES, PANES, ROWS
+from sqlwin.operators.contents import EXTENT, FIRST, LAST, MESSAGES, PANES, ROWS
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.departures import GONE, OUT, Departures
@@ -35,12 +36,11 @@ from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, STORE
 from sqlwin.operators.session_spans import AT, RUN, Merged, Parted, Spans, extent_of, within
 from sqlwin.policies import Expired, Policy
-from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, SEQ, TS
+from sqlwin.schema import EMIT, INSTANT, OP, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS
 from sqlwin.state.contract import FLOOR, Store
 from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
-INSTANT = pl.Datetime("us", "UTC")
 WORD, ENDED = "__word", "__ended"
 
 
@@ -142,6 +142,35 @@ class SessionAggregator(Correcting):
         last = self._again(self.revisions.waiting(stores, horizon), stores)
         self._retire(horizon, stores)
         return pl.concat([full, last])
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return self.keys
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return ("window_end", "window_start", *self.keys)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Those that overlap it."""
+        retain = None if self.by_count else self.policy.retain
+        horizon = START if retain is None else stores.closed - retain
+        keys = question.keys.select(self.partition).unique() if question.keys is not None else None
+        wanted = keys if self.partition else None
+        found = self.spans.sessions(stores).find_sessions(horizon, question.hi, wanted)
+        overlapping = found.filter(pl.col(UNTIL) - self._beyond > question.lo)
+        held = of_keys(self.spans.windows(overlapping, stores), question.keys)
+        known = self._keyed(self.looked_at(held, stores))
+        return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        if self.whole:
+            return stretch.stored(stores[MESSAGES])
+        names = ", ".join(fold.call.name for fold in self.folds)
+        told = f": {names} is kept as partial results" if names else ""
+        raise QueryError(f"the query keeps no messages{told}")
 
     # Rows come in.
 
@@ -296,14 +325,7 @@ class SessionAggregator(Correcting):
         )
 
     def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
-        gap = self.window.gap if self.by_count else 0  # of messages the last one counts
-        edges = (pl.col(FROM), pl.col(UNTIL) - gap)
-        shown = [
-            edge.cast(type_).alias(name)
-            for edge, (name, type_) in zip(edges, self.edges.items(), strict=True)
-        ]
-        keyed = known.with_columns(shown).sort(UNTIL, FROM, *self.keys)
-        named = keyed.with_columns(row_key({**self.keys, **self.edges}))
+        named = self._keyed(known).sort(UNTIL, FROM, *self.keys)
         columns = [*self.output, *CHANGE_SCHEMA]
         there = named.filter(~pl.col(GONE))
         told = changes(there, emit, self.withdraw, pl.col(OUT)).select(columns)
@@ -313,6 +335,19 @@ class SessionAggregator(Correcting):
             (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
         )
         return pl.concat([gone.select(columns), told])
+
+    def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
+        edges = (pl.col(FROM), pl.col(UNTIL) - self._beyond)
+        shown = [
+            edge.cast(type_).alias(name)
+            for edge, (name, type_) in zip(edges, self.edges.items(), strict=True)
+        ]
+        return known.with_columns(shown).with_columns(row_key({**self.keys, **self.edges}))
+
+    @property
+    def _beyond(self) -> int:
+        """How much further than its window a session reaches: of messages the last one counts."""
+        return self.window.gap or 0 if self.by_count else 0
 
     # From accumulators to values.
 

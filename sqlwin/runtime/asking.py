@@ -39,6 +39,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.asking import STATE, Asked, Question, Stretch, answering
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.living import Living
 from sqlwin.plan.facts import Window, counts, window_of
 from sqlwin.plan.nodes import Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
@@ -128,7 +129,8 @@ class Asking:
 
     @cached_property
     def operator(self) -> Asked:
-        return answering(self.query.operator)
+        operator = self.query.operator
+        return answering(operator.inner if isinstance(operator, Living) else operator)
 
     # Questions.
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -119,7 +120,10 @@ class Snapshot(Answers):
 
     def _opened(self, bucket: Bucket) -> Stores:
         kept = Kept(bucket.blobs)
-        return kept.stores(self.query, kept.header())
+        stores = kept.stores(self.query, kept.header())
+        if stores.lives is not None:
+            stores.lives.at(time.time_ns() // 1_000, stores.closed)
+        return stores
 
     def _indexes(self, bucket: Bucket) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(bucket.blobs.get(HEADER))["stores"]
