@@ -23,7 +23,6 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import ENDLESS, WINDOW_END, ends_of, start_of
@@ -160,9 +159,7 @@ class WindowAggregator(Correcting):
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
-            names = ", ".join(fold.call.name for fold in self.folds)
-            told = f": {names} is kept as partial results" if names else ""
-            raise QueryError(f"the query keeps no messages{told}")
+            raise self.contents.no_messages()
         return stretch.stored(stores[MESSAGES])
 
     # What rows touch.

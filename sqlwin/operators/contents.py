@@ -25,17 +25,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import polars as pl
 
-from sqlwin.errors import OverflowInAggregate
 from sqlwin.instants import END, START, format_instant
-from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
 from sqlwin.operators.asking import Question
 from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.folded import Folded
 from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.schema import PLACE, POSITION, SEQ, TS
 from sqlwin.windows import Aligned, Whole
@@ -47,7 +46,7 @@ EXTENT = (FIRST, LAST, ROWS)
 
 
 @dataclass(frozen=True)
-class Contents:
+class Contents(Folded):
     """below: columns of the rows. stream: its name, for messages."""
 
     stream: str
@@ -60,18 +59,10 @@ class Contents:
     def identity(self) -> tuple[str, ...]:
         return (*self.by.names, WINDOW_END)
 
-    @cached_property
-    def incremental(self) -> tuple[Fold, ...]:
-        return tuple(fold for fold in self.folds if not fold.full_state)
-
-    @cached_property
-    def whole(self) -> tuple[Fold, ...]:
-        return tuple(fold for fold in self.folds if fold.full_state)
-
     @property
     def message(self) -> dict[str, pl.DataType]:
         """The columns of a message: keys, what full-state aggregates read, position."""
-        return {name: {**self.below, **PLACE}[name] for name in self._read(self.whole)}
+        return {name: {**self.below, **PLACE}[name] for name in self.read(self.by.keys, self.whole)}
 
     @property
     def pane(self) -> dict[str, pl.DataType]:
@@ -85,7 +76,7 @@ class Contents:
         """Panes where they are enough, else the columns that are read."""
         if not self.whole:
             return self._lift(rows, self.incremental)
-        return rows.select(self._read(self.folds))
+        return rows.select(self.read(self.by.keys, self.folds))
 
     def panes(self, batch: pl.DataFrame) -> pl.DataFrame:
         return self._lift(batch, self.incremental) if self.whole else batch
@@ -105,11 +96,6 @@ class Contents:
             return batch.clear()
         there = stores[MESSAGES].scan(*bounds(batch[TS]))
         return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
-
-    def _read(self, folds: Sequence[Fold]) -> list[str]:
-        """Columns of a row: keys, what these aggregates look at, position."""
-        inputs = [name for fold in folds for name in fold.call.inputs]
-        return list(dict.fromkeys((*self.by.keys, *inputs, *POSITION)))
 
     def _lift(self, rows: pl.DataFrame, folds: Sequence[Fold]) -> pl.DataFrame:
         """Panes of rows: once by all keys, then merged for each grouping set."""
@@ -162,7 +148,7 @@ class Contents:
     def valued(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows of `closing` or `of` with a column for each result."""
         full = self._whole(merged, stores) if self.whole else merged
-        return full.with_columns([self._finish(fold, full) for fold in self.folds])
+        return self.finished(full)
 
     def _whole(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """With the accumulators of full-state aggregates, lifted from the messages by pane."""
@@ -209,19 +195,12 @@ class Contents:
         held = ends_of(panes, PANE, self.window)
         return held.join(wanted, on=list(self.identity), how="semi", nulls_equal=True)
 
-    def _finish(self, fold: Fold, merged: pl.DataFrame) -> pl.Series:
-        try:
-            return fold.finish(merged)
-        except Overflow as overflow:
-            place = self._place(merged.row(overflow.row, named=True))
-            raise OverflowInAggregate(fold.call.name, place) from None
-
-    def _place(self, window: dict[str, object]) -> str:
+    def _place(self, window: dict[str, Any]) -> str:
         named = [name for name in self.by.names if name != NUMBER_OF_SET]
         keys = ", ".join(f"{key} = {window[key]!r}" for key in named)
         of = f" of {keys}" if keys else ""
         last = f"the last row of the window is {self.stream} at position {window[LAST]}"
-        return f"window {self._edges(int(window[WINDOW_END]))}{of}; {last}"  # type: ignore[call-overload]
+        return f"window {self._edges(window[WINDOW_END])}{of}; {last}"
 
     def _edges(self, end: int) -> str:
         if isinstance(self.window, Whole):

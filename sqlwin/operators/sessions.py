@@ -18,12 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
-from sqlwin.errors import OverflowInAggregate, QueryError
 from sqlwin.instants import END, START, format_instant
-from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.asking import STATE, Question, Stretch, of_keys
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
@@ -31,6 +30,7 @@ from sqlwin.operators.contents import EXTENT, FIRST, LAST, MESSAGES, PANES, ROWS
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.departures import GONE, OUT, Departures
+from sqlwin.operators.folded import Folded
 from sqlwin.operators.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, STORE
@@ -45,7 +45,7 @@ WORD, ENDED = "__word", "__ended"
 
 
 @dataclass(frozen=True)
-class SessionAggregator(Correcting):
+class SessionAggregator(Folded, Correcting):
     """partition: what sessions are of, some of the keys. where: of messages that were counted."""
 
     stream: str
@@ -58,14 +58,6 @@ class SessionAggregator(Correcting):
     policy: Policy
     where: str | None = None
     withdraw: bool = False
-
-    @cached_property
-    def incremental(self) -> tuple[Fold, ...]:
-        return tuple(fold for fold in self.folds if not fold.full_state)
-
-    @cached_property
-    def whole(self) -> tuple[Fold, ...]:
-        return tuple(fold for fold in self.folds if fold.full_state)
 
     @cached_property
     def spans(self) -> Spans:
@@ -100,13 +92,17 @@ class SessionAggregator(Correcting):
     @property
     def message(self) -> dict[str, pl.DataType]:
         """The columns of a message: keys, what full-state aggregates read, position."""
-        inputs = [name for fold in self.whole for name in fold.call.inputs]
-        names = dict.fromkeys((*self.keys, *inputs, *POSITION))
-        return {name: {**self.below, **PLACE}[name] for name in names}
+        types = {**self.below, **PLACE}
+        return {name: types[name] for name in self.read(self.keys, self.whole)}
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Sessions of these rows alone where they are enough, else the rows."""
-        return rows if self._takes_rows else self.spans.lift(rows)
+        """Sessions of these rows alone where they are enough, else what is read of them."""
+        if not self._takes_rows:
+            return self.spans.lift(rows)
+        window = self.window
+        marks = (window.gap_by, window.starts, window.ends, self.where)
+        kept = [*self.read(self.keys, self.folds), *(mark for mark in marks if mark is not None)]
+        return rows.select(dict.fromkeys(kept))
 
     @property
     def _takes_rows(self) -> bool:
@@ -168,9 +164,7 @@ class SessionAggregator(Correcting):
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
         if self.whole:
             return stretch.stored(stores[MESSAGES])
-        names = ", ".join(fold.call.name for fold in self.folds)
-        told = f": {names} is kept as partial results" if names else ""
-        raise QueryError(f"the query keeps no messages{told}")
+        raise self.no_messages()
 
     # Rows come in.
 
@@ -215,8 +209,7 @@ class SessionAggregator(Correcting):
         numbered = rows.sort(POSITION).with_row_index(RUN)
         each = numbered.group_by(RUN, *self.keys).agg(*extent, *span, *lifted)
         there = {WAS: pl.lit(-1, pl.Int32), GONE: pl.lit(False), OUT: pl.lit(False)}
-        values = [self._finish(fold, each) for fold in self.folds]
-        return self._changes(each.with_columns(*values, **there), "late")
+        return self._changes(self.finished(each).with_columns(**there), "late")
 
     def _told(self, old: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows as they were, with what is known of those that have no record: the full
@@ -356,8 +349,7 @@ class SessionAggregator(Correcting):
         return windows.join(wanted.select(on), on=on, how="semi", nulls_equal=True)
 
     def _finished(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        full = self._with_whole(merged, stores) if self.whole else merged
-        return full.with_columns([self._finish(fold, full) for fold in self.folds])
+        return self.finished(self._with_whole(merged, stores) if self.whole else merged)
 
     def _with_whole(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """With the accumulators of full-state aggregates, lifted from the messages."""
@@ -367,17 +359,10 @@ class SessionAggregator(Correcting):
         whole = held.group_by(self.spans.identity).agg(lifted)
         return merged.join(whole, on=list(self.spans.identity), how="left", nulls_equal=True)
 
-    def _finish(self, fold: Fold, merged: pl.DataFrame) -> pl.Series:
-        try:
-            return fold.finish(merged)
-        except Overflow as overflow:
-            window = merged.row(overflow.row, named=True)
-            raise OverflowInAggregate(fold.call.name, self._place(window)) from None
-
-    def _place(self, window: dict[str, object]) -> str:
+    def _place(self, window: dict[str, Any]) -> str:
         start, end = window[FROM], window[UNTIL]
         if not self.by_count:
-            start, end = format_instant(start), format_instant(end)  # type: ignore[arg-type]
+            start, end = format_instant(start), format_instant(end)
         keys = ", ".join(f"{key} = {window[key]!r}" for key in self.keys)
         of = f" of {keys}" if keys else ""
         last = f"the last row of the window is {self.stream} at position {window[LAST]}"

@@ -31,11 +31,11 @@ message 1 due at 9:01:00; then it goes out `early` with 5, revision 0. Message 3
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from sqlwin.errors import OverflowInAggregate, QueryError
-from sqlwin.kernels.exact import Overflow
+from sqlwin.errors import QueryError
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
 from sqlwin.operators.asking import STATE, Question, Stretch, of_keys, stated
@@ -44,6 +44,7 @@ from sqlwin.operators.contents import FIRST, LAST, PANE
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.counting import Counting
+from sqlwin.operators.folded import Folded
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
@@ -56,7 +57,7 @@ SLOT = "__slot"
 
 
 @dataclass(frozen=True)
-class TupleAggregator(Counting, Correcting):
+class TupleAggregator(Counting, Folded, Correcting):
     """`hop` in messages of the partition, a prefix of `keys`."""
 
     stream: str
@@ -219,7 +220,8 @@ class TupleAggregator(Counting, Correcting):
         """`known` with their values; panes of other windows may be among `windows`."""
         identity = list(self.revisions.identity)
         wanted = windows.join(known, on=identity, how="semi", nulls_equal=True)
-        values = self._finished(self._merged([WINDOW, SLOT], wanted))
+        names = [*identity, FIRST, LAST, *(fold.call.name for fold in self.folds)]
+        values = self.finished(self._merged([WINDOW, SLOT], wanted)).select(names)
         return known.join(values, on=identity, how="inner", nulls_equal=True)
 
     def _merged(self, by: list[str], panes: pl.DataFrame) -> pl.DataFrame:
@@ -227,14 +229,6 @@ class TupleAggregator(Counting, Correcting):
         extent = [pl.col(FIRST).min(), pl.col(LAST).max()]
         return panes.group_by(*self.keys, *by).agg(*extent, *merges)
 
-    def _finished(self, merged: pl.DataFrame) -> pl.DataFrame:
-        values = []
-        for fold in self.folds:
-            try:
-                values.append(fold.finish(merged))
-            except Overflow as overflow:
-                window = merged.row(overflow.row, named=True)
-                last = f"its last row is {self.stream} at position {window[LAST]}"
-                place = f"the window from message {window[WINDOW]}; {last}"
-                raise OverflowInAggregate(fold.call.name, place) from None
-        return merged.select(*self.revisions.identity, FIRST, LAST, *values)
+    def _place(self, window: dict[str, Any]) -> str:
+        last = f"its last row is {self.stream} at position {window[LAST]}"
+        return f"the window from message {window[WINDOW]}; {last}"

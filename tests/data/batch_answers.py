@@ -98,11 +98,33 @@ def last_ten(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
     )
 
 
+def aircraft_days(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
+    """Gaps and islands: a departure more than 6 hours after the one before begins a day."""
+    return _answer(
+        con,
+        path,
+        """
+        , marked AS (SELECT *, coalesce(dep_ts - lag(dep_ts) OVER own > INTERVAL 6 HOUR, true)
+                       AS new
+                     FROM departed WINDOW own AS (PARTITION BY tailnum ORDER BY dep_ts)),
+        numbered AS (SELECT *, sum(new::INT) OVER (PARTITION BY tailnum ORDER BY dep_ts) AS day
+                     FROM marked)
+        SELECT tailnum, min(dep_ts) AS window_start,
+               max(dep_ts) + INTERVAL 6 HOUR AS window_end,
+               count(*) AS flights, sum(distance) AS miles
+        FROM numbered
+        GROUP BY tailnum, day
+        ORDER BY tailnum, window_start
+        """,
+    )
+
+
 ANSWERS: dict[str, Callable[[duckdb.DuckDBPyConnection, str], pa.Table]] = {
     "departures_per_hour": departures_per_hour,
     "delay_trend": delay_trend,
     "busy_runways": busy_runways,
     "last_ten": last_ten,
+    "aircraft_days": aircraft_days,
 }
 
 

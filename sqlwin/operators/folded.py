@@ -1,0 +1,57 @@
+"""What operators with accumulators share: which folds keep messages, and what comes of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from sqlwin.errors import OverflowInAggregate, QueryError
+from sqlwin.kernels.exact import Overflow
+from sqlwin.kernels.folds import Fold
+from sqlwin.schema import POSITION
+
+
+class Folded(ABC):
+    """Of folds, and messages that are grouped by keys."""
+
+    folds: tuple[Fold, ...]
+
+    @cached_property
+    def incremental(self) -> tuple[Fold, ...]:
+        """Those whose accumulators stand beside a window."""
+        return tuple(fold for fold in self.folds if not fold.full_state)
+
+    @cached_property
+    def whole(self) -> tuple[Fold, ...]:
+        """Those computed from all messages of a window."""
+        return tuple(fold for fold in self.folds if fold.full_state)
+
+    def read(self, keys: Iterable[str], folds: Iterable[Fold]) -> list[str]:
+        """Columns of a row: keys, what these aggregates look at, position."""
+        inputs = [name for fold in folds for name in fold.call.inputs]
+        return list(dict.fromkeys((*keys, *inputs, *POSITION)))
+
+    def finished(self, merged: pl.DataFrame) -> pl.DataFrame:
+        """Windows with a column for each result; OverflowInAggregate names the window."""
+        return merged.with_columns([self._finish(fold, merged) for fold in self.folds])
+
+    def no_messages(self) -> QueryError:
+        """Why there is none to ask for."""
+        names = ", ".join(fold.call.name for fold in self.folds)
+        told = f": {names} is kept as partial results" if names else ""
+        return QueryError(f"the query keeps no messages{told}")
+
+    @abstractmethod
+    def _place(self, window: dict[str, Any]) -> str:
+        """Which window it is, for an error."""
+
+    def _finish(self, fold: Fold, merged: pl.DataFrame) -> pl.Series:
+        try:
+            return fold.finish(merged)
+        except Overflow as overflow:
+            place = self._place(merged.row(overflow.row, named=True))
+            raise OverflowInAggregate(fold.call.name, place) from None
