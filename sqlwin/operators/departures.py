@@ -35,10 +35,10 @@ from sqlwin.operators.revisions import (
     STORE,
     WAITING,
     Revisions,
-    _counts,
-    _early,
-    _late,
-    _least,
+    early_due,
+    late_due,
+    recorded,
+    sooner,
 )
 from sqlwin.policies import Late, Policy
 from sqlwin.state.session_store import FROM, UNTIL
@@ -84,7 +84,7 @@ class Departures(Revisions):
         # withdrawn and is there again, for one that is not
         silent = pl.col(FULL) & ~pl.col(OUT) & (policy.late is Late.NEVER)
         waiting = pl.when(~silent).then(pl.col(WAITING)).otherwise(0)
-        kept = due.filter(_counts(policy) | silent | pl.col(GONE)).with_columns(
+        kept = due.filter(recorded(policy) | silent | pl.col(GONE)).with_columns(
             waiting.alias(WAITING)
         )
         self._put(kept.with_columns(pl.lit(False).alias(GONE)), stores)
@@ -187,7 +187,7 @@ class Departures(Revisions):
 
     def _due(self, known: pl.DataFrame, policy: Policy, now: int) -> pl.DataFrame:
         counted = known.with_columns(pl.col(WAITING) + pl.col(ADDED))
-        due = pl.when(LATE).then(_late(policy, now)).otherwise(_early(policy, now))
+        due = pl.when(LATE).then(late_due(policy, now)).otherwise(early_due(policy, now))
         return counted.with_columns(due.cast(pl.Int64).alias(DUE))
 
     def _overlapping(self, windows: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
@@ -204,4 +204,4 @@ class Departures(Revisions):
     def _put(self, records: pl.DataFrame, stores: Stores) -> None:
         kept = records.select(*self.identity, *RECORD, *self.old, GONE, OUT)
         stores[STORE].put(kept)
-        stores.pending = _least(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
+        stores.pending = sooner(stores.pending, kept[DUE].min())  # type: ignore[arg-type]

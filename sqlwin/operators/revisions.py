@@ -89,10 +89,10 @@ class Revisions:
             pl.when(first).then(pl.col(f"{name}.told")).otherwise(name).alias(name)
             for name in (WAS, *self.old)
         ).with_columns(pl.col(WAITING).fill_null(0) + pl.col(ADDED))
-        due = pl.when(LATE).then(_late(policy, now)).otherwise(_early(policy, now))
-        kept = records.with_columns(due.cast(pl.Int64).alias(DUE)).filter(_counts(policy))
+        due = pl.when(LATE).then(late_due(policy, now)).otherwise(early_due(policy, now))
+        kept = records.with_columns(due.cast(pl.Int64).alias(DUE)).filter(recorded(policy))
         stores[STORE].put(kept.select(*self.identity, *RECORD, *self.old))
-        stores.pending = _least(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
+        stores.pending = sooner(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
 
     def was(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`windows`, each with its record beside it, in their order.
@@ -158,7 +158,7 @@ class Revisions:
         return stores[STORE].scan(*bounds(windows[self.time]))
 
 
-def _early(policy: Policy, now: int) -> pl.Expr:
+def early_due(policy: Policy, now: int) -> pl.Expr:
     """When an open window goes out; what is due already stays so."""
     due = pl.col(DUE)
     if policy.early is Early.EVERY:
@@ -170,7 +170,7 @@ def _early(policy: Policy, now: int) -> pl.Expr:
     return pl.lit(None, pl.Int64)
 
 
-def _late(policy: Policy, now: int) -> pl.Expr:
+def late_due(policy: Policy, now: int) -> pl.Expr:
     """When a full window goes out again: no later than an early change of it was to."""
     if policy.late is Late.NEVER:
         return pl.lit(None, pl.Int64)
@@ -178,7 +178,7 @@ def _late(policy: Policy, now: int) -> pl.Expr:
     return pl.min_horizontal(DUE, pl.lit(due, pl.Int64))
 
 
-def _counts(policy: Policy) -> pl.Expr:
+def recorded(policy: Policy) -> pl.Expr:
     """Whether a change of the window will ever go out before it is full, or after.
 
     LATE NEVER keeps count of a window that was shown and is not full yet: its real
@@ -188,5 +188,5 @@ def _counts(policy: Policy) -> pl.Expr:
     return pl.when(LATE).then(corrected).otherwise(pl.lit(policy.early is not None))
 
 
-def _least(one: int | None, other: int | None) -> int | None:
+def sooner(one: int | None, other: int | None) -> int | None:
     return min((time for time in (one, other) if time is not None), default=None)

@@ -26,22 +26,25 @@ from sqlwin.instants import END, START, format_instant
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.asking import STATE, Question, Stretch, of_keys
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
-from sqlwin.operators.contents import EXTENT, FIRST, LAST, MESSAGES, PANES, ROWS
+from sqlwin.operators.contents import EXTENT, FIRST, LAST, MESSAGES, ROWS
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.departures import GONE, OUT, Departures
 from sqlwin.operators.folded import Folded
 from sqlwin.operators.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
-from sqlwin.operators.revisions import ADDED, FULL, STORE
-from sqlwin.operators.session_spans import AT, RUN, Merged, Parted, Spans, extent_of, within
+from sqlwin.operators.revisions import ADDED, FULL
+from sqlwin.operators.session_parts import Parted
+from sqlwin.operators.session_retention import SessionRetention
+from sqlwin.operators.session_spans import Merged, Spans
+from sqlwin.operators.spanning import RUN, extent_of, within
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import EMIT, INSTANT, OP, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS
-from sqlwin.state.contract import FLOOR, Store
-from sqlwin.state.session_store import FROM, UNTIL, SessionStore
+from sqlwin.state.contract import FLOOR
+from sqlwin.state.session_store import FROM, UNTIL
 from sqlwin.windows import Session, Unit
 
-WORD, ENDED = "__word", "__ended"
+WORD = "__word"
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,10 @@ class SessionAggregator(Folded, Correcting):
         remembered = tuple(fold.call.name for fold in self.folds)
         return Departures(self.spans.identity, UNTIL, remembered, tuple(self.keys), self.by_count)
 
+    @cached_property
+    def retention(self) -> SessionRetention:
+        return SessionRetention(self.spans, self.revisions)
+
     @property
     def message(self) -> dict[str, pl.DataType]:
         """The columns of a message: keys, what full-state aggregates read, position."""
@@ -122,7 +129,7 @@ class SessionAggregator(Folded, Correcting):
         rows = numbered.filter(pl.col(self.where)) if self.where else numbered
         self._take(rows.with_columns(pl.col(NUMBER).alias(TS)), stores, now)  # none is late
         full = self._close(self.spans.ending(closed, self._closed(stores), stores), stores)
-        self._retire(self._closed(stores), stores)
+        self.retention.retire(self._closed(stores), stores)
         return full
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -136,7 +143,7 @@ class SessionAggregator(Folded, Correcting):
             return full
         horizon = watermark - self.policy.retain
         last = self._again(self.revisions.waiting(stores, horizon), stores)
-        self._retire(horizon, stores)
+        self.retention.retire(horizon, stores)
         return pl.concat([full, last])
 
     # What is asked.
@@ -222,40 +229,6 @@ class SessionAggregator(Folded, Correcting):
         was = emitted.select(*on, pl.lit(0, pl.Int32).alias(WAS), *values)
         known = judged.join(was, on=on, how="left", nulls_equal=True)
         return known.with_columns(pl.col(WAS).fill_null(-1))
-
-    def _retire(self, horizon: int, stores: Stores) -> None:
-        """Drop what only sessions need that end below `horizon`."""
-        sessions = self.spans.sessions(stores)
-        stores[STORE].expire(self._least_displaced(sessions, horizon, stores))
-        for name in (PANES, MESSAGES):
-            if name in stores.named:
-                self._drop(stores[name], sessions.find_sessions(START, END), horizon)
-        sessions.expire(horizon)
-
-    def _least_displaced(self, sessions: SessionStore, horizon: int, stores: Stores) -> int:
-        """`horizon`, or the end of the first vanished session that is to be withdrawn with one
-        that has gone on for longer."""
-        left = self.revisions.departed(stores, horizon)
-        if left.is_empty():
-            return horizon
-        keys = left.select(self.partition).unique() if self.partition else None
-        alive = sessions.find_sessions(horizon, END, keys)
-        ended = left.select(*self.partition, pl.col(FROM).alias(AT), pl.col(UNTIL).alias(ENDED))
-        ends: list[int] = within(ended, AT, alive, self.partition)[ENDED].to_list()
-        return min([horizon, *ends])
-
-    def _drop(self, store: Store, sessions: pl.DataFrame, horizon: int) -> None:
-        """Of each key what lies before the first of its sessions that stay; one that has gone
-        on for long holds nothing of other keys back."""
-        stay, gone = (sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon)
-        first = pl.col(FROM).min().alias(FLOOR)
-        store.expire(min(horizon, *stay.select(first.fill_null(horizon)).to_series()))
-        if not self.partition or store.floor >= horizon:
-            return
-        left = sessions.filter(gone).select(self.partition).unique()
-        held = stay.group_by(self.partition).agg(first)
-        floors = left.join(held, on=list(self.partition), how="left", nulls_equal=True)
-        store.cut(floors.with_columns(pl.min_horizontal(FLOOR, pl.lit(horizon, pl.Int64))))
 
     # What `correcting` asks.
 

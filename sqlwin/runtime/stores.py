@@ -53,9 +53,11 @@ from sqlwin.operators.living import Living
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
-from sqlwin.operators.session_spans import AT, SESSIONS, Parted
+from sqlwin.operators.session_parts import Parted
+from sqlwin.operators.session_spans import SESSIONS
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
+from sqlwin.operators.spanning import AT
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
 from sqlwin.runtime.slices import ENDLESS, slice_width
