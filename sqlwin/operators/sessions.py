@@ -16,7 +16,7 @@ with 3 rows. Late every 10 s: then `-D` of both and `+I` of [0, 14) go out toget
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -109,7 +109,7 @@ class SessionAggregator(Folded, Correcting):
         window = self.window
         marks = (window.gap_by, window.starts, window.ends, self.where)
         kept = [*self.read(self.keys, self.folds), *(mark for mark in marks if mark is not None)]
-        return rows.select(dict.fromkeys(kept))
+        return rows.select(list(dict.fromkeys(kept)))
 
     @property
     def _takes_rows(self) -> bool:
@@ -145,6 +145,19 @@ class SessionAggregator(Folded, Correcting):
         last = self._again(self.revisions.waiting(stores, horizon), stores)
         self.retention.retire(horizon, stores)
         return pl.concat([full, last])
+
+    # What was lost.
+
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
+        """Put lost messages back; the store keeps one of each. No window goes out meanwhile."""
+        assert since is None
+        stores[MESSAGES].put(batch.select(*self.message))
+
+    def told_before(self, closed: int) -> int:
+        return closed
+
+    def patient(self) -> SessionAggregator:
+        return replace(self, policy=replace(self.policy, retain=None))
 
     # What is asked.
 

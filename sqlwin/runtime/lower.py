@@ -80,10 +80,12 @@ class Lowered:
         """Whether a value that goes out of too few rows is corrected by each that follows.
 
         Not if corrections are not wanted, retention is told by the rows, a filter asks
-        for the value before, or a frame waits for rows to follow.
+        for the value before, a frame waits for rows to follow, or a session may be withdrawn.
         """
         window, policy = window_of(self.query.plan), self.policy
         if policy is None or policy.late is Late.NEVER or policy.retain_rows is not None:
+            return False
+        if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
             return False
         if isinstance(window, OverAggregate):
             return self.having is None and not any(_waits(c.frame) for c in window.calls)

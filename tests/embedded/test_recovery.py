@@ -34,6 +34,19 @@ def test_a_replay_in_one_batch_with_what_is_new(file: Path, lazy: bool) -> None:
     assert told(query) == [(20.0, "full", 0)]
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_messages_of_sessions_are_all_put_back_before_any_goes_on(file: Path, lazy: bool) -> None:
+    sql = KEPT.replace("TUMBLE", "SESSION").replace("'1' MINUTE", "'30' SECOND")
+    query = lost(file, sql, lazy)
+    assert query.offsets() == {"orders": {0: 1}}
+    with pytest.raises(sqlwin.Incomplete):
+        query.push("orders", [order(6, "02:30")])
+    push(query, BEFORE)
+    assert told(query) == []
+    query.push("orders", [order(6, "00:45", 2), order(7, "02:30")])  # makes one of both
+    assert told(query) == [(2.0, "full", 1), (6.5, "full", 0)]
+
+
 def test_messages_of_windows_long_gone_are_not_asked_for(file: Path) -> None:
     sql = MEDIANS + "RETAIN INTERVAL '0' MINUTE"
     query = lost(file, sql)
