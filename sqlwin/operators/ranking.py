@@ -126,7 +126,9 @@ class WindowRanker:
         now = all_.drop(REVISION).with_columns(self._at)
         known = self._known(now, stores)
         gone = known.join(now, on=ROW_KEY, how="anti").drop(self.name, WAS)
-        ranked = self._by.of(pl.concat([now, gone], how="diagonal"), self.name, self._ties)
+        ranked = self._by.of(
+            pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
+        )
         sent = known.select(ROW_KEY, pl.col(WAS).alias(REVISION))
         told = ranked.drop_nulls(STATE).join(sent, on=ROW_KEY, how="left")
         return of_keys(told, question.keys).select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
@@ -165,7 +167,7 @@ class WindowRanker:
         rows = pl.concat([now, self._marked(gone, sent=False)])
         old = known.select(ROW_KEY, WAS, *(pl.col(c).alias(OLD + c) for c in self.output))
         beside = rows.join(old, on=ROW_KEY, how="left")
-        placed = self._by.of(beside, self.name, self._ties)
+        placed = self._by.of(beside, self.name, ties=self.inner.by.names)
         return placed.with_columns(pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)))
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
@@ -184,10 +186,6 @@ class WindowRanker:
     @property
     def _by(self) -> Standing:
         return Standing(self.standing.function, (AT, *self.partition), self.standing.order)
-
-    @property
-    def _ties(self) -> tuple[str, ...]:
-        return (*self.inner.keys, ROW_KEY)
 
     @property
     def _at(self) -> pl.Expr:
