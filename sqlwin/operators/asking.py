@@ -61,6 +61,10 @@ class Stretch:
         """Those of a store that is ordered by position."""
         return self.of(store.scan(self.first[0], self.last[0] + 1))
 
+    def counted(self, messages: pl.DataFrame) -> pl.DataFrame:
+        """Those of `messages` whose time is their number: they are known by offset alone."""
+        return self.of(messages.with_columns(pl.lit(0, pl.Int64).alias(TS)))
+
     def of(self, messages: pl.DataFrame) -> pl.DataFrame:
         """Those of `messages`, which have their position, in order."""
         (since, first), (until, last) = self.first, self.last

@@ -182,6 +182,8 @@ class SessionAggregator(Folded, Correcting):
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        if self.whole and self.by_count:
+            return stretch.counted(everything(stores, MESSAGES))
         if self.whole:
             return stretch.stored(stores[MESSAGES])
         raise self.no_messages()

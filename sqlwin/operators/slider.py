@@ -97,7 +97,7 @@ class TupleSlider(Counting):
         """Those of the ring: the last size - 1 of each partition."""
         held = self.numbering.with_counts(everything(stores, RING), everything(stores, COUNTS))
         live = held.filter(pl.col(NUMBER) > pl.col(COUNT) + 1 - self.size)
-        return stretch.of(live).select(*self.carried, *PLACE)
+        return stretch.counted(live).select(*self.carried, *PLACE)
 
     # What is held.
 
