@@ -133,7 +133,8 @@ def _sessions(case: Case) -> Records:
     if window.gap is None:
         return OWN_GAPS
     if window.unit is Unit.ROWS:
-        return -case.keys * expm1(-window.gap / case.keys)
+        apart = exp(-window.gap / case.keys)
+        return case.keys * (1 - apart) + (window.gap + case.layout.slice_width) * apart
     span = case.span(window.gap)
     if span is None:
         return NO_END

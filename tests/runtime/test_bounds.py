@@ -58,6 +58,21 @@ QUERIES = {
     SELECT key, window_start, COUNT(*) AS n
     FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTE) {GROUPED}
     EMIT EARLY ON UPDATE LATE ON UPDATE RETAIN INTERVAL '20' MINUTE""",
+    "sessions": f"""
+    SELECT key, window_start, COUNT(*) AS n, SUM(value) AS total
+    FROM SESSION(TABLE events PARTITION BY key, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+    {GROUPED} {KEPT}""",
+    "sessions and messages": f"""
+    SELECT key, window_start, MEDIAN(value) AS mid
+    FROM SESSION(TABLE events PARTITION BY key, DESCRIPTOR(ts), INTERVAL '30' SECOND)
+    {GROUPED} {KEPT}""",
+    "sessions that part": f"""
+    SELECT key, window_start, COUNT(*) AS n FROM events OVER (PARTITION BY key ORDER BY ts
+      SESSION INTERVAL '30' SECOND GAP MAX INTERVAL '10' MINUTE) {GROUPED} {KEPT}""",
+    "sessions of messages": """
+    SELECT key, window_start, COUNT(*) AS n
+    FROM events OVER (PARTITION BY key SESSION 100 ROWS GAP)
+    GROUP BY key, window_start, window_end""",
     "lives": """
     SELECT /*+ STATE_TTL('events' = '7 days') */ key, COUNT(*) AS n FROM events GROUP BY key""",
     "over range": f"""
