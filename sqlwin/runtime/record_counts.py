@@ -134,7 +134,7 @@ def _sessions(case: Case) -> Records:
         return OWN_GAPS
     if window.unit is Unit.ROWS:
         apart = exp(-window.gap / case.keys)
-        return case.keys * (1 - apart) + (window.gap + case.layout.slice_width) * apart
+        return case.keys * (1 - apart) + case.layout.slice_width / 2 * apart
     span = case.span(window.gap)
     if span is None:
         return NO_END

@@ -73,8 +73,6 @@ Columns = dict[str, pl.DataType]
 Shape = tuple[Layout, Combine]
 INT: pl.DataType = pl.Int64()
 ONE_SLICE = 2**40
-MESSAGES_A_SLICE = 1_000
-"""At least, where the gap of sessions is messages."""
 
 
 @singledispatch
@@ -112,7 +110,7 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
     width = slice_width(endless + (operator.window.gap or 0))
     interval = segment_interval(endless)
     if operator.by_count:
-        width = interval = max(operator.window.gap or 0, MESSAGES_A_SLICE)
+        width = interval = operator.window.gap or 1
     keys = {name: operator.keys[name] for name in operator.partition}
     sessions = session_layout(SESSIONS, keys, spans.values(operator.below), interval)
     types = {**operator.output, FROM: INT, UNTIL: INT}
