@@ -109,7 +109,7 @@ class ReferenceOperator:
         due = [w for w in self._of_waiting(self._known()) if self._due(w, now)]
         early = [w for w in due if not self._late(w)]
         late = [w for w in due if self._late(w)]
-        return pl.concat([silent, self._emit(early, "early"), self._emit(late, "late")])
+        return pl.concat([silent, self._emit(early, "early", late), self._emit(late, "late")])
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         late = [w for w in self._of_waiting(self._known()) if self._late(w)]
@@ -227,8 +227,11 @@ class ReferenceOperator:
         self.shown |= {window.row_key for window in still_open}
         return shown
 
-    def _emit(self, windows: Iterable[Window], emit: str) -> pl.DataFrame:
-        late = [window for window in self.windows.values() if self._late(window)]
+    def _emit(
+        self, windows: Iterable[Window], emit: str, apart: Sequence[Window] = ()
+    ) -> pl.DataFrame:
+        """apart: late ones whose own turn comes next."""
+        late = [w for w in self.windows.values() if self._late(w) and w not in apart]
         chosen = {w.row_key: w for w in self.told.with_rivals(list(windows), late)}
         records: list[dict[str, Any]] = []
         for window, values, word in self._with_family(chosen, emit):

@@ -159,14 +159,15 @@ class Revisions:
 
 
 def early_due(policy: Policy, now: int) -> pl.Expr:
-    """When an open window goes out; what is due already stays so."""
-    due = pl.col(DUE)
+    """When an open window goes out; what is due sooner stays so."""
+    due, at = pl.col(DUE), pl.lit(now, pl.Int64)
     if policy.early is Early.EVERY:
-        return due.fill_null(now + policy.early_period)
+        return pl.min_horizontal(due, at + policy.early_period)
     if policy.early is Early.ON_UPDATE:
-        return due.fill_null(now)
+        return pl.min_horizontal(due, at)
     if policy.early is Early.ROWS:
-        return pl.when(pl.col(WAITING) >= policy.early_rows).then(due.fill_null(now)).otherwise(due)
+        enough = pl.when(pl.col(WAITING) >= policy.early_rows).then(at)
+        return pl.min_horizontal(due, enough)
     return pl.lit(None, pl.Int64)
 
 

@@ -61,7 +61,7 @@ def specified(fast: WindowAggregator) -> ReferenceOperator:
             policy=fast.policy,
             withdraw=fast.withdraw,
             buckets=buckets,
-            floor_of=lambda ts, rows: pane_of(ts, window),
+            floor_of=lambda ts: pane_of(ts, window),
         )
     )
 

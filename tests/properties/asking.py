@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
+from hypothesis import assume
 
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import QueryError
 from sqlwin.operators.runner import TupleRunner
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
+from sqlwin.plan.facts import window_policy
 from sqlwin.plan.nodes import Script
 from sqlwin.state.blobs import DictBlobs
 from tests.golden.cells import difference, of_arrow
@@ -28,6 +30,9 @@ UNTOLD = TupleSlider | TupleRunner
 
 
 def asked(script: Script, taken: list[Step]) -> None:
+    """Without a TTL: what was told and then forgotten is not there to be asked for."""
+    policy = window_policy(script.queries[0].plan)
+    assume(policy is None or policy.ttl is None)
     silent = emissions(script, fast, taken)
     blobs = DictBlobs()
     query = EmbeddedQuery(script, blobs=blobs, token="asked", segment_rows=4)
