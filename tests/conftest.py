@@ -32,7 +32,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever needs Spark runs in one process, so that there are never two of them."""
+    """Tests that need Spark run one after the other, and share one where they can."""
     for item in items:
         asked = getattr(item, "fixturenames", ())
         if item.get_closest_marker("spark") or "spark" in asked:

@@ -26,11 +26,11 @@ def streamed(question: Question, delivery: Delivery, host: Host) -> list[tuple[A
         told.append(_told(query))
     query = next(lives)
     query.drain()
-    query._check()
     last = fold(pl.concat([*told, _told(query)])).filter(pl.col("op") != "-D")
     return last.drop("op", "emit", "revision", "row_key").rows()
 
 
 def _told(query: EmbeddedQuery) -> pl.DataFrame:
+    query._check()
     assert query.expired().num_rows == 0
     return pl.DataFrame(pl.from_arrow(query.results()))

@@ -84,7 +84,7 @@ def main(arguments: list[str]) -> int:
         failure = search(chunk)
         searched += CHUNK
         if searched % 1_000 == 0:
-            print(f"{searched} cases, up to seed {chunk[1]}", file=sys.stderr, flush=True)  # noqa: T201
+            sys.stderr.write(f"{searched} cases, up to seed {chunk[1]}\n")
         if failure is None:
             continue
         failed += 1

@@ -193,12 +193,18 @@ def test_a_tick_refuses_a_checkpoint_that_was_cut_otherwise() -> None:
     assert ticks(4, 4).partitions(start, end)
 
 
-def test_a_correction_that_is_due_takes_one_batch_of_a_bounded_run(tmp_path: Path) -> None:
+def read_once(tmp_path: Path) -> tuple[ScriptReader, Offset]:
+    """A reader of one file without rows, and the offset behind it."""
     (tmp_path / "orders").mkdir()
     (tmp_path / "orders" / "a.csv").write_text("product,value,ts\n")
     first = reader(tmp_path, end=False)
     first.prepareForTriggerAvailableNow()
     (read_,) = planned(first, Offset())
+    return first, read_
+
+
+def test_a_correction_that_is_due_takes_one_batch_of_a_bounded_run(tmp_path: Path) -> None:
+    first, read_ = read_once(tmp_path)
     leave(first.folder, read_.batch, After({}, deadline=1))
     (tick,) = planned(first, read_)
     assert (tick.files, tick.ends, tick.unread) == ({"0": 1}, 0, True)
@@ -224,11 +230,7 @@ def test_a_malformed_row_of_a_file_has_the_watermark_of_its_query(tmp_path: Path
 
 
 def test_an_undrained_run_can_be_drained_later(tmp_path: Path) -> None:
-    (tmp_path / "orders").mkdir()
-    (tmp_path / "orders" / "a.csv").write_text("product,value,ts\n")
-    first = reader(tmp_path, end=False)
-    first.prepareForTriggerAvailableNow()
-    (read_,) = planned(first, Offset())
+    _, read_ = read_once(tmp_path)
     then = reader(tmp_path, end=True)
     then.prepareForTriggerAvailableNow()
     (drained,) = planned(then, read_)
