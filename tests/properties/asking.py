@@ -58,7 +58,10 @@ def _agree(query: EmbeddedQuery, drained: pl.DataFrame) -> None:
     before = windows.with_columns(pl.col("revision").fill_null(-1) + 1)
     columns = ["row_key", "revision", *names]
     found = before.join(told, on="row_key", how="semi")
-    assert not _difference(told.select(columns), found.select(columns))
+    # a correction may tell a row early that the end then tells full
+    again = pl.int_range(pl.len(), dtype=pl.Int32).over("row_key")
+    once = told.with_columns(pl.col("revision") - again).select(columns).unique()
+    assert not _difference(once, found.select(columns))
     if not isinstance(operator, TopRows):
         open_ = windows.filter(pl.col("state") == "open")
         passing = open_.filter("passes") if "passes" in windows.columns else open_
