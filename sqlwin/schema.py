@@ -17,7 +17,9 @@ with two underscores, and no column of a user may.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import polars as pl
 import pyarrow as pa
@@ -34,6 +36,7 @@ RESERVED = "__"
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 INSTANT = pl.Datetime("us", "UTC")
 """Of a TIMESTAMP's values."""
+DType = pl.DataType | type[pl.DataType]
 
 _NAMES: dict[str, pa.DataType] = {
     "BOOLEAN": pa.bool_(),
@@ -161,9 +164,24 @@ def arrow_schema(columns: Schema) -> pa.Schema:
     return pa.schema([(column.name, column.type) for column in columns])
 
 
+@cache
 def polars_type(type_: pa.DataType) -> pl.DataType:
     """The Polars dtype that holds an Arrow type's values."""
     return pl.Series(values=pa.array([], type_)).dtype
+
+
+def empty(schema: Mapping[str, DType]) -> pl.DataFrame:
+    """No rows of these columns. To make one costs as much as a small query, so each is made once.
+
+    >>> empty({"n": pl.Int64()}).schema
+    Schema({'n': Int64})
+    """
+    return _empty(tuple(schema.items())).clone()
+
+
+@cache
+def _empty(schema: tuple[tuple[str, DType], ...]) -> pl.DataFrame:
+    return pl.DataFrame(schema=dict(schema))
 
 
 def polars_schema(columns: Schema) -> dict[str, pl.DataType]:

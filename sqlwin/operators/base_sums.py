@@ -29,7 +29,7 @@ from sqlwin.instants import START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.sharing import Share
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.schema import PLACE, POSITION, TS, empty
 
 SLICE = "__slice"
 ALL = "__all"
@@ -60,7 +60,7 @@ class BaseSums:
     @property
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record of either store."""
-        rows = pl.DataFrame(schema={**self.carried, **PLACE})
+        rows = empty({**self.carried, **PLACE})
         return dict(self._lifted(rows, pl.col(TS)).schema)
 
     def put(self, rows: pl.DataFrame, stores: Stores) -> None:

@@ -36,7 +36,7 @@ from sqlwin.operators.asking import Question
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.folded import Folded
 from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
-from sqlwin.schema import PLACE, POSITION, SEQ, TS
+from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
 from sqlwin.windows import Aligned, Whole
 
 PANES, MESSAGES = "panes", "messages"
@@ -67,7 +67,7 @@ class Contents(Folded):
     @property
     def pane(self) -> dict[str, pl.DataType]:
         """The columns of a pane, as lifting makes them."""
-        none = pl.DataFrame(schema={**self.below, **PLACE})
+        none = empty({**self.below, **PLACE})
         return dict(self._lift(none, self.incremental).schema)
 
     # Rows in.

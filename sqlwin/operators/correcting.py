@@ -35,6 +35,7 @@ from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.revisions import LATE, SHOWN, WAITING, WORD, Revisions
 from sqlwin.policies import Late, Policy
+from sqlwin.schema import empty
 
 WAITED = "__waited"
 
@@ -108,7 +109,7 @@ class Correcting(ABC):
         return stated(self._valued(judged, stores))
 
     def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+        return empty({**self.output, **CHANGE_SCHEMA})
 
     def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows that become full, each once: `full`, unless one was shown so already.

@@ -11,6 +11,7 @@ import polars as pl
 
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
+from sqlwin.schema import empty
 from sqlwin.state.contract import FLOOR
 
 
@@ -31,7 +32,7 @@ class Counting(ABC):
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         """None: what a message does not change, it need not be refused for."""
-        return pl.DataFrame(schema={FLOOR: pl.Int64()})
+        return empty({FLOOR: pl.Int64()})
 
     def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+        return empty({**self.output, **CHANGE_SCHEMA})

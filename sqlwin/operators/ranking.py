@@ -39,7 +39,7 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import WAITED
-from sqlwin.schema import EMIT, REVISION, ROW_KEY
+from sqlwin.schema import EMIT, REVISION, ROW_KEY, empty
 
 RANKED = "ranked"
 AT = "__at"
@@ -107,7 +107,7 @@ class WindowRanker:
         return self.inner.next_deadline(stores)
 
     def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+        return empty({**self.output, **CHANGE_SCHEMA})
 
     # What is asked.
 

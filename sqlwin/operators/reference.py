@@ -53,7 +53,7 @@ from sqlwin.operators.definitions.told import Told
 from sqlwin.operators.definitions.waiting import Waiting, together, wait_early, wait_late
 from sqlwin.operators.definitions.window import Definition, Window, comparable, position
 from sqlwin.policies import Expired, Late, Policy
-from sqlwin.schema import PART, POSITION, SEQ
+from sqlwin.schema import PART, POSITION, SEQ, empty
 
 
 @dataclass
@@ -129,7 +129,7 @@ class ReferenceOperator:
         return min(deadlines, default=None)
 
     def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+        return empty({**self.output, **CHANGE_SCHEMA})
 
     # The definitions.
 

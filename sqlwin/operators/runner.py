@@ -23,7 +23,7 @@ from sqlwin.operators.framing import evaluate
 from sqlwin.operators.numbering import AT, COUNT, NUMBER
 from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.slider import TupleSlider
-from sqlwin.schema import PLACE, POSITION
+from sqlwin.schema import PLACE, POSITION, empty
 
 SUMS = "sums"
 
@@ -69,4 +69,4 @@ class TupleRunner(TupleSlider):
     @property
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record."""
-        return dict(self.sums(pl.DataFrame(schema={**self.carried, **PLACE})).schema)
+        return dict(self.sums(empty({**self.carried, **PLACE})).schema)

@@ -26,7 +26,7 @@ from sqlwin.operators.contents import FIRST, LAST, ROWS, merges
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.revisions import ADDED
 from sqlwin.operators.spanning import RUN, first_of, met
-from sqlwin.schema import PLACE, POSITION, SEQ, TS
+from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
 from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
@@ -56,7 +56,7 @@ class Spans(ABC):
 
     def columns(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         """Of what `lift` makes of rows of these columns."""
-        return dict(self.lift(pl.DataFrame(schema={**below, **PLACE})).schema)
+        return dict(self.lift(empty({**below, **PLACE})).schema)
 
     @abstractmethod
     def values(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:

@@ -39,7 +39,7 @@ from sqlwin.operators.session_retention import SessionRetention
 from sqlwin.operators.session_spans import Merged, Spans
 from sqlwin.operators.spanning import RUN, extent_of, within
 from sqlwin.policies import Expired, Policy
-from sqlwin.schema import EMIT, INSTANT, OP, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS
+from sqlwin.schema import EMIT, INSTANT, OP, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, empty
 from sqlwin.state.contract import FLOOR
 from sqlwin.state.session_store import FROM, UNTIL
 from sqlwin.windows import Session, Unit
@@ -116,7 +116,7 @@ class SessionAggregator(Folded, Correcting):
         return self.by_count or bool(self.whole) or self.policy.expired is Expired.EMIT
 
     def floors(self, stores: Stores) -> pl.DataFrame:
-        return pl.DataFrame(schema={FLOOR: pl.Int64()})
+        return empty({FLOOR: pl.Int64()})
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():

@@ -49,7 +49,7 @@ from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
 from sqlwin.policies import Policy
-from sqlwin.schema import PLACE, POSITION, REVISION, ROW_KEY, SEQ
+from sqlwin.schema import PLACE, POSITION, REVISION, ROW_KEY, SEQ, empty
 from sqlwin.windows import Hop
 
 RING = "ring"
@@ -90,7 +90,7 @@ class TupleAggregator(Counting, Folded, Correcting):
     @property
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record of the ring; accumulators as lifting makes them."""
-        none = pl.DataFrame(schema={**self.below, **PLACE, NUMBER: pl.Int64()})
+        none = empty({**self.below, **PLACE, NUMBER: pl.Int64()})
         types = {**self._lift(none).schema, SLOT: pl.Int64()}
         accumulators = (name for fold in self.folds for name in fold.columns)
         return {name: types[name] for name in (*self.keys, SLOT, PANE, FIRST, LAST, *accumulators)}

@@ -23,7 +23,7 @@ from sqlwin.errors import RunError
 from sqlwin.operators.changes import CHANGE_SCHEMA, row_key_at
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.scalars import Columns, evaluate
-from sqlwin.schema import CHANGE, EMIT, OP, POSITION, REVISION, ROW_KEY, polars_type
+from sqlwin.schema import CHANGE, EMIT, OP, POSITION, REVISION, ROW_KEY, empty, polars_type
 
 SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
 
@@ -39,7 +39,7 @@ class Back:
         return {**columns, **{SHOWN[name]: dtype() for name, dtype in CHANGE_SCHEMA.items()}}
 
     def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema=self.schema)
+        return empty(self.schema)
 
     def show(self, emitted: pl.DataFrame) -> pl.DataFrame:
         if emitted.is_empty():

@@ -66,6 +66,8 @@ def conform(frame: pl.DataFrame, columns: Schema) -> Conformed:
             continue
         given = frame[column.name]
         out[column.name] = _cast(given, column)
+        if out[column.name] is given:
+            continue
         lost = (out[column.name].is_null() & given.is_not_null()).arg_true()
         for at in lost.to_list():
             malformed.setdefault(

@@ -14,7 +14,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.policies import Expired
 from sqlwin.runtime.render import json_lines
-from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS
+from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty
 
 EXPIRED = "expired"
 WHOLE = "__whole"
@@ -31,7 +31,7 @@ REJECT_SCHEMA: dict[str, pl.DataType] = {
 
 
 def no_rejects() -> pl.DataFrame:
-    return pl.DataFrame(schema=REJECT_SCHEMA)
+    return empty(REJECT_SCHEMA)
 
 
 def rejects(

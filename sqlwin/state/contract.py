@@ -21,11 +21,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import polars as pl
 
 from sqlwin.instants import END
+from sqlwin.schema import empty
 
 Combine = Callable[[pl.DataFrame], pl.DataFrame]
 """Folds the records of equal identity into one; see `Store` for its laws."""
@@ -65,7 +67,7 @@ class Layout:
         if not self.order or self.schema[self.time] != pl.Int64:
             raise ValueError(f"store {self.name}: the first order column is the time, Int64")
 
-    @property
+    @cached_property
     def schema(self) -> pl.Schema:
         return pl.Schema(self.columns)
 
@@ -73,7 +75,7 @@ class Layout:
     def time(self) -> str:
         return self.order[0]
 
-    @property
+    @cached_property
     def identity(self) -> tuple[str, ...]:
         """The columns that tell records apart, in the order a scan is sorted by."""
         return tuple(dict.fromkeys(self.order + self.keys))
@@ -83,7 +85,7 @@ class Layout:
         return time // self.slice_width * self.slice_width
 
     def empty(self) -> pl.DataFrame:
-        return pl.DataFrame(schema=self.schema)
+        return empty(self.schema)
 
 
 class Store(Protocol):

@@ -141,6 +141,8 @@ def in_order(layout: Layout, frame: pl.DataFrame) -> pl.DataFrame:
     What was written in order needs no more than a stable sort by time, which is
     several times as fast as one by every column: that is tried first.
     """
+    if frame.height < 2:
+        return frame
     identity = frame.select(layout.identity)
     plain = all(dtype.is_integer() for dtype in identity.dtypes)
     if plain and not any(column.null_count() for column in identity):
@@ -162,7 +164,9 @@ def _ascends(layout: Layout) -> pl.Expr:
 def _repeats(layout: Layout, ordered: pl.DataFrame) -> bool:
     """Whether any two records have one identity, which then stand side by side."""
     same = [pl.col(name).eq_missing(pl.col(name).shift(1)) for name in layout.identity]
-    return bool(ordered.select(pl.all_horizontal(same).any()).item()) if ordered.height else False
+    return (
+        bool(ordered.select(pl.all_horizontal(same).any()).item()) if ordered.height > 1 else False
+    )
 
 
 def assemble(

@@ -26,7 +26,7 @@ from sqlwin.operators.definitions.values import json_array
 from sqlwin.operators.definitions.waiting import Waiting, wait_early
 from sqlwin.operators.definitions.window import Position, by_position, key_text, position
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, Order
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, Order, empty
 
 Shown = dict[Position, tuple[int, Row]]
 """Position to place and row."""
@@ -92,7 +92,7 @@ class ReferenceTopN:
         return min((w.due for w in self.waiting.values() if w.due is not None), default=None)
 
     def nothing(self) -> pl.DataFrame:
-        return pl.DataFrame(schema={**self.output, **CHANGE_SCHEMA})
+        return empty({**self.output, **CHANGE_SCHEMA})
 
     # The definitions.
 
