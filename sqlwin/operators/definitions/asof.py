@@ -31,7 +31,6 @@ from sqlwin.operators.definitions.join_sides import Logged, ident, order, place_
 from sqlwin.schema import TS
 from sqlwin.windows import AsOf
 
-
 BACK = AsOf(">=")
 
 
