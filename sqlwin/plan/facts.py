@@ -8,27 +8,55 @@ from sqlwin.aggregates import signature
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
     Query,
     Scan,
+    StaticScan,
+    Stream,
     TopN,
     WindowAggregate,
     WindowRank,
 )
 from sqlwin.policies import Policy
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import JoinWindow, Session, Unit
 
 Unranked = WindowAggregate | OverAggregate | TopN
 Window = Unranked | WindowRank
+Stateful = Window | Join
+
+
+def operator_of(plan: Node) -> Stateful | None:
+    """What keeps state in a plan, the topmost one; None where nothing does."""
+    while isinstance(plan, Filter | Project):
+        plan = plan.input
+    return None if isinstance(plan, Scan | StaticScan) else plan
 
 
 def window_of(plan: Node) -> Window | None:
-    """The window operator of a plan, None where it has none."""
-    while isinstance(plan, Filter | Project):
+    """The window operator of a plan, None where it has none or is a join."""
+    found = operator_of(plan)
+    return None if isinstance(found, Join) else found
+
+
+def join_of(plan: Node) -> Join | None:
+    """The topmost join of a plan, None where it has none."""
+    found = operator_of(plan)
+    return found if isinstance(found, Join) else None
+
+
+def scans(plan: Node) -> tuple[Scan | StaticScan, ...]:
+    """What a plan reads, from the left."""
+    while not isinstance(plan, Scan | StaticScan | Join):
         plan = plan.input
-    return None if isinstance(plan, Scan) else plan
+    return (*scans(plan.left), *scans(plan.right)) if isinstance(plan, Join) else (plan,)
+
+
+def streams_of(plan: Node) -> tuple[Stream, ...]:
+    """The streams and static tables that a plan reads, from the left."""
+    return tuple(scan.stream for scan in scans(plan))
 
 
 def unranked(window: Window) -> Unranked:
@@ -37,26 +65,32 @@ def unranked(window: Window) -> Unranked:
 
 
 def window_policy(plan: Node) -> Policy | None:
-    """The policy of a plan's window, None where it has none."""
-    window = window_of(plan)
-    return None if window is None else unranked(window).policy
+    """The policy of a plan's window or join, None where it has none."""
+    found = operator_of(plan)
+    if found is None or isinstance(found, Join):
+        return None if found is None else found.policy
+    return unranked(found).policy
 
 
-def counts(window: Window) -> bool:
+def counts(window: Stateful) -> bool:
     """Whether the window is measured in messages."""
+    if isinstance(window, Join):
+        return isinstance(window.match, JoinWindow) and window.match.unit is Unit.ROWS
     window = unranked(window)
     if isinstance(window, WindowAggregate):
         return window.window.unit is Unit.ROWS
     return isinstance(window, OverAggregate) and window.by_arrival
 
 
-def bucket_keys(window: Window) -> tuple[str, ...]:
-    """Keys whose equal values must meet in one place; none: all rows must.
+def bucket_keys(window: Stateful) -> tuple[str, ...]:
+    """Keys whose equal values must meet in one place; none: all rows must. Of a join its left's.
 
     With grouping sets a row goes to several groups, which have only the keys of every
     set in common; a rank has all groups of its partition meet. A session in ROWS counts
     the messages of all keys.
     """
+    if isinstance(window, Join):
+        return window.left_keys
     if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):

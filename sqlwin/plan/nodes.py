@@ -6,10 +6,16 @@ normal form, and the runtime lowers nothing else:
     Scan > Filter? > Project > WindowAggregate | OverAggregate | TopN > Filter? > Project
     Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
     Scan > Filter? > Project                                      (no window)
+    Join > Filter? > Project, where an input of the Join is
+        Scan > Filter? > Project,
+        StaticScan > Filter? > Project                            (on the right), or
+        Join > Filter? > Project                                  (on the left)
 
 Keys, arguments and carried columns of a window operator are plain columns,
 computed by the Project below it; everything after aggregation is computed by
-the Project above.
+the Project above. Keys of a Join likewise: `_key1`, `_key2`, … where they are no
+columns; a column that two inputs of a join have is called `input.column` in their
+Projects. Conditions on one input are its Filter, where outer joins let them.
 """
 
 from __future__ import annotations
@@ -19,13 +25,14 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from sqlwin.functions import PythonAggregate
+from sqlwin.plan.joins import Join, StaticScan
 from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
 from sqlwin.plan.wording import Wording
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
-__all__ = ["Scalar", "Stream", "column_of", "quoted"]
+__all__ = ["Join", "Scalar", "StaticScan", "Stream", "column_of", "quoted"]
 
 BIGINT = pa.int64()
 GROUPING = "__grouping"
@@ -202,7 +209,8 @@ class WindowRank:
         return (*self.input.schema, Column(self.name, BIGINT))
 
 
-Node = Scan | Filter | Project | WindowAggregate | OverAggregate | TopN | WindowRank
+Unary = Filter | Project | WindowAggregate | OverAggregate | TopN | WindowRank
+Node = Scan | StaticScan | Unary | Join
 
 
 @dataclass(frozen=True)

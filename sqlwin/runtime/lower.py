@@ -11,17 +11,27 @@ from functools import cached_property
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.errors import QueryError
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.living import Living
-from sqlwin.plan.facts import Window, bucket_keys, counts, unranked, window_of, window_policy
+from sqlwin.plan.facts import (
+    Window,
+    bucket_keys,
+    counts,
+    unranked,
+    window_of,
+    window_policy,
+)
 from sqlwin.plan.nodes import (
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
     Query,
     Scalar,
     Scan,
+    StaticScan,
     Stream,
     WindowAggregate,
     column_of,
@@ -151,11 +161,14 @@ def _living(operator: Operator, window: Window) -> Operator:
 
 
 def _cut(plan: Node) -> Cut:
+    """QueryError for a join, which no host runs yet."""
     above: list[Node] = []
     node = plan
     while isinstance(node, Filter | Project):
         above.append(node)
         node = node.input
+    if isinstance(node, Join | StaticScan):
+        raise QueryError("joins are not run yet", legal="EXPLAIN of the join")
     if isinstance(node, Scan):
         return Cut(node, *_front(above, node), None, None, _identity(plan))
     below: list[Node] = []

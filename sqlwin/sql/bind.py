@@ -25,6 +25,7 @@ from sqlwin.plan.settings import SETTINGS
 from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
+from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
 from sqlwin.sql.registered import checked
 from sqlwin.sql.select import bind_select
@@ -115,8 +116,8 @@ class Binding:
 def _stream(binding: Binding, statement: ast.CreateStream) -> None:
     key = binding.fresh(statement.name)
     made = declare.stream(statement)
-    if made is None:
-        binding.known.tables[key] = statement.name.text
+    if declare.is_static(statement):
+        binding.known.tables[key] = made
     else:
         binding.known.streams[key] = made
 
@@ -144,6 +145,10 @@ def _describe(binding: Binding, statement: ast.DescribeOf) -> None:
     if sink is not None:
         binding.answers.append(Describe(sink.name, sink.columns or ()))
         return
+    table = binding.known.tables.get(key)
+    if table is not None:
+        binding.answers.append(Describe(statement.name.text, table.schema, table))
+        return
     relation = binding.known.relation(statement.name)
     stream = binding.known.streams.get(key)
     binding.answers.append(Describe(statement.name.text, relation.schema(), stream))
@@ -157,6 +162,9 @@ def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
     if name.startswith(PREFIX):
         binding.ttl |= options({name: value}, statement.span)
+        return
+    if name == JOIN_WINDOW:
+        binding.known.large = sized(value, statement.span, name)
         return
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())

@@ -28,8 +28,12 @@ _DELAY = re.compile(r"\s*`?(\w+)`?\s*(?:-\s*(.*))?\Z", re.DOTALL)
 _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
 
 
-def stream(created: ast.CreateStream) -> Stream | None:
-    """None for a static table: CREATE TABLE with no watermark."""
+def is_static(created: ast.CreateStream) -> bool:
+    """CREATE TABLE with no watermark."""
+    return created.kind == "TABLE" and not created.watermarks
+
+
+def stream(created: ast.CreateStream) -> Stream:
     created = _offset_column(created)
     _partitions(created)
     ttl.options(dict(created.options), created.span)
@@ -38,8 +42,6 @@ def stream(created: ast.CreateStream) -> Stream | None:
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
     made = Stream(created.name.text, columns, None, options=created.options)
     made = _computed(made, created.columns)
-    if created.kind == "TABLE" and not created.watermarks:
-        return None
     ts, delay = _watermark(created, made)
     offset, trusted = _position(created, made)
     return replace(made, ts=ts, delay=delay, offset=offset, trusted=trusted)

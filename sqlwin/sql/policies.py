@@ -2,7 +2,8 @@
 
 Each kind of window has a function of its own, for their defaults differ: `policy` for
 windows of event time, `of_sessions` for sessions of it, `counted` for windows of
-messages, `unending` for what has no window, or one that only the end of input closes.
+messages, `unending` for what has no window, or one that only the end of input closes;
+those of joins are in `join_policies`.
 """
 
 from __future__ import annotations

@@ -17,11 +17,13 @@ from sqlglot import exp
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import (
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
     Scalar,
     Scan,
+    StaticScan,
     Stream,
     WindowAggregate,
     WindowRank,
@@ -31,9 +33,22 @@ from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
 
-Base = Scan | WindowAggregate | OverAggregate | WindowRank | OpenTop
+Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 NOWHERE = ast.Run("", "", Span(1, 1))
+
+
+@dataclass(frozen=True)
+class Side:
+    """An input of a join. columns: their own names, each with the one it has in the join."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+
+    def find(self, name: str) -> str | None:
+        """The join's name of a column of its own."""
+        lower = name.lower()
+        return next((called for own, called in self.columns if own.lower() == lower), None)
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,9 @@ class Relation:
     """columns: name, expression over `base.schema`, and where it was written.
 
     names: by which columns may be qualified. predicate_run: where it was written. ttl:
-    what a hint STATE_TTL says of its state, microseconds; None: there is none.
+    what a hint STATE_TTL says of its state, microseconds; None: there is none. sides: of a
+    join, while its query is bound; merged: columns of USING, which stand there once; same:
+    columns that it makes equal, each with the one to be read for both.
     """
 
     base: Base
@@ -50,6 +67,9 @@ class Relation:
     predicate: Expr | None = None
     predicate_run: ast.Run = NOWHERE
     ttl: int | None = None
+    sides: tuple[Side, ...] = ()
+    merged: tuple[str, ...] = ()
+    same: tuple[tuple[str, str], ...] = ()
 
     @property
     def stream(self) -> Stream | None:
@@ -61,6 +81,11 @@ class Relation:
 
     def expression(self, name: str) -> Expr:
         return next(expr for n, expr, _ in self.columns if n == name)
+
+    def candidates(self, name: str) -> list[tuple[Side, str]]:
+        """The inputs of a join that have such a column, and the join's name of it."""
+        found = [(side, side.find(name)) for side in self.sides]
+        return [(side, called) for side, called in found if called is not None]
 
     def called(self, *names: str) -> Relation:
         return replace(self, names=names)
@@ -106,9 +131,11 @@ def condition(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     return made
 
 
-def of_stream(stream: Stream) -> Relation:
+def of_stream(stream: Stream, static: bool = False) -> Relation:
+    """static: it is a table that is looked up."""
     columns = tuple((c.name, column(c.name), NOWHERE) for c in stream.schema)
-    return Relation(Scan(stream), columns, (stream.name,))
+    base = StaticScan(stream) if static else Scan(stream)
+    return Relation(base, columns, (stream.name,))
 
 
 def with_event_time(relation: Relation, name: str, span: Span) -> Relation:

@@ -14,6 +14,7 @@ from sqlwin.sql.cql import unwrapped
 from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
 from sqlwin.sql.items import Item, items
+from sqlwin.sql.joins import joined
 from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.policies import refuse_all
 from sqlwin.sql.ranks import over_sessions
@@ -39,8 +40,10 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     known = known.inner()
     for name, cte in select.ctes:
         known.views[name.text.lower()] = bind_select(cte, known)
-    relation, given = bind_from(select.relation, known, bind_select)
+    relation, given = _from(select, known)
     ttl = of_hints(select, relation)
+    if select.relation.joins:
+        select = replace(select, where=None, policies=ast.Policies())
     window, group = _group_window(select, given)
     runs = unwrapped(select.items)
     made = items(runs, relation, _starred(window))
@@ -55,6 +58,13 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     if window is not None and given is None:  # one in FROM is timed there
         relation = timed(relation, window)
     return replace(_bound(select, relation, window, made, group), ttl=ttl)
+
+
+def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
+    """A join has taken in WHERE and the policies, too."""
+    if select.relation.joins:
+        return joined(select, known, bind_select), None
+    return bind_from(select.relation, known, bind_select)
 
 
 def _inward(select: ast.Select) -> ast.Select:
@@ -150,7 +160,7 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
     columns = tuple(
         (item.name, relation.below(scope.resolved(item.tree, item.run)), item.run) for item in made
     )
-    return replace(relation, columns=columns, names=())
+    return replace(relation, columns=columns, names=(), sides=(), merged=())
 
 
 # --- windows in GROUP BY ------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.nodes import Sink, Stream
+from sqlwin.plan.nodes import Join, Sink, Stream
 from sqlwin.sql import ast, windows
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.ksql import of_ksql
@@ -23,12 +23,16 @@ Bind = Callable[[ast.Select, "Known"], Relation]
 
 @dataclass
 class Known:
-    """What a query may name; keys in lower case. tables: static ones, declared only."""
+    """What a query may name; keys in lower case. tables: static ones.
+
+    large: what SET says of the windows of joins; None: nothing.
+    """
 
     streams: dict[str, Stream] = field(default_factory=dict)
     views: dict[str, Relation] = field(default_factory=dict)
     sinks: dict[str, Sink] = field(default_factory=dict)
-    tables: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, Stream] = field(default_factory=dict)
+    large: bool | None = None
 
     def names(self) -> list[str]:
         return [*(stream.name for stream in self.streams.values()), *self.views]
@@ -42,7 +46,8 @@ class Known:
         legal = ", ".join(self.names()) or "CREATE STREAM … first"
         if key in self.tables:
             message = f"{name.text} is a static table, and reading one is not supported yet"
-            raise QueryError(message, name.span, legal="WATERMARK FOR ts AS ts makes it a stream")
+            legal = f"FROM a stream JOIN {name.text} ON …; WATERMARK FOR ts AS ts makes it a stream"
+            raise QueryError(message, name.span, legal=legal)
         if key in self.sinks:
             raise QueryError(f"{name.text} is a sink and cannot be read", name.span, legal=legal)
         message = f"no stream or view is called {name.text}{nearest(name.text, self.names())}"
@@ -53,8 +58,10 @@ class Known:
 
 
 def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:
-    if source.join is not None:
-        raise QueryError("a join is not supported yet", source.join, legal="one stream in FROM")
+    """Of one relation; joins are bound in `joins`."""
+    if source.as_of is not None:
+        message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
+        raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
     relation, window = _source(source, known, bind)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
@@ -78,6 +85,13 @@ def _relation(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relatio
     if isinstance(value, ast.Name):
         return known.relation(value)
     return bind(value, known).called()
+
+
+def read(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relation:
+    """An input of a join, which may be a static table."""
+    if isinstance(value, ast.Name) and value.text.lower() in known.tables:
+        return of_stream(known.tables[value.text.lower()], static=True).called(value.text)
+    return _relation(value, known, bind)
 
 
 def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
@@ -169,6 +183,10 @@ def filtering(relation: Relation, where: ast.Run, place: str) -> Expr:
 
 
 def refuse_chained(relation: Relation, span: Span, what: str = "a window") -> None:
+    if isinstance(relation.base, Join):
+        what = "GROUP BY or an aggregate" if what == "an aggregate" else what
+        message = f"{what} over a join is not supported yet"
+        raise QueryError(message, span, legal="the columns of the join, and expressions of them")
     if relation.stream is None:
         message = f"{what} over the result of a window is not supported yet"
         raise QueryError(message, span, legal="one window a query; filters and columns above it")

@@ -120,16 +120,6 @@ REFUSED = [
         "INTERVAL '3' MINUTE PRECEDING",
     ),
     (
-        "SELECT * FROM orders JOIN orders o2 ON a = b",
-        "a join is not supported yet",
-        "JOIN",
-    ),
-    (
-        "SELECT * FROM orders, orders o2",
-        "a join is not supported yet",
-        ",",
-    ),
-    (
         "SELECT product FROM orders UNION ALL SELECT product FROM orders",
         "UNION is not supported yet",
         "UNION",

@@ -11,10 +11,12 @@ from dataclasses import replace
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
     Scan,
+    StaticScan,
     TopN,
     WindowAggregate,
     WindowRank,
@@ -34,8 +36,10 @@ def _read(project: Project) -> frozenset[str]:
 
 
 def _needed(node: Node, read: frozenset[str]) -> Node:
-    if isinstance(node, Scan):
+    if isinstance(node, Scan | StaticScan):
         return node
+    if isinstance(node, Join):
+        return _join(node, read)
     if isinstance(node, Filter):
         return replace(node, input=_needed(node.input, read | {*node.predicate.inputs}))
     if isinstance(node, Project):
@@ -47,6 +51,13 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
     if isinstance(node, TopN):
         return replace(node, input=_needed(node.input, _ranked(node, read)))
     return _over(node, read)
+
+
+def _join(node: Join, read: frozenset[str]) -> Join:
+    """Each input keeps its keys and what the residual condition reads."""
+    residual = () if node.residual is None else node.residual.inputs
+    below = read.union(residual, node.left_keys, node.right_keys)
+    return replace(node, left=_needed(node.left, below), right=_needed(node.right, below))
 
 
 def _window(node: WindowAggregate, read: frozenset[str]) -> WindowAggregate:

@@ -1,0 +1,180 @@
+"""The inputs of a join: what each reads, its window, and names that differ.
+
+A column that two inputs have is called `input.column` in the join, any other by its
+own name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.plan.nodes import Join, Scan, StaticScan
+from sqlwin.sql import ast, windows
+from sqlwin.sql.relation import Relation, Side
+from sqlwin.sql.sources import Bind, Known, event_time, read, stream_time, timed
+from sqlwin.windows import Frame, Unit
+
+LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (ROWS 3 PRECEDING)"
+
+
+@dataclass(frozen=True)
+class Input:
+    """relation: with the join's names. ts: of its event time, where a column shows it.
+
+    frame: of its window; none: what came before is never too old.
+    """
+
+    relation: Relation
+    side: Side
+    ts: str | None
+    frame: Frame | None
+    as_of: ast.Name | None
+    span: Span
+
+    @property
+    def static(self) -> bool:
+        return isinstance(self.relation.base, StaticScan)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(name for name, _, _ in self.relation.columns)
+
+
+def inputs(source: ast.From, known: Known, bind: Bind) -> list[Input]:
+    """In the order of the text."""
+    given = [source, *(join.right for join in source.joins)]
+    relations = [_read(each, known, bind, at) for at, each in enumerate(given)]
+    spans = [_span(each) for each in given]
+    windowed = [_windowed(r, each) for r, each in zip(relations, given, strict=True)]
+    _alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
+    counted = any(frame is not None and frame.unit is Unit.ROWS for _, frame in windowed)
+    if not counted:
+        for (relation, _), span in zip(windowed, spans, strict=True):
+            if isinstance(relation.base, Scan):
+                stream_time(relation, span)
+    names = _names(relations, spans)
+    shared = _shared(relations)
+    return [
+        _input(relation, name, frame, each.as_of, span, shared)
+        for (relation, frame), name, each, span in zip(windowed, names, given, spans, strict=True)
+    ]
+
+
+def _span(source: ast.From) -> Span:
+    return source.source.span if source.alias is None else source.alias.span
+
+
+def _read(source: ast.From, known: Known, bind: Bind, at: int) -> Relation:
+    if isinstance(source.source, ast.Call):
+        raise _windowed_query(source.source.function.span)
+    relation = read(source.source, known, bind)
+    if isinstance(relation.base, Join) and at:
+        message = "a join on the right of a join is not supported yet"
+        raise QueryError(message, _span(source), legal="FROM (… JOIN …) JOIN a stream")
+    if isinstance(relation.base, StaticScan) and not at:
+        message = (
+            f"the static table {relation.base.stream.name} is looked up by what it is joined to"
+        )
+        raise QueryError(message, _span(source), legal="FROM a stream JOIN the table")
+    if not isinstance(relation.base, Scan | StaticScan | Join):
+        raise _windowed_query(_span(source))
+    if source.as_of is not None and not at:
+        message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
+        raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
+    return relation if source.alias is None else relation.called(source.alias.text)
+
+
+def _windowed_query(span: Span) -> QueryError:
+    message = "a join of windowed queries is not supported yet"
+    return QueryError(message, span, legal=f"streams, each with {LEGAL_WINDOW}")
+
+
+# --- windows --------------------------------------------------------------------------
+
+
+def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Frame | None]:
+    """With the event time that its window names; a window without bound is none."""
+    spec = source.window
+    if spec is None:
+        return relation, None
+    if isinstance(spec, ast.KsqlWindow):
+        raise _windowed_query(spec.span)
+    if isinstance(relation.base, StaticScan):
+        raise QueryError("a static table has no window", spec.span, legal="the table alone")
+    if spec.partition:
+        message = "a window of a join is not parted: its condition says which rows pair"
+        raise QueryError(message, spec.partition[0].span, legal=LEGAL_WINDOW)
+    window = windows.of_spec(spec)
+    if window.frame is None:
+        message = "a window of a join slides with each row"
+        raise QueryError(message, spec.span, legal=LEGAL_WINDOW)
+    made = timed(relation, replace(window, ts=event_time(spec.order) if spec.order else None))
+    return made, window.frame if window.frame.preceding is not None else None
+
+
+def _alike(
+    frames: Sequence[Frame | None], given: Sequence[ast.From], relations: Sequence[Relation]
+) -> None:
+    """All in RANGE or, of two streams, all in ROWS."""
+    told = [(f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None]
+    rows = [window for unit, window in told if unit is Unit.ROWS and window is not None]
+    if not rows:
+        return
+    if len(rows) < len(told):
+        message = "one window of this join counts messages, another one time"
+        raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
+    if len(given) > 2 or any(not isinstance(relation.base, Scan) for relation in relations):
+        message = "a window in ROWS joins two streams: rows that are joined have no number"
+        raise QueryError(message, rows[0].span, legal="a window in RANGE")
+
+
+# --- names ----------------------------------------------------------------------------
+
+
+def _names(relations: Sequence[Relation], spans: Sequence[Span]) -> list[str]:
+    """By which columns may be qualified; `_2` for a query that has no name."""
+    names: list[str] = []
+    for at, (relation, span) in enumerate(zip(relations, spans, strict=True)):
+        name = relation.names[0] if relation.names else f"_{at + 1}"
+        if name.lower() in [other.lower() for other in names]:
+            message = f"two inputs of this join are called {name}"
+            raise QueryError(message, span, legal=f"{name} AS another")
+        names.append(name)
+    return names
+
+
+def _shared(relations: Sequence[Relation]) -> set[str]:
+    """Names in lower case that more than one has."""
+    counted = Counter(name.lower() for relation in relations for name, _, _ in relation.columns)
+    return {name for name, count in counted.items() if count > 1}
+
+
+def _input(
+    relation: Relation,
+    name: str,
+    frame: Frame | None,
+    as_of: ast.Name | None,
+    span: Span,
+    shared: set[str],
+) -> Input:
+    own = [column for column, _, _ in relation.columns]
+    called = [f"{name}.{column}" if column.lower() in shared else column for column in own]
+    columns = tuple(
+        (new, tree, run) for new, (_, tree, run) in zip(called, relation.columns, strict=True)
+    )
+    side = Side(name, tuple(zip(own, called, strict=True)))
+    renamed = replace(relation, columns=columns, names=(name,), sides=())
+    return Input(renamed, side, _time(renamed), frame, as_of, span)
+
+
+def _time(relation: Relation) -> str | None:
+    stream = relation.stream
+    for name, tree, _ in relation.columns:
+        if stream is not None and isinstance(tree, exp.Column) and tree.name == stream.ts:
+            return name
+    return None

@@ -1,0 +1,152 @@
+"""Trees of joins to plans: each Join with its inputs' Projects, from the left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.facts import streams_of
+from sqlwin.plan.nodes import Join, Node, Project, Scalar
+from sqlwin.policies import Policy
+from sqlwin.schema import type_name
+from sqlwin.sql import ast
+from sqlwin.sql.join_policies import of_join
+from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree
+from sqlwin.sql.relation import NOWHERE, Relation, condition
+from sqlwin.sql.scalars import Expr, column, conjoined, scalar
+from sqlwin.sql.widening import widens
+from sqlwin.windows import AsOf, JoinWindow, Unit
+
+SMALL = {Unit.RANGE: 600_000_000, Unit.ROWS: 10_000}
+"""The widest window that is small if nothing is said: 10 minutes."""
+
+
+class Plans:
+    """given: the policies of the query; large: what it says of its windows, None: nothing."""
+
+    def __init__(self, given: ast.Policies, large: bool | None) -> None:
+        self.given = given
+        self.large = large
+        self.keys = 0
+
+    def of(self, tree: Tree, given: ast.Policies | None = None) -> Relation:
+        """given: None for the last join, which the query's policies are for."""
+        if isinstance(tree, Leaf):
+            return _narrowed(tree.input.relation, tree.filters)
+        policies = self.given if given is None else given
+        left, right = self.of(tree.left, _passing(policies)), self.of(tree.right, policies)
+        tree.settle()
+        base = self._join(tree, left, right, policies)
+        columns = tuple((c.name, column(c.name), NOWHERE) for c in base.schema)
+        return _narrowed(Relation(base, columns, ()), tree.above)
+
+    def _join(self, pair: Pair, left: Relation, right: Relation, given: ast.Policies) -> Join:
+        sides = _Side(left), _Side(right)
+        for one, other, run in pair.keys:
+            self._key(sides, one, other, run)
+        below = sides[0].project(), sides[1].project()
+        static = pair.right.input.static
+        match = AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
+        policy = _policy(pair, given, below, match, static)
+        join = Join(
+            *below,
+            tuple(sides[0].keys),
+            tuple(sides[1].keys),
+            pair.kind,
+            match,
+            None,
+            policy,
+            large=_large(match) if self.large is None else self.large,
+        )
+        whole = conjoined(*(term.tree for term in pair.residual))
+        if whole is None:
+            return join
+        return replace(join, residual=condition(whole, join.pairs, pair.residual[0].run))
+
+    def _key(self, sides: tuple[_Side, _Side], left: Expr, right: Expr, run: ast.Run) -> None:
+        """Add an equality, both sides of one type, unless it stands there."""
+        made = [side.scalar(tree, run) for side, tree in zip(sides, (left, right), strict=True)]
+        one, other = made[0].type, made[1].type
+        if one != other:
+            wider = other if widens(one, other) else one
+            if wider is one and not widens(other, one):
+                told = f"{type_name(one)} and {type_name(other)}"
+                legal = f"CAST(… AS {type_name(one)})"
+                raise QueryError(f"{told} are never equal", run.span, legal=legal)
+            trees = [
+                tree if scalar_.type == wider else exp.cast(tree, type_name(wider), dialect="spark")
+                for tree, scalar_ in zip((left, right), made, strict=True)
+            ]
+            made = [side.scalar(tree, run) for side, tree in zip(sides, trees, strict=True)]
+        names = [side.named(scalar_) for side, scalar_ in zip(sides, made, strict=True)]
+        if (names[0], names[1]) in list(zip(sides[0].keys, sides[1].keys, strict=True)):
+            return
+        for at, (side, scalar_) in enumerate(zip(sides, made, strict=True)):
+            side.keys.append(names[at] or self._add(side, scalar_))
+
+    def _add(self, side: _Side, made: Scalar) -> str:
+        self.keys += 1
+        name = f"_key{self.keys}"
+        side.columns[name] = made
+        return name
+
+
+class _Side:
+    """The Project of one input as it grows."""
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation = relation
+        self.columns = {
+            name: scalar(tree, relation.base.schema, run) for name, tree, run in relation.columns
+        }
+        self.keys: list[str] = []
+
+    def scalar(self, tree: Expr, run: ast.Run) -> Scalar:
+        return scalar(self.relation.below(tree), self.relation.base.schema, run)
+
+    def named(self, made: Scalar) -> str | None:
+        """The column that holds it, where there is one."""
+        return next((name for name, s in self.columns.items() if s.duckdb == made.duckdb), None)
+
+    def project(self) -> Project:
+        return Project(self.relation.filtered(), tuple(self.columns.items()))
+
+
+def _narrowed(relation: Relation, terms: list[Term]) -> Relation:
+    if not terms:
+        return relation
+    both = conjoined(relation.predicate, *(relation.below(term.tree) for term in terms))
+    return replace(relation, predicate=both, predicate_run=terms[0].run)
+
+
+def _large(match: JoinWindow | AsOf) -> bool:
+    if isinstance(match, AsOf) or match.low is None or match.high is None:
+        return True
+    return match.high - match.low > SMALL[match.unit]
+
+
+# --- policies -------------------------------------------------------------------------
+
+
+def _passing(given: ast.Policies) -> ast.Policies:
+    """Of a join whose rows another one takes in: as they come, kept as long."""
+    return ast.Policies(
+        retain=given.retain,
+        retain_rows=given.retain_rows,
+        expired=given.expired,
+        span=given.span,
+    )
+
+
+def _policy(
+    pair: Pair,
+    given: ast.Policies,
+    below: tuple[Node, Node],
+    match: JoinWindow | AsOf,
+    static: bool,
+) -> Policy:
+    streams = [stream for node in below for stream in streams_of(node)]
+    slowest = max(streams, key=lambda stream: stream.delay)
+    return of_join(given, None if static else match, slowest, pair.grace)

@@ -1,0 +1,60 @@
+"""EMIT, RETAIN and EXPIRED of a join.
+
+If nothing is said, a pair is sent as it is found, on time or late; a row without a match
+once it is certain to have none. EARLY EVERY d and LATE EVERY d send what was found in
+that time; EARLY pads at once, too, and withdraws what then finds a match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.nodes import Stream
+from sqlwin.policies import Late, Policy
+from sqlwin.sql import ast
+from sqlwin.sql.policies import policy
+from sqlwin.windows import AsOf, JoinWindow, Unit
+
+
+def of_join(
+    given: ast.Policies,
+    match: JoinWindow | AsOf | None,
+    stream: Stream,
+    grace: ast.Duration | None,
+) -> Policy:
+    """match: None where nothing is kept, since the right is a static table. stream: the one
+    with the greatest delay.
+
+    If RETAIN is not given, rows are kept as long again as the window reaches, no less than the
+    delay; for ever where it is unbounded on either side.
+    """
+    _refuse(given, match)
+    made = policy(given, _reach(match), stream, grace)
+    said = given.late is not None or given.final is not None
+    return made if said else replace(made, late=Late.ON_UPDATE)
+
+
+def _reach(match: JoinWindow | AsOf | None) -> int | None:
+    """How far rows reach in time; None: without bound."""
+    if match is None:
+        return None
+    if isinstance(match, AsOf):
+        return 0
+    if match.low is None or match.high is None:
+        return None
+    return 0 if match.unit is Unit.ROWS else max(-match.low, match.high, 0)
+
+
+def _refuse(given: ast.Policies, match: JoinWindow | AsOf | None) -> None:
+    if isinstance(given.early, ast.Early) and isinstance(given.early.every, ast.Count):
+        message = "EARLY EVERY n ROWS of a join is not supported yet"
+        legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
+        raise QueryError(message, given.early.every.span, legal=legal)
+    if given.timeout is not None:
+        message = "TIMEOUT sends open windows of a silent stream, and a join has none"
+        raise QueryError(message, given.timeout.span, legal="EARLY ON UPDATE")
+    counted = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+    if counted and given.late is not None:
+        message = "a window in ROWS counts messages as they come: none is late"
+        raise QueryError(message, given.late.span, legal="EMIT EARLY …")
