@@ -29,9 +29,13 @@ def facts(join: Join) -> Iterator[str]:
     while inner is not None:
         yield from _facts(inner)
         inner = join_of(inner.left)
-    for scan in scans(join):
-        if isinstance(scan, Scan):
-            yield f"Ties: of {scan.stream.name} {ties(scan.stream)}"
+    streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
+    if not counts(join):
+        for stream in streams:
+            delay = format_duration(stream.delay)
+            yield f"Watermark: of {stream.name} {stream.ts} less {delay}"
+    for stream in streams:
+        yield f"Ties: of {stream.name} {ties(stream)}"
     yield from (f"Warning: {caution}" for caution in _all_cautions(join))
 
 
@@ -47,14 +51,11 @@ def _facts(join: Join) -> Iterator[str]:
     if policy.early is not None:
         yield f"Early: {_early(join, policy)}"
     yield f"Full: {_full(join)}"
+    if policy.timeout is not None:
+        silence = format_duration(policy.timeout)
+        yield f"Timeout: after {silence} with no row, rows that wait are sent full"
     yield f"Late: {'never: messages are counted as they come' if counts(join) else late(policy)}"
-    if not counts(join):
-        for scan in scans(join):
-            if isinstance(scan, Scan):
-                stream = scan.stream
-                delay = format_duration(stream.delay)
-                yield f"Watermark: of {stream.name} {stream.ts} less {delay}"
-    if not join.static:
+    if not counts(join) and not join.static:
         yield f"Retention: {retention(policy)}"
     yield from kept(policy)
 
@@ -83,20 +84,22 @@ def _window(join: Join) -> str:
         return "none: the table is read whole before the first row"
     if match.low is None and match.high is None:
         return "none: rows pair however far apart they are"
-    first = _end(match.low, match.unit, "any time before")
-    last = _end(match.high, match.unit, "any time after")
-    return f"right rows from {first} to {last} the left row"
+    moment = "number" if match.unit is Unit.ROWS else "instant"
+    first = "any time before" if match.low is None else _away(match.low, match.unit)
+    begin = f"{first or f'the {moment} of'} the left row"
+    if match.low == match.high:
+        return f"right rows {'' if first else 'at '}{begin}"
+    last = "any time after" if match.high is None else _away(match.high, match.unit)
+    return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}"
 
 
-def _end(end: int | None, unit: Unit, unbounded: str) -> str:
-    if end is None:
-        return unbounded
-    if end == 0:
-        return "the number of" if unit is Unit.ROWS else "the instant of"
-    amount = format_duration(abs(end))
-    if unit is Unit.ROWS:
-        amount = f"{abs(end)} message{'s' * (abs(end) > 1)}"
-    return f"{amount} {'before' if end < 0 else 'after'}"
+def _away(by: int, unit: Unit) -> str:
+    """Nothing for 0."""
+    if by == 0:
+        return ""
+    messages = f"{abs(by)} message{'s' * (abs(by) > 1)}"
+    amount = messages if unit is Unit.ROWS else format_duration(abs(by))
+    return f"{amount} {'before' if by < 0 else 'after'}"
 
 
 # --- what is kept -----------------------------------------------------------------------
@@ -122,7 +125,7 @@ def _message_key(join: Join) -> str:
     if not join.left_keys:
         return "timestamp, offset"
     match = join.match
-    if isinstance(match, AsOf) or (match.low is None and match.high is None):
+    if isinstance(match, AsOf) or None in (match.low, match.high):
         return "equal fields, timestamp, offset"
     if join.large:
         return f"equal fields, timestamp, offset ({size})"
@@ -161,6 +164,9 @@ def _full(join: Join) -> str:
 
 # --- warnings ---------------------------------------------------------------------------
 
+_PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "anti": ("left",)}
+"""The sides whose rows are sent without a match."""
+
 
 def _all_cautions(join: Join | None) -> Iterator[str]:
     """Of each join, each warning once."""
@@ -174,16 +180,20 @@ def _all_cautions(join: Join | None) -> Iterator[str]:
 def _cautions(join: Join) -> Iterator[str]:
     if not join.left_keys and not join.static:
         yield "the join has no equality, so all rows go to one bucket and each meets all others"
-    policy = join.policy
-    bounded = (policy.retain, policy.retain_rows, policy.ttl) != (None, None, None)
-    if join.unbounded and not bounded:
-        names = _named(join)
-        yield f"rows of {names} are kept for ever, so state grows until a RETAIN or TTL is given"
-    if isinstance(join.match, AsOf) and join.match.backward and policy.ttl is None:
+    if join.unbounded and not _bounded(join):
+        remedy = "a window or TTL" if counts(join) else "a RETAIN or TTL"
+        yield f"rows of {_named(join)} are kept for ever, so state grows until {remedy} is given"
+        if any(side in _PADDED.get(join.kind, ()) for side in join.unbounded):
+            yield "a row is certain to have no match only at the end of input, for no window ends"
+    if isinstance(join.match, AsOf) and join.match.backward and join.policy.ttl is None:
         (stream,) = streams_of(join.right)
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
-    if join.kind in (*_WITHOUT, "anti") and join.unbounded and not join.static:
-        yield "a row is certain to have no match only at the end of input, for no window ends"
+
+
+def _bounded(join: Join) -> bool:
+    """Whether rows go that no window lets go; those of a window in ROWS never expire."""
+    retained = join.policy.retain is not None and not counts(join)
+    return retained or join.policy.ttl is not None
 
 
 def _named(join: Join) -> str:

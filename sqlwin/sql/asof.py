@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast
 from sqlwin.sql.join_tree import Pair, Term, lag
 from sqlwin.sql.nearness import Compared, compared
-from sqlwin.sql.scalars import place
 from sqlwin.sql.scope import Scope
 
 LEGAL = "ASOF JOIN b MATCH_CONDITION (a.ts >= b.ts) ON a.id = b.id"
@@ -39,8 +38,8 @@ def nearest_by(
     term, made = times[0]
     if made.op not in _OPS or made.by:
         message = "an ASOF join compares the two event times by >=, >, <= or <"
-        raise QueryError(message, place(term.tree, term.run), legal=LEGAL)
-    _refuse_behind(pair, made.left, term)
+        raise QueryError(message, term.span, legal=LEGAL)
+    _refuse_behind(pair, made.left, term.span)
     return _OPS[made.op], [other for other in on if other is not term]
 
 
@@ -58,7 +57,7 @@ def version_of(pair: Pair, scope: Scope, as_of: ast.Name) -> str | None:
     if name not in times:
         message = f"FOR SYSTEM_TIME AS OF names an event time, which {as_of.text} is not"
         raise QueryError(message, as_of.span, legal=", ".join(time for time in times if time))
-    _refuse_behind(pair, name, Term(tree, run))
+    _refuse_behind(pair, name, as_of.span)
     return ">="
 
 
@@ -68,8 +67,8 @@ def _compared(pair: Pair, term: Term) -> Compared | None:
     return None if right is None else compared(term.tree, lefts, (right,))
 
 
-def _refuse_behind(pair: Pair, ts: str, term: Term) -> None:
+def _refuse_behind(pair: Pair, ts: str, span: Span) -> None:
     if lag(pair.left, ts) != 0:
         message = f"{ts} may be earlier than what its row was joined with"
         legal = "the event time of the latest input, or this join before the others"
-        raise QueryError(message, term.run.span, legal=legal)
+        raise QueryError(message, span, legal=legal)

@@ -149,4 +149,5 @@ def _policy(
 ) -> Policy:
     streams = [stream for node in below for stream in streams_of(node)]
     slowest = max(streams, key=lambda stream: stream.delay)
-    return of_join(given, None if static else match, slowest, pair.grace)
+    waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
+    return of_join(given, None if static else match, slowest, pair.grace, waits)

@@ -22,14 +22,15 @@ def of_join(
     match: JoinWindow | AsOf | None,
     stream: Stream,
     grace: ast.Duration | None,
+    waits: bool,
 ) -> Policy:
     """match: None where nothing is kept, since the right is a static table. stream: the one
-    with the greatest delay.
+    with the greatest delay. waits: whether rows are sent once what they match is certain.
 
     If RETAIN is not given, rows are kept as long again as the window reaches, no less than the
     delay; for ever where it is unbounded on either side.
     """
-    _refuse(given, match)
+    _refuse(given, match, waits)
     made = policy(given, _reach(match), stream, grace)
     said = given.late is not None or given.final is not None
     return made if said else replace(made, late=Late.ON_UPDATE)
@@ -46,14 +47,17 @@ def _reach(match: JoinWindow | AsOf | None) -> int | None:
     return 0 if match.unit is Unit.ROWS else max(-match.low, match.high, 0)
 
 
-def _refuse(given: ast.Policies, match: JoinWindow | AsOf | None) -> None:
+def _refuse(given: ast.Policies, match: JoinWindow | AsOf | None, waits: bool) -> None:
     if isinstance(given.early, ast.Early) and isinstance(given.early.every, ast.Count):
         message = "EARLY EVERY n ROWS of a join is not supported yet"
         legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
         raise QueryError(message, given.early.every.span, legal=legal)
-    if given.timeout is not None:
-        message = "TIMEOUT sends open windows of a silent stream, and a join has none"
-        raise QueryError(message, given.timeout.span, legal="EARLY ON UPDATE")
+    if given.timeout is not None and not waits:
+        message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
+        raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")
+    if given.retain_rows is not None:
+        message = "RETAIN n ROWS of a join is not supported yet"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     counted = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
     if counted and given.late is not None:
         message = "a window in ROWS counts messages as they come: none is late"

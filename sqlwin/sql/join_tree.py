@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.plan.joins import HALVES
 from sqlwin.sql import ast
 from sqlwin.sql.join_inputs import Input
 from sqlwin.sql.nearness import Near, greatest, least, near
-from sqlwin.sql.scalars import Expr, inputs, place
+from sqlwin.sql.scalars import Expr, inputs
 from sqlwin.windows import Unit
 
 LEGAL_ASOF = "ON a.id = b.id; a condition in WHERE, or a query in FROM that filters"
@@ -35,10 +35,11 @@ LEGAL_ASOF = "ON a.id = b.id; a condition in WHERE, or a query in FROM that filt
 
 @dataclass(frozen=True)
 class Term:
-    """A condition over the join's names, and where it was written."""
+    """A condition over the join's names, what it is a part of, and its place there."""
 
     tree: Expr
     run: ast.Run
+    span: Span
 
 
 @dataclass
@@ -168,7 +169,7 @@ def on(pair: Pair, term: Term) -> None:
     if pair.op is not None:
         if not _keyed(pair, term):
             message = "an ASOF join takes the nearest row of equal columns, and tests nothing else"
-            raise QueryError(message, place(term.tree, term.run), legal=LEGAL_ASOF)
+            raise QueryError(message, term.span, legal=LEGAL_ASOF)
     elif read and read <= pair.left.names and pair.kind in ("inner", "right", "semi"):
         take(pair.left, term)
     elif read and read <= pair.right.names and pair.kind not in ("right", "full"):

@@ -64,7 +64,7 @@ def _ahead(pair: Pair, left: Input, most: int) -> tuple[Near, Term]:
     if _padded(pair.left):
         absent = exp.Is(this=column(left.ts), expression=exp.Null())
         tree = exp.or_(absent, tree)
-    return Near(left.ts, right.ts, None, most), Term(tree, ast.Run("", "", left.span))
+    return Near(left.ts, right.ts, None, most), Term(tree, ast.Run("", "", left.span), left.span)
 
 
 def _padded(tree: Tree) -> bool:

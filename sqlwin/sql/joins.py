@@ -24,7 +24,7 @@ from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree, on, take
 from sqlwin.sql.join_windows import windowed
 from sqlwin.sql.join_words import asked, refuse
 from sqlwin.sql.relation import NOWHERE, Relation, nearest
-from sqlwin.sql.scalars import Expr, column, parsed
+from sqlwin.sql.scalars import Expr, column, parsed, place
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.sources import Bind, Known
 
@@ -63,13 +63,16 @@ class Joining:
             seen, base=made.base, predicate=made.predicate, predicate_run=made.predicate_run
         )
 
-    def terms(self, run: ast.Run, place: str, *more: Input) -> list[Term]:
+    def terms(self, run: ast.Run, where: str, *more: Input) -> list[Term]:
         """The conditions that `run` joins by AND."""
         tree = parsed(run)
-        refuse_calls(tree, run, place)
+        refuse_calls(tree, run, where)
         scope = self.scope(*more)
-        whole = scope.relation.below(scope.resolved(tree, run))
-        return [Term(part, run) for part in conjuncts(whole)]
+        below = scope.relation.below
+        return [
+            Term(below(scope.resolved(part, run)), run, place(part, run))
+            for part in conjuncts(tree)
+        ]
 
 
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
