@@ -13,8 +13,10 @@ their number `__pos`. The store is SAMZA-552's message store; its key is
 
 Where the equal keys come first a scan reads only those it is asked for.
 
-Invariant: a row that may still match one that is not expired is in the store. So, of a
-side whose partners are at most `reach` later, those at `closed - reach - retain` and after.
+Invariant: in the store is each row that may match one that is not expired, and each that is
+not expired itself. So, of a side whose partners are at most `reach` later, those at
+`closed - reach - retain` and after. Under ROWS, where nothing expires, a row may be let go
+as soon as all its partners have come: then it cannot be withdrawn any more.
 
 >>> from sqlwin.windows import JoinWindow, Unit
 >>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 10), slice_width=60)
@@ -116,16 +118,22 @@ class Side:
     # Rows that come.
 
     def arrivals(self, batch: pl.DataFrame, stores: Stores) -> Arrivals:
-        """Of several rows of one position the last counts; a weight of -1 withdraws."""
+        """Of several rows of one position the last counts; a weight of -1 withdraws.
+
+        A position whose first row withdraws one that is not there is left alone.
+        """
         if not self.weighted:
             rows = batch.select(*self.row)
             return Arrivals(rows, rows.clear())
         weight = pl.col(WEIGHT) if WEIGHT in batch.columns else pl.lit(1, pl.Int8()).alias(WEIGHT)
         rows = batch.select(*self.row, weight)
-        last = rows.unique(self.identity, keep="last", maintain_order=True)
+        there = self.scan(stores, *bounds(rows[self.at]))
+        stored = there.join(rows, on=list(self.identity), how="semi", maintain_order="left")
+        first = rows.unique(self.identity, keep="first").filter(pl.col(WEIGHT) < 0)
+        last = self.less(rows, self.less(first, stored)).unique(
+            self.identity, keep="last", maintain_order=True
+        )
         added = last.filter(pl.col(WEIGHT) > 0).drop(WEIGHT)
-        there = self.scan(stores, *bounds(last[self.at]))
-        stored = there.join(last, on=list(self.identity), how="semi", maintain_order="left")
         same = stored.join(added, on=list(self.row), how="semi", nulls_equal=True)
         return Arrivals(self.less(added, same), self.less(stored, same))
 
@@ -182,7 +190,8 @@ class Side:
         return closed - reach
 
     def floor(self, closed: int, counted: int, retain: int | None) -> int:
-        certain = self.certain_below(closed, counted, retain)
-        if self.at == POS or self.window.high is None:
-            return certain
-        return START if retain is None else certain - retain
+        """Rows at earlier positions are let go."""
+        reach = self.window.high
+        if self.at == POS or reach is None:
+            return self.certain_below(closed, counted, retain)
+        return START if retain is None else closed - max(reach, 0) - retain

@@ -213,8 +213,10 @@ def asofs(draw: st.DrawFn) -> Fast:
 class Source:
     """Rows of both sides with positions and numbers; knows which may be withdrawn."""
 
-    def __init__(self, weighted: bool) -> None:
-        self.weighted, self.next = weighted, (count(), count())
+    def __init__(self, operator: Fast) -> None:
+        self.weighted, self.numbered = operator.left.weighted, operator.left.at == POS
+        self.gone: list[tuple[Any, ...]] = []
+        self.next = (count(), count())
         self.numbers = (count(1), count(1))
         self.known: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
 
@@ -234,16 +236,18 @@ class Source:
         return frames[0], frames[1]
 
     def _back(self, step: Step, side: int, horizon: int) -> list[tuple[Any, ...]]:
-        """Withdrawals; a row replaced has another value."""
+        """Withdrawals; a row replaced has another value, and one withdrawn may come again."""
         out: list[tuple[Any, ...]] = []
         for of, which, again in step.back if self.weighted else ():
             known = self.known[side]
             if of != side or which >= len(known) or known[-1 - which][3] < horizon:
                 continue
             row = known[-1 - which]
-            out.append((*row, -1))
-            if again:
-                changed = (*row[:2], (row[2] or 0) + 1, *row[3:])
-                known[-1 - which] = changed
-                out.append((*changed, 1))
+            changed = (*row[:2], (row[2] or 0) + 1, *row[3:])
+            if row in self.gone:
+                out += [(*changed, 1)] if again and not self.numbered else []
+            else:
+                out += [(*row, -1), *([(*changed, 1)] if again else [])]
+                self.gone += [] if again else [row]
+            known[-1 - which] = changed if again else row
         return out

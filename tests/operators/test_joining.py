@@ -1,4 +1,4 @@
-"""Joins: step by step what the definition says; at the end what DuckDB says."""
+"""Joins: step by step what the definition says, for any rows, cuts, windows and policies."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import START
 from tests.operators.driving import records
-from tests.operators.joins import Fast, Joined, Source, Step, joins, specified, steps
-
-MORE = settings.default.max_examples * 4  # type: ignore[attr-defined]
+from tests.operators.joins import Fast, Joined, Source, Step, asofs, joins, specified, steps
 
 
 def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
     fast, slow = Joined(operator, restarts), Joined(specified(operator))
-    source, watermark, now = Source(operator.left.weighted), 0, 0
+    source, watermark, now = Source(operator), 0, 0
     retain, columns = operator.policy.retain, [*operator.output]
     for step in taken:
         horizon = START if retain is None else fast.stores.closed - retain
@@ -29,8 +27,15 @@ def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
 
 
 @given(joins(), steps(), st.booleans())
-@settings(max_examples=MORE)
-def test_each_call_emits_what_the_definition_emits(
+@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
+def test_each_call_of_a_window_join_emits_what_the_definition_emits(
+    operator: Fast, taken: list[Step], restarts: bool
+) -> None:
+    agree(operator, taken, restarts)
+
+
+@given(asofs(), steps(), st.booleans())
+def test_each_call_of_an_asof_join_emits_what_the_definition_emits(
     operator: Fast, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, taken, restarts)

@@ -69,9 +69,15 @@ class Side:
         return POS if self.window.unit is Unit.ROWS else TS
 
     def take(self, batch: pl.DataFrame) -> dict[Ident, Row]:
-        """The rows that a batch withdraws; one replaced by its equal is not."""
+        """The rows that a batch withdraws; one replaced by its equal is not.
+
+        A position whose first row withdraws one that is not there is left alone.
+        """
         before, rows = dict(self.kept), batch.to_dicts()
+        first = {ident(row): row.get(WEIGHT, 1) for row in reversed(rows)}
         for row in rows:
+            if ident(row) not in before and first[ident(row)] < 0:
+                continue
             if row.get(WEIGHT, 1) > 0:
                 self.kept[ident(row)] = row
             else:
@@ -104,9 +110,10 @@ class Side:
 
     def retire(self, certain: int, policy: Policy) -> None:
         """Forget what is certain, under RANGE for so long as RETAIN says."""
-        floor = certain
-        if self.at == TS and self.window.high is not None:
-            floor = START if policy.retain is None else certain - policy.retain
+        floor, reach = certain, self.window.high
+        if self.at == TS and reach is not None:
+            later = certain + min(reach, 0)  # no row goes before it would be expired
+            floor = START if policy.retain is None else later - policy.retain
         self.kept = {at: row for at, row in self.kept.items() if row[self.at] >= floor}
 
 
