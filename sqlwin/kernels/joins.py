@@ -122,7 +122,7 @@ def near(
     """Row numbers of pairs with `low <= right position - left position <= high`.
 
     About `most` pairs at a time, and never less than all of one left row; by left row, then
-    right position. None: no bound on that side.
+    right position. None: no bound on that side. A bound of more than `END` is taken for less.
     """
     if not len(left.rows) or not len(right.rows):
         return

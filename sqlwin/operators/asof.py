@@ -28,33 +28,22 @@ from typing import Any
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.kernels.joins import coded, nearest
 from sqlwin.operators.changes import OLD, row_key
-from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_base import Joining
 from sqlwin.operators.join_sides import Arrivals, Columns, Shape, Side
+from sqlwin.operators.nearest import FOUND, KNOWN, OUT, Nearest, window_of
 from sqlwin.operators.pairing import AT, marked
 from sqlwin.operators.revisions import DUE
-from sqlwin.operators.telling import SIGN
+from sqlwin.operators.undoing import SIGN
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
 from sqlwin.state.combine import last_written
-from sqlwin.state.contract import FLOOR
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.state.contract import FLOOR, Combine
+from sqlwin.windows import AsOf
 
-KNOWN, OUT = "left_known", "__out"
-FOUND, WANTED, REPLACED, LIVES = "__found", "__wanted", "__replaced", "__lives"
+WANTED, REPLACED, LIVES = "__wanted", "__replaced", "__lives"
 CERTAIN = "__certain"
-
-
-def window_of(match: AsOf) -> JoinWindow:
-    """Where the right row may be, seen from the left one.
-
-    >>> window_of(AsOf(">"))
-    JoinWindow(unit=<Unit.RANGE: 'RANGE'>, low=None, high=-1)
-    """
-    apart = int(match.strict)
-    return JoinWindow(Unit.RANGE, *((None, -apart) if match.backward else (apart, None)))
 
 
 @dataclass(frozen=True)
@@ -101,16 +90,14 @@ class AsOfJoin(Joining):
 
     @property
     def shapes(self) -> list[Shape]:
-        known = self.left.layout_of(KNOWN, self.known)
-        sides = [self.left.shape, self.right.shape, (known, last_written(known))]
+        known = self.left.layout_of(KNOWN, self.nearest.known)
+        combined: Combine = last_written(known)
+        sides: list[Shape] = [self.left.shape, self.right.shape, (known, combined)]
         return [*sides, *self.telling.shapes]
 
     @cached_property
-    def known(self) -> Columns:
-        left = self.left
-        names = dict.fromkeys((*left.layout.keys, *left.layout.order))
-        old = {OLD + name: dtype for name, dtype in self.right.columns.items()}
-        return {**{name: left.row[name] for name in names}, OUT: pl.Boolean(), **old}
+    def nearest(self) -> Nearest:
+        return Nearest(self.left, self.right, self.match, self.policy.retain)
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
@@ -131,8 +118,8 @@ class AsOfJoin(Joining):
             return self.nothing()
         closed, stores.closed = stores.closed, watermark
         since = closed if self.match.backward else START
-        known = self._valued(self.left.scan(stores, since, watermark), stores)
-        certain = self._certain(watermark) & ~self._certain(closed)
+        known = self.nearest.valued(self.left.scan(stores, since, watermark), stores)
+        certain = self.nearest.certain(watermark) & ~self.nearest.certain(closed)
         changes = self._shown(known.filter(certain), stores, now)
         told = self.telling.tell(changes, stores, now)
         if self.policy.retain is not None:
@@ -141,56 +128,24 @@ class AsOfJoin(Joining):
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         since = stores.closed if self.match.backward else START
-        known = self._valued(self.left.scan(stores, since, END), stores)
-        return self._shown(known.filter(~self._certain(stores.closed)), stores, now)
+        known = self.nearest.valued(self.left.scan(stores, since, END), stores)
+        return self._shown(known.filter(~self.nearest.certain(stores.closed)), stores, now)
 
-    # The nearest.
-
-    def _valued(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Left rows with the nearest right row of each and what is known of them."""
-        left, right = self.left, self.right
-        others = right.near(rows, left, stores)
-        ends = coded(rows, others, left.keys, right.keys, TS)
-        at = pl.Series(nearest(*ends, self.match.backward, self.match.strict), dtype=pl.Int64())
-        at = at.set(at < 0, None)
-        found = others.select(pl.col(*right.columns), pl.col(TS).alias(marked(right)[TS])).select(
-            pl.all().gather(pl.lit(at))
-        )
-        valued = pl.concat(
-            [rows, found.with_columns(at.is_not_null().alias(FOUND))], how="horizontal"
-        )
-        return self._with_known(valued, stores)
-
-    def _with_known(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        left = self.left
-        keys = rows.select(left.keys).unique() if left.keyed else None
-        known = stores[KNOWN].scan(*bounds(rows[TS]), keys)
-        on, told = list(left.identity), [OUT, *(OLD + name for name in self.right.columns)]
-        joined = rows.join(known.select(*on, *told), on=on, how="left", maintain_order="left")
-        return joined.with_columns(pl.col(OUT).fill_null(False))
-
-    def _certain(self, closed: int) -> pl.Expr:
-        if self.match.backward:
-            return pl.col(TS) < closed
-        retain = self.policy.retain
-        leaves = pl.lit(False) if retain is None else pl.col(TS) < closed - retain
-        return pl.when(FOUND).then(pl.col(marked(self.right)[TS]) < closed).otherwise(leaves)
+    # What changes.
 
     @property
     def _results(self) -> pl.Expr:
         return pl.col(FOUND) | pl.lit(self.kind == "left")
 
-    # What changes.
-
     def _judged(self, rows: pl.DataFrame, lefts: Arrivals, stores: Stores) -> pl.DataFrame:
         """Rows, and those withdrawn, with what was told and whether a result is wanted."""
         left, early = self.left, self.policy.early is not None
-        alive = self._valued(rows, stores).with_columns(pl.lit(True).alias(LIVES))
-        dead = self._valued(left.less(lefts.gone, lefts.new), stores)
+        alive = self.nearest.valued(rows, stores).with_columns(pl.lit(True).alias(LIVES))
+        dead = self.nearest.valued(left.less(lefts.gone, lefts.new), stores)
         known = pl.concat([alive, dead.with_columns(pl.lit(False).alias(LIVES))])
         on, replaced = list(left.identity), lefts.gone.with_columns(pl.lit(True).alias(REPLACED))
         known = known.join(replaced.select(*on, REPLACED), on=on, how="left")
-        sure = self._certain(stores.closed)
+        sure = self.nearest.certain(stores.closed)
         told = sure | pl.col(OUT) | pl.lit(early)
         return known.with_columns(
             pl.col(REPLACED).fill_null(False),
@@ -233,7 +188,7 @@ class AsOfJoin(Joining):
 
     def _remember(self, rows: pl.DataFrame, out: pl.Expr, stores: Stores) -> None:
         values = [pl.col(name).alias(OLD + name) for name in self.right.columns]
-        stores[KNOWN].put(rows.with_columns(out.alias(OUT), *values).select(*self.known))
+        stores[KNOWN].put(rows.with_columns(out.alias(OUT), *values).select(*self.nearest.known))
 
     def _as_told(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
         """Rows with the values they were told with."""
@@ -261,7 +216,7 @@ class AsOfJoin(Joining):
 
     def _retire(self, was: int, horizon: int, stores: Stores) -> None:
         """Let go what is out of retention; was: the horizon before."""
-        floor = horizon if self.match.backward else self._floor(horizon, stores)
+        floor = horizon if self.match.backward else self.nearest.floor(horizon, stores)
         for name in ("left", KNOWN):
             stores[name].expire(floor)
         self.telling.retire(stores, floor)
@@ -272,9 +227,3 @@ class AsOfJoin(Joining):
         keys = list(self.right.keys)
         floors = leaving.group_by(keys).agg(newest) if keys else leaving.select(newest)
         stores["right"].cut(floors.filter(pl.col(FLOOR).is_not_null()))
-
-    def _floor(self, horizon: int, stores: Stores) -> int:
-        """The first left row whose nearest, looking ahead, is within retention."""
-        rows = self._valued(self.left.scan(stores, START, horizon), stores)
-        wanted = rows.filter(pl.col(marked(self.right)[TS]) >= horizon)
-        return min([horizon, *wanted[TS].to_list()])

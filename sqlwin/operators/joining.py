@@ -32,10 +32,12 @@ from sqlwin.operators.changes import row_key
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.join_base import Joining
 from sqlwin.operators.join_sides import POS, Arrivals, Columns, Shape, Side
-from sqlwin.operators.padding import Alone, Moment
+from sqlwin.operators.join_words import Moment
+from sqlwin.operators.padding import Alone
 from sqlwin.operators.pairing import AT, Pairing, Residual, marked
 from sqlwin.operators.revisions import DUE
-from sqlwin.operators.telling import SIGN, Due
+from sqlwin.operators.telling import Due
+from sqlwin.operators.undoing import SIGN
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, ROW_KEY
 from sqlwin.state.combine import last_written

@@ -25,9 +25,11 @@ from sqlwin.instants import END, START
 from sqlwin.operators.changes import row_key
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.join_sides import Arrivals, Columns, Shape, Side
+from sqlwin.operators.join_words import Moment, both, by_pairs, either
 from sqlwin.operators.pairing import AT, marked
 from sqlwin.operators.revisions import DUE
-from sqlwin.operators.telling import SIGN, Due, Telling
+from sqlwin.operators.telling import Telling
+from sqlwin.operators.undoing import SIGN
 from sqlwin.schema import EMIT, ROW_KEY, TS
 from sqlwin.state.combine import last_written
 
@@ -35,16 +37,6 @@ MATCHES, OUT = "__matches", "__out"
 CAUSES = ("__came_late", "__came_full", "__gone_late", "__gone_full")
 WANTED, REPLACED = "__wanted", "__replaced"
 LATE = "late"
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What a batch finds. certain: rows at earlier positions are. closed: by it rows are late."""
-
-    now: int
-    due: Due
-    closed: int
-    certain: int
 
 
 @dataclass(frozen=True)
@@ -190,32 +182,22 @@ class Alone:
     def _undone(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         """The word and the time of a withdrawal."""
         came = CAUSES[2:] if self.kind == "semi" else CAUSES[:2]
-        row, pairs = self._by_row(moment), self._by_pairs(moment, *came)
+        row, pairs = self._by_row(moment), by_pairs(moment, *came)
         withdrawn = pl.col(REPLACED)
-        return _either(withdrawn, row, pairs)
+        return either(withdrawn, row, pairs)
 
     def _done(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         if self.kind == "semi":
-            return self._by_pairs(moment, *CAUSES[:2])
+            return by_pairs(moment, *CAUSES[:2])
         late = self._late(pl.col(TS), moment.closed)
         known = (pl.lit(LATE), pl.lit(moment.due.late, pl.Int64()))
-        certain = _either(late, known, (pl.lit("full"), pl.lit(moment.now, pl.Int64())))
+        certain = either(late, known, (pl.lit("full"), pl.lit(moment.now, pl.Int64())))
         early = (pl.lit("early"), pl.lit(moment.due.early, pl.Int64()))
-        return _either(pl.col(self.side.at) < moment.certain, certain, early)
+        return either(pl.col(self.side.at) < moment.certain, certain, early)
 
     def _by_row(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         late = self._late(pl.col(TS), moment.closed)
-        return _either(late, *_both(moment))
-
-    def _by_pairs(self, moment: Moment, late: str, full: str) -> tuple[pl.Expr, pl.Expr]:
-        """Late if all pairs are; with the first of them."""
-        word = pl.when(full).then(pl.lit("full")).otherwise(pl.lit(LATE))
-        due = moment.due
-        times = (
-            pl.when(late).then(pl.lit(due.late, pl.Int64())),
-            pl.when(full).then(pl.lit(due.early, pl.Int64())),
-        )
-        return word, pl.min_horizontal(*times)
+        return either(late, *both(moment))
 
     def _change(
         self, rows: pl.DataFrame, sign: int, words: tuple[pl.Expr, pl.Expr]
@@ -240,18 +222,3 @@ class Alone:
             return place
         before, after = ("[", ",null]") if self.side.name == "left" else ("[null,", "]")
         return pl.concat_str([pl.lit(before), place, pl.lit(after)]).alias(ROW_KEY)
-
-
-def _both(moment: Moment) -> tuple[tuple[pl.Expr, pl.Expr], tuple[pl.Expr, pl.Expr]]:
-    due = moment.due
-    return (
-        (pl.lit(LATE), pl.lit(due.late, pl.Int64())),
-        (pl.lit("full"), pl.lit(due.early, pl.Int64())),
-    )
-
-
-def _either(
-    which: pl.Expr, one: tuple[pl.Expr, pl.Expr], other: tuple[pl.Expr, pl.Expr]
-) -> tuple[pl.Expr, pl.Expr]:
-    first, second = (pl.when(which).then(a).otherwise(b) for a, b in zip(one, other, strict=True))
-    return first, second

@@ -33,19 +33,19 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.instants import END
 from sqlwin.operators.changes import CHANGE_SCHEMA, WAS
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.pairing import AT, marked
 from sqlwin.operators.revisions import DUE
+from sqlwin.operators.undoing import SIGN, least, merged
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, TS, empty
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
 
 WAITING, TOLD = "waiting", "told"
-SIGN, VOID, GENERATION, TIME = "__sign", "__void", "__generation", "__time"
+VOID, GENERATION, TIME = "__void", "__generation", "__time"
 ONE_SLICE = 1
 
 
@@ -110,8 +110,8 @@ class Telling:
         late = now + policy.late_period if policy.late is Late.EVERY else now
         if stores.pending is not None:
             pending = self._pending(stores)
-            early = min(early, _least(pending.filter(pl.col(EMIT) != "late")))
-            late = min(late, _least(pending.filter(pl.col(EMIT) == "late")))
+            early = min(early, least(pending.filter(pl.col(EMIT) != "late")))
+            late = min(late, least(pending.filter(pl.col(EMIT) == "late")))
         return Due(early, None if policy.late is Late.NEVER else late)
 
     def taken(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -139,12 +139,12 @@ class Telling:
             return self._sent(fresh, stores)
         pending = self._pending(stores)
         own = pending.join(fresh, on=ROW_KEY, how="semi", maintain_order="left")
-        merged = _merged(own, fresh, tuple(self.output))
+        left = merged(own, fresh, tuple(self.output))
         rest = pending.join(fresh, on=ROW_KEY, how="anti", maintain_order="left")
         goes = pl.lit(True) if everything_due else pl.col(DUE) <= now
-        later = self._wait(own, merged.filter(~goes), rest, goes, stores)
+        later = self._wait(own, left.filter(~goes), rest, goes, stores)
         stores.pending = later[DUE].min()  # type: ignore[assignment]
-        return self._sent(pl.concat([merged, rest.select(merged.columns)]).filter(goes), stores)
+        return self._sent(pl.concat([left, rest.select(left.columns)]).filter(goes), stores)
 
     def _pending(self, stores: Stores) -> pl.DataFrame:
         if not self.waits:
@@ -242,45 +242,3 @@ class Telling:
     def retire(self, stores: Stores, floor: int) -> None:
         if self.repeats:
             stores[TOLD].expire(floor)
-
-
-def _merged(own: pl.DataFrame, fresh: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFrame:
-    """What waits of results that change once more. What was told is what waited to be undone."""
-    if own.is_empty():
-        return _without_same(fresh, values)
-    minus, plus = fresh.filter(pl.col(SIGN) < 0), fresh.filter(pl.col(SIGN) > 0)
-    first = minus.join(own, on=ROW_KEY, how="anti", maintain_order="left")
-    both = pl.concat([own.filter(pl.col(SIGN) < 0).select(fresh.columns), first, plus])
-    before = own.group_by(ROW_KEY).agg(
-        pl.col(DUE).min().alias("__due_before"), pl.col(WAS).first().alias("__was_before")
-    )
-    word = fresh.group_by(ROW_KEY).agg(
-        pl.col(EMIT).first().alias("__word"), pl.col(DUE).min().alias("__due_now")
-    )
-    joined = both.join(before, on=ROW_KEY, how="left", maintain_order="left").join(
-        word, on=ROW_KEY, how="left", maintain_order="left"
-    )
-    told = joined.with_columns(
-        pl.col("__word").alias(EMIT),
-        pl.min_horizontal("__due_now", "__due_before").alias(DUE),
-        pl.coalesce("__was_before", WAS).alias(WAS),
-    )
-    return _without_same(told.select(fresh.columns), values)
-
-
-def _without_same(changes: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFrame:
-    """Without results that are what was told."""
-    minus, plus = changes.filter(pl.col(SIGN) < 0), changes.filter(pl.col(SIGN) > 0)
-    if minus.is_empty() or plus.is_empty():
-        return changes
-    both = minus.select(ROW_KEY, *values).join(
-        plus.select(ROW_KEY, *values), on=ROW_KEY, suffix=" told"
-    )
-    same = [pl.col(name).eq_missing(pl.col(f"{name} told")) for name in values]
-    equal = both.filter(pl.all_horizontal(same))
-    return changes.join(equal, on=ROW_KEY, how="anti", maintain_order="left")
-
-
-def _least(pending: pl.DataFrame) -> int:
-    times: list[int] = pending[DUE].drop_nulls().to_list()
-    return min([END, *times])
