@@ -11,7 +11,7 @@ and, under RANGE, rows of one instant are peers and share one frame.
 (15, 20)
 >>> Frame(Unit.ROWS, preceding=2, following=-1)  # the two rows before this one
 Frame(unit=<Unit.ROWS: 'ROWS'>, preceding=2, following=-1, exclude=<Exclude.NO_OTHERS: 'NO OTHERS'>)
->>> JoinWindow(Unit.RANGE, low=-60, high=5).mirrored  # of the right row, seen from the left one
+>>> JoinWindow(Unit.RANGE, low=-60, high=5).mirrored  # where left rows are, seen from a right one
 JoinWindow(unit=<Unit.RANGE: 'RANGE'>, low=-5, high=60)
 """
 
