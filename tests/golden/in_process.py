@@ -11,6 +11,7 @@ from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.nodes import Script
 from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
+from tests.golden.functions import FUNCTIONS
 from tests.golden.outcome import Outcome, StepResult
 from tests.golden.text import START_OF_CLOCK, Golden, Step
 
@@ -36,7 +37,7 @@ class InProcess:
 
     def _outcome(self, golden: Golden) -> Outcome:
         try:
-            drive = self.drive(script(golden.query, params=golden.params))
+            drive = self.drive(script(golden.query, params=golden.params, functions=FUNCTIONS))
         except QueryError as mistake:
             return Outcome(refused=str(mistake))
         run = Outcome(explain=drive.explain())
