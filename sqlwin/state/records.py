@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import polars as pl
 
 from sqlwin.errors import StateError
@@ -19,7 +20,7 @@ from sqlwin.state.contract import Combine, Layout
 def accept(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
     """The records with the layout's column order; StateError when they do not fit."""
     _same_columns(layout, records)
-    ordered = records.select(layout.schema.names())
+    ordered = records[layout.schema.names()]
     times = ordered[layout.time]
     if times.null_count():
         raise StateError(f"store {layout.name}: {layout.time} is NULL in a record")
@@ -69,6 +70,9 @@ def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.Da
 
 def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
     """The rows of any frame with lo <= time < hi, in their order."""
+    times = frame[layout.time]
+    if not frame.height or (lo <= least(times) and greatest(times) < hi):
+        return frame
     lo, hi = max(lo, START), min(hi, END)
     return frame.filter((pl.col(layout.time) >= lo) & (pl.col(layout.time) < hi))
 
@@ -78,8 +82,7 @@ def sliced(layout: Layout, settled: pl.DataFrame, lo: int, hi: int) -> pl.DataFr
     times = settled[layout.time]
     if settled.height and lo <= times[0] and times[-1] < hi:
         return settled
-    start = int(times.search_sorted(max(lo, START), side="left"))
-    stop = int(times.search_sorted(min(hi, END), side="left"))
+    start, stop = np.searchsorted(times.to_numpy(), [max(lo, START), min(hi, END)]).tolist()
     return settled.slice(start, max(stop - start, 0))
 
 
@@ -143,30 +146,35 @@ def in_order(layout: Layout, frame: pl.DataFrame) -> pl.DataFrame:
     """
     if frame.height < 2:
         return frame
-    identity = frame.select(layout.identity)
-    plain = all(dtype.is_integer() for dtype in identity.dtypes)
-    if plain and not any(column.null_count() for column in identity):
-        by_time = frame.sort(layout.time, maintain_order=True)
-        if by_time.select(_ascends(layout).all()).item():
-            return by_time
+    by_time = frame.sort(layout.time, maintain_order=True)
+    if _at_distinct_times(layout, by_time) or _ascends(layout, by_time):
+        return by_time
     return frame.sort(layout.identity, maintain_order=True)
 
 
-def _ascends(layout: Layout) -> pl.Expr:
-    """Whether a row's identity is not below that of the row before, column by column."""
-    ascends = pl.lit(True)
-    for name in reversed(layout.identity):
-        now, before = pl.col(name), pl.col(name).shift(1)
+def _at_distinct_times(layout: Layout, ordered: pl.DataFrame) -> bool:
+    return ordered[layout.time].n_unique() == ordered.height
+
+
+def _ascends(layout: Layout, frame: pl.DataFrame) -> bool:
+    """Whether no row's identity is below that of the row before; told of plain numbers only."""
+    identity = [frame[name] for name in layout.identity]
+    if any(not column.dtype.is_integer() or column.null_count() for column in identity):
+        return False
+    ascends = np.ones(frame.height - 1, dtype=bool)
+    for column in reversed(identity):
+        numbers = column.to_numpy()
+        now, before = numbers[1:], numbers[:-1]
         ascends = (now > before) | ((now == before) & ascends)
-    return ascends.fill_null(True)  # the first row
+    return bool(ascends.all())
 
 
 def _repeats(layout: Layout, ordered: pl.DataFrame) -> bool:
     """Whether any two records have one identity, which then stand side by side."""
+    if ordered.height < 2 or _at_distinct_times(layout, ordered):
+        return False
     same = [pl.col(name).eq_missing(pl.col(name).shift(1)) for name in layout.identity]
-    return (
-        bool(ordered.select(pl.all_horizontal(same).any()).item()) if ordered.height > 1 else False
-    )
+    return bool(ordered.select(pl.all_horizontal(same).any()).item())
 
 
 def assemble(

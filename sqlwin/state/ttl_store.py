@@ -88,4 +88,4 @@ class TtlStore:
 
     def _check(self) -> None:
         self.inner._check()
-        self.lives._check()
+        self.lives._check(self.inner)
