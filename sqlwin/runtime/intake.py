@@ -66,7 +66,7 @@ def conform(frame: pl.DataFrame, columns: Schema) -> Conformed:
             continue
         given = frame[column.name]
         out[column.name] = _cast(given, column)
-        if out[column.name] is given:
+        if out[column.name].null_count() == given.null_count():  # a NULL stays one
             continue
         lost = (out[column.name].is_null() & given.is_not_null()).arg_true()
         for at in lost.to_list():
