@@ -144,6 +144,8 @@ class Lifetimes:
         self._read(self.lives.keys_of(keys))
 
     def _read(self, keys: pl.DataFrame) -> None:
+        if keys.is_empty():
+            return
         found = self.lives.join(self._visible(), keys, "semi")
         self.lives.clean(found.filter(self._expired))
         if self.ttl.update is Update.READ:
@@ -212,8 +214,10 @@ class Lifetimes:
     # What goes.
 
     def _look(self, entries: int) -> None:
+        if entries == 0:
+            return
         lives = self.lives.uncleaned()
-        if entries == 0 or lives.is_empty():
+        if lives.is_empty():
             return
         further = pl.col(LIFE) > self.looked
         some = pl.concat([lives.filter(further), lives.filter(~further)]).head(entries)

@@ -8,8 +8,10 @@ time comes first in that order, so a range of time is a zero-copy slice of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from sqlwin.errors import StateError
@@ -135,7 +137,7 @@ def settle(layout: Layout, combine: Combine, frames: list[pl.DataFrame]) -> pl.D
             f"combine of store {layout.name} returned {dict(combined.schema)},"
             f" the layout has {dict(layout.schema)}"
         )
-    return combined.sort(layout.identity).rechunk()
+    return in_order(layout, combined).rechunk()
 
 
 def in_order(layout: Layout, frame: pl.DataFrame) -> pl.DataFrame:
@@ -158,21 +160,31 @@ def _at_distinct_times(layout: Layout, ordered: pl.DataFrame) -> bool:
 
 def _ascends(layout: Layout, frame: pl.DataFrame) -> bool:
     """Whether no row's identity is below that of the row before; told of plain numbers only."""
-    identity = [frame[name] for name in layout.identity]
-    if any(not column.dtype.is_integer() or column.null_count() for column in identity):
+    identity = _numbers(layout, frame)
+    if identity is None:
         return False
     ascends = np.ones(frame.height - 1, dtype=bool)
     for column in reversed(identity):
-        numbers = column.to_numpy()
-        now, before = numbers[1:], numbers[:-1]
+        now, before = column[1:], column[:-1]
         ascends = (now > before) | ((now == before) & ascends)
     return bool(ascends.all())
+
+
+def _numbers(layout: Layout, frame: pl.DataFrame) -> list[npt.NDArray[Any]] | None:
+    """The columns of the identity, where all of them are integers and none is NULL."""
+    identity = [frame[name] for name in layout.identity]
+    if any(not column.dtype.is_integer() or column.null_count() for column in identity):
+        return None
+    return [column.to_numpy() for column in identity]
 
 
 def _repeats(layout: Layout, ordered: pl.DataFrame) -> bool:
     """Whether any two records have one identity, which then stand side by side."""
     if ordered.height < 2 or _at_distinct_times(layout, ordered):
         return False
+    numbers = _numbers(layout, ordered)
+    if numbers is not None:
+        return bool(np.all([column[1:] == column[:-1] for column in numbers], axis=0).any())
     same = [pl.col(name).eq_missing(pl.col(name).shift(1)) for name in layout.identity]
     return bool(ordered.select(pl.all_horizontal(same).any()).item())
 
