@@ -24,7 +24,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.schema import INSTANT, TIMESTAMP, Column, Schema, polars_schema, polars_type, type_name
+from sqlwin.schema import INSTANT, TIMESTAMP, Column, Schema, polars_type, type_name
 
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
@@ -73,7 +73,7 @@ def conform(frame: pl.DataFrame, columns: Schema) -> Conformed:
             malformed.setdefault(
                 at, f"{column.name} is {given[at]!r}, not a {type_name(column.type)}"
             )
-    return Conformed(pl.DataFrame(out, schema=polars_schema(columns)), sorted(malformed.items()))
+    return Conformed(pl.DataFrame(out), sorted(malformed.items()))
 
 
 def unknown_columns(frame: pl.DataFrame, columns: Schema, stream: str) -> None:
