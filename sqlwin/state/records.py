@@ -144,30 +144,34 @@ def in_order(layout: Layout, frame: pl.DataFrame) -> pl.DataFrame:
     """Sorted by identity; records of one identity in the order given.
 
     What was written in order needs no more than a stable sort by time, which is
-    several times as fast as one by every column: that is tried first.
+    several times as fast as one by every column: that is tried first. Where it is not
+    enough, it has made the other one faster.
     """
     if frame.height < 2:
         return frame
     by_time = frame.sort(layout.time, maintain_order=True)
     if _at_distinct_times(layout, by_time) or _ascends(layout, by_time):
         return by_time
-    return frame.sort(layout.identity, maintain_order=True)
+    return by_time.sort(layout.identity, maintain_order=True)
 
 
 def _at_distinct_times(layout: Layout, ordered: pl.DataFrame) -> bool:
     return ordered[layout.time].n_unique() == ordered.height
 
 
-def _ascends(layout: Layout, frame: pl.DataFrame) -> bool:
+def _ascends(layout: Layout, by_time: pl.DataFrame) -> bool:
     """Whether no row's identity is below that of the row before; told of plain numbers only."""
-    identity = _numbers(layout, frame)
+    identity = _numbers(layout, by_time)
     if identity is None:
         return False
-    ascends = np.ones(frame.height - 1, dtype=bool)
-    for column in reversed(identity):
-        now, before = column[1:], column[:-1]
-        ascends = (now > before) | ((now == before) & ascends)
-    return bool(ascends.all())
+    times, *others = identity
+    tied = np.flatnonzero(times[1:] == times[:-1]) + 1  # so far no greater than the row before
+    for column in others:
+        now, before = column[tied], column[tied - 1]
+        if (now < before).any():
+            return False
+        tied = tied[now == before]
+    return True
 
 
 def _numbers(layout: Layout, frame: pl.DataFrame) -> list[npt.NDArray[Any]] | None:
