@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 from sqlwin.embedded.host import EmbeddedQuery
@@ -37,7 +38,7 @@ class InProcess:
 
     def _outcome(self, golden: Golden) -> Outcome:
         try:
-            drive = self.drive(script(golden.query, params=golden.params, functions=FUNCTIONS))
+            drive = self.drive(_bound(golden.query, tuple(golden.params.items())))
         except QueryError as mistake:
             return Outcome(refused=str(mistake))
         run = Outcome(explain=drive.explain())
@@ -48,6 +49,12 @@ class InProcess:
                 run.steps.append(StepResult(failed=str(failure)))
                 break
         return run
+
+
+@cache
+def _bound(query: str, params: tuple[tuple[str, str], ...]) -> Script:
+    """Once for all hosts: a script is a value, which no host can change."""
+    return script(query, params=dict(params), functions=FUNCTIONS)
 
 
 class Plain:
