@@ -6,6 +6,8 @@ QUERY ?= queries/departures_per_hour.sql
 # Two at once, and all that starts Spark in one of them.
 PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 export PYTHON
+# The frames of tests are small, and the workers have the cores.
+test golden docs: export POLARS_MAX_THREADS = 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check golden golden-rewrite bench docs lock

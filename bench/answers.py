@@ -14,13 +14,13 @@ from pathlib import Path
 import duckdb
 
 from bench.data import CLOSING_KEY, Data
-from bench.queries import TUMBLE, Question
+from bench.queries import OVER, TUMBLE, Question
 from bench.run import Asked, Failed, Told, once
 
 
 def expected(question: Question, data: Data) -> int:
     """How many results the whole data have, without the closing row's."""
-    if question is not TUMBLE:
+    if question is OVER:
         return data.rows
     with _connected(data) as con:
         count = con.execute(f"SELECT count(*) FROM ({question.duckdb})").fetchone()
@@ -56,7 +56,11 @@ def differences(question: Question, data: Data, results: Path) -> int:
 
 def _plain(column: str) -> str:
     """Instants as milliseconds: each writer of Parquet has its own unit and zone."""
-    return f"epoch_ms({column}) AS {column}" if column in ("ts", "window_start") else column
+    return (
+        f"epoch_ms({column}) AS {column}"
+        if column in ("ts", "window_start", "window_end")
+        else column
+    )
 
 
 def _connected(data: Data) -> duckdb.DuckDBPyConnection:

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from bench.data import Data
 from bench.progress import COUNTED, Account
-from bench.queries import DELAY_SECONDS, OVER, Question
+from bench.queries import DELAY_SECONDS, GAP_SECONDS, OVER, SESSION, Question
 from bench.row_at_a_time import OVER_OUT, TUMBLE_OUT, InPandas, InRows, Sliding, Tumbling
 from bench.run import Asked, Done
 
@@ -74,7 +74,7 @@ def read(spark: SparkSession, data: Data, batch_files: int) -> DataFrame:
 
 def answers(events: DataFrame, question: Question, way: str) -> DataFrame:
     if way in ("append", "update"):
-        return windowed(events)
+        return sessions(events) if question is SESSION else windowed(events)
     logic, out, instant = (
         (Sliding, OVER_OUT, "ms") if question is OVER else (Tumbling, TUMBLE_OUT, "start")
     )
@@ -95,6 +95,14 @@ def windowed(events: DataFrame) -> DataFrame:
         F.count(F.lit(1)).alias("n"), F.sum("value").alias("total"), F.max("value").alias("top")
     )
     return grouped.select("key", F.col("window.start").alias("window_start"), "n", "total", "top")
+
+
+def sessions(events: DataFrame) -> DataFrame:
+    window = F.session_window("ts", f"{GAP_SECONDS} seconds").alias("window")
+    grouped = events.groupBy("key", window).agg(
+        F.count(F.lit(1)).alias("n"), F.sum("value").alias("total")
+    )
+    return grouped.select("key", "window.start", "window.end", "n", "total").toDF(*SESSION.columns)
 
 
 def _into(results: DataFrame, folder: Path | None) -> DataStreamWriter:

@@ -1,7 +1,8 @@
-"""The two queries, as sqlwin takes them and as DuckDB takes them.
+"""The queries, as sqlwin takes them and as DuckDB takes them.
 
 tumble: COUNT, SUM and MAX of every minute by key. over: for every row the SUM and
-COUNT of its key over the two minutes up to it, its peers included.
+COUNT of its key over the two minutes up to it, its peers included. session: COUNT and
+SUM of each session of a key, which ends with 10 seconds of silence.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 DELAY_SECONDS = 5
 MINUTE_MS = 60_000
 TUMBLE_MS = MINUTE_MS
+GAP_SECONDS = 10
 OVER_MS = 2 * MINUTE_MS
 
 
@@ -54,7 +56,23 @@ OVER = Question(
     WINDOW w AS (PARTITION BY key ORDER BY ts
                  RANGE BETWEEN INTERVAL 2 MINUTE PRECEDING AND CURRENT ROW)""",
 )
-QUESTIONS = {question.name: question for question in (TUMBLE, OVER)}
+SESSION = Question(
+    "session",
+    f"sessions, {GAP_SECONDS} seconds gap: COUNT, SUM by key",
+    ("key", "window_start", "window_end", "n", "total"),
+    f"""
+    SELECT key, window_start, window_end, COUNT(*) AS n, SUM(value) AS total
+    FROM events
+    GROUP BY key, SESSION(ts, INTERVAL '{GAP_SECONDS}' SECOND)""",
+    f"""
+    SELECT key, min(ts) AS window_start, max(ts) + INTERVAL {GAP_SECONDS} SECOND AS window_end,
+           count(*) AS n, sum(value)::BIGINT AS total
+    FROM (SELECT *, sum(new) OVER (PARTITION BY key ORDER BY ts ROWS UNBOUNDED PRECEDING) AS nth
+          FROM (SELECT *, (ts - lag(ts) OVER (PARTITION BY key ORDER BY ts)
+                           > INTERVAL {GAP_SECONDS} SECOND)::INT AS new FROM events))
+    GROUP BY key, coalesce(nth, 0)""",
+)
+QUESTIONS = {question.name: question for question in (TUMBLE, OVER, SESSION)}
 
 
 def script(question: Question, folder: str, results: Path | None = None) -> str:

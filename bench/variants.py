@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench.queries import OVER, TUMBLE
+from bench.queries import OVER, SESSION, TUMBLE
 
 BOTH = (TUMBLE.name, OVER.name)
+ALL = (*BOTH, SESSION.name)
 
 
 @dataclass(frozen=True)
@@ -24,16 +25,22 @@ class Variant:
     slow: bool = False
 
 
-PACKED = Variant("packed", "sqlwin on Spark (packed)", "packed")
+PACKED = Variant("packed", "sqlwin on Spark (packed)", "packed", questions=ALL)
 ROW_PANDAS = Variant(
     "row-pandas", "row at a time, transformWithStateInPandas", "baselines", "pandas", slow=True
 )
 ROW_ROWS = Variant("row-rows", "row at a time, transformWithState", "baselines", "rows", slow=True)
-WINDOW = Variant("window", "Spark's window(), append mode", "baselines", "append", (TUMBLE.name,))
+WINDOW = Variant(
+    "window",
+    "Spark's window() or session_window(), append mode",
+    "baselines",
+    "append",
+    (TUMBLE.name, SESSION.name),
+)
 WINDOW_UPDATE = Variant(
     "window-update", "Spark's window(), update mode", "baselines", "update", (TUMBLE.name,)
 )
-EMBEDDED = Variant("embedded", "sqlwin in process", "embedded")
+EMBEDDED = Variant("embedded", "sqlwin in process", "embedded", questions=ALL)
 
 VARIANTS = {
     variant.name: variant

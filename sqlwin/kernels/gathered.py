@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlwin.kernels.frames import Frames, Ints, Mask
 
@@ -77,9 +78,12 @@ def listed(values: pl.Series, lengths: Ints) -> pl.Series:
 
 def opened(lists: pl.Series) -> tuple[pl.Series, Frames]:
     """The values of all lists, one after another, and which are whose."""
-    lengths = lists.list.len().fill_null(0).cast(pl.Int64).to_numpy()
-    hi = np.cumsum(lengths)
-    return lists.explode(keep_nulls=False, empty_as_null=False), Frames(hi - lengths, hi)
+    assert isinstance(lists.dtype, pl.List)
+    parts = lists.to_arrow()
+    lengths = pc.fill_null(pc.list_value_length(parts), 0).to_numpy(zero_copy_only=False)
+    hi = np.cumsum(lengths, dtype=np.int64)
+    values = pl.Series(lists.name, parts.flatten(), dtype=lists.dtype.inner)
+    return values, Frames(hi - lengths, hi)
 
 
 def lists_of(values: pl.Series, frames: Frames) -> pl.Series:

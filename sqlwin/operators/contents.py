@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -64,7 +65,7 @@ class Contents(Folded):
         """The columns of a message: keys, what full-state aggregates read, position."""
         return {name: {**self.below, **PLACE}[name] for name in self.read(self.by.keys, self.whole)}
 
-    @property
+    @cached_property
     def pane(self) -> dict[str, pl.DataType]:
         """The columns of a pane, as lifting makes them."""
         none = empty({**self.below, **PLACE})
@@ -187,7 +188,7 @@ class Contents(Folded):
         return span_of(self.window, first, after - 1)
 
     def _keys(self, windows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame | None:
-        return windows.select(names).unique() if names else None
+        return windows.select(names) if names else None
 
     def _held(self, panes: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
         """Panes, each once for every one of `windows` that holds it."""

@@ -93,6 +93,8 @@ class Correcting(ABC):
         """Emissions of these windows, whether their time has come or not, and `__waited`:
         whether they had rows not emitted. From now on they have none.
         """
+        if windows.is_empty():
+            return self.nothing().with_columns(pl.lit(False).alias(WAITED))
         judged = self._judged(self.revisions.was(windows, stores), stores)
         valued = self._valued(judged, stores)
         waited = pl.col(WAITING).fill_null(0) > 0
@@ -117,12 +119,14 @@ class Correcting(ABC):
         What came into a shown one goes by the late policy, which has a time for it;
         under LATE NEVER this is its time.
         """
+        if closing.is_empty():
+            return self.nothing()
         known = self.revisions.was(closing, stores)
-        full = self._send(self._valued(known.filter(~pl.col(SHOWN)), stores), "full", stores)
+        full = self._tell(known.filter(~pl.col(SHOWN)), "full", stores)
         if self.policy.late is not Late.NEVER:
             return full
         changed = known.filter(pl.col(SHOWN), pl.col(WAITING) > 0)
-        return pl.concat([full, self._send(self._valued(changed, stores), "late", stores)])
+        return pl.concat([full, self._tell(changed, "late", stores)])
 
     def _again(
         self, records: pl.DataFrame, stores: Stores, late_only: bool = False
@@ -131,8 +135,15 @@ class Correcting(ABC):
         if records.is_empty():
             return self.nothing()
         judged = self._judged(records, stores)
-        chosen = self._valued(judged.filter(LATE) if late_only else judged, stores)
-        return self._send(chosen, WORD, stores)
+        return self._tell(judged.filter(LATE) if late_only else judged, WORD, stores)
+
+    def _tell(
+        self, windows: pl.DataFrame, emit: str | pl.Expr, stores: Stores, shown: bool = False
+    ) -> pl.DataFrame:
+        """`_send` with the values that windows have now."""
+        if windows.is_empty():
+            return self.nothing()
+        return self._send(self._valued(windows, stores), emit, stores, shown)
 
     def _send(
         self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores, shown: bool = False
@@ -148,9 +159,7 @@ class Correcting(ABC):
     def all_open(self, stores: Stores) -> pl.DataFrame:
         """Emit every open window full, if it was not yet."""
         known = self.revisions.was(self._open(stores), stores).filter(~pl.col(SHOWN))
-        if known.is_empty():
-            return self.nothing()
-        return self._send(self._valued(known, stores), "full", stores, shown=True)
+        return self._tell(known, "full", stores, shown=True)
 
     def _silent(self, now: int, stores: Stores) -> pl.DataFrame:
         """The open windows, if TIMEOUT is over; it begins anew with the next row."""

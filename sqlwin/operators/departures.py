@@ -97,9 +97,11 @@ class Departures(Revisions):
         """
         if windows.is_empty():
             return stores[STORE].layout.empty().with_columns(pl.lit("").alias(word))
-        keys = windows.select(self.keys).unique() if self.keys else None
+        keys = windows.select(self.keys) if self.keys else None
         found = stores[STORE].scan(windows[FROM].min(), END, keys)  # type: ignore[arg-type]
         out = found.filter(pl.col(GONE) & pl.col(OUT))
+        if out.is_empty():
+            return out.with_columns(pl.lit("").alias(word))
         pairs = self._overlapping(out, windows.select(*self.keys, FROM, UNTIL, word))
         first = pairs.group_by(self.identity).agg(pl.col(word).min())  # early, full, late
         return out.join(first, on=list(self.identity), how="inner", nulls_equal=True)
@@ -110,7 +112,7 @@ class Departures(Revisions):
         displaced = self.displaced(windows, word, stores)
         if displaced.is_empty():
             return displaced
-        keys = displaced.select(self.keys).unique() if self.keys else None
+        keys = displaced.select(self.keys) if self.keys else None
         found = stores[STORE].scan(displaced[FROM].min(), stores.closed, keys)  # type: ignore[arg-type]
         late = found.filter(~pl.col(GONE) & ~pl.col(OUT))
         on = list(self.identity)
@@ -159,6 +161,8 @@ class Departures(Revisions):
 
     def _put_gone(self, left: pl.DataFrame, stores: Stores, now: int, policy: Policy) -> None:
         """A late one that is out is a correction of its own; one never emitted is nothing."""
+        if left.is_empty():
+            return
         none = {DUE: pl.lit(None, pl.Int64), WAITING: pl.lit(0, pl.Int64)}
         counted = left.with_columns(pl.col(WAITING).fill_null(0))
         known = counted.filter(pl.col(OUT) | left[WAITING].is_not_null())
@@ -171,6 +175,8 @@ class Departures(Revisions):
 
     def _inherited(self, came: pl.DataFrame, left: pl.DataFrame) -> pl.DataFrame:
         """`came` with what waited in windows that they replace."""
+        if left.is_empty():
+            return came.with_columns(pl.col(WAITING).fill_null(0), pl.lit(False).alias(OPENED))
         opened = (~pl.col(FULL)).alias(OPENED)
         others = left.select(*self.keys, FROM, UNTIL, DUE, WAITING, opened)
         told = self._overlapping(came.select(self.identity), others).group_by(self.identity)
@@ -202,6 +208,8 @@ class Departures(Revisions):
         )
 
     def _put(self, records: pl.DataFrame, stores: Stores) -> None:
+        if records.is_empty():
+            return
         kept = records.select(*self.identity, *RECORD, *self.old, GONE, OUT)
         stores[STORE].put(kept)
         stores.pending = sooner(stores.pending, kept[DUE].min())  # type: ignore[arg-type]

@@ -50,6 +50,8 @@ class Limits:
         """Bucket keys and `__floor`; keys with fewer rows have no line."""
         n = self.policy.retain_rows or 1
         rows = everything(stores, ROWS).select(*self.buckets, TS)
+        if rows.height < n:
+            return rows.clear().rename({TS: FLOOR})
         nth = pl.when(pl.len() >= n).then(pl.col(TS).tail(n).first()).alias(FLOOR)
         grouped = rows.group_by(self.buckets).agg(nth) if self.buckets else rows.select(nth.first())
         return grouped.drop_nulls(FLOOR)

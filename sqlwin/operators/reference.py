@@ -86,7 +86,7 @@ class ReferenceOperator:
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         gone = batch.clear() if self.policy.expired is not Expired.EMIT else self.expired(batch)
-        kept = batch.join(gone, on=list(POSITION), how="anti")
+        kept = batch.join(gone, on=list(POSITION), how="anti") if len(gone) else batch
         rows = fresh(kept.sort(PART, SEQ).to_dicts(), self.taken, self.definition)
         alone = self._each_alone(gone.sort(POSITION).to_dicts())
         return pl.concat([alone, self._take(rows, now)]) if rows else alone
@@ -247,7 +247,8 @@ class ReferenceOperator:
         return self._records(told)
 
     def _records(self, records: list[dict[str, Any]]) -> pl.DataFrame:
-        return pl.DataFrame(records, schema=self.nothing().schema, orient="row")
+        none = self.nothing()
+        return pl.DataFrame(records, schema=none.schema, orient="row") if records else none
 
     def _withdrawn(self, window: Window, emit: str) -> dict[str, Any]:
         """Should the same window be there again, it is a new one, which was not shown."""

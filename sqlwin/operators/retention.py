@@ -29,6 +29,7 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.revisions import STORE
 from sqlwin.policies import Policy
+from sqlwin.schema import empty
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Aligned, Cumulate, Hop, Whole
 
@@ -52,12 +53,16 @@ class Retention:
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
-        panes = everything(stores, PANES).select(*self.by.names, PANE, ROWS)
-        if not self.by_rows:
-            return panes.clear().select(*self.keys, pl.col(PANE).alias(FLOOR))
-        newest = self.by.one(panes).sort(PANE, descending=True)
+        none = empty({**{key: self.by.types[key] for key in self.keys}, FLOOR: pl.Int64()})
+        wanted = self.policy.retain_rows
+        if wanted is None or not self.by_rows:
+            return none
+        panes = self.by.one(everything(stores, PANES))
+        if panes[ROWS].sum() < wanted:
+            return none
+        newest = panes.select(*self.keys, PANE, ROWS).sort(PANE, descending=True)
         until = pl.col(ROWS).cum_sum().over(self.keys) if self.keys else pl.col(ROWS).cum_sum()
-        enough = newest.filter(until >= self.policy.retain_rows)
+        enough = newest.filter(until >= wanted)
         greatest = pl.col(PANE).max().alias(FLOOR)
         if self.keys:
             return enough.group_by(self.keys).agg(greatest)
@@ -74,7 +79,10 @@ class Retention:
         gone = pl.col(WINDOW_END) <= self._horizon(stores)
         if not self.by_rows:
             return windows.filter(gone)
-        floored = self._floored(windows, self.floors(stores))
+        floors = self.floors(stores)
+        if floors.is_empty():
+            return windows.filter(gone)
+        floored = self._floored(windows, floors)
         below = pl.col(WINDOW_END) <= pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64))
         return floored.filter(gone | (below & pl.col(FLOOR).is_not_null())).drop(FLOOR)
 
@@ -91,6 +99,8 @@ class Retention:
             self._cut(self.floors(stores), self.window, stores)
 
     def _cut(self, floors: pl.DataFrame, window: Hop | Cumulate, stores: Stores) -> None:
+        if floors.is_empty():
+            return
         after = pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64)) + 1
         stores[STORE].cut(floors.with_columns(after.alias(FLOOR)))
         for name in self._contents(stores):

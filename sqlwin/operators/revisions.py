@@ -46,6 +46,8 @@ RECORD: dict[str, pl.DataType] = {
     WAITING: pl.Int64(),
     SHOWN: pl.Boolean(),
 }
+UNRECORDED = {WAS: -1, SHOWN: False}
+"""What stands in the record of a window that has none; all else is NULL."""
 
 LATE = pl.col(FULL) | pl.col(SHOWN)
 WORD = pl.when(LATE).then(pl.lit("late")).otherwise(pl.lit("early"))
@@ -102,12 +104,13 @@ class Revisions:
         """
         known = self._records(windows, stores)
         if known.is_empty():
-            rest = {name: known.schema[name] for name in known.columns if name not in self.identity}
-            joined = windows.with_columns(pl.lit(None, t).alias(name) for name, t in rest.items())
-        else:
-            joined = self._join(windows, known)
-        return joined.with_columns(
-            pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)), pl.col(SHOWN).fill_null(False)
+            rest = {name: t for name, t in known.schema.items() if name not in self.identity}
+            return windows.with_columns(
+                pl.lit(UNRECORDED.get(name), t).alias(name) for name, t in rest.items()
+            )
+        return self._join(windows, known).with_columns(
+            pl.col(name).fill_null(pl.lit(value, RECORD[name]))
+            for name, value in UNRECORDED.items()
         )
 
     def unrecorded(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:

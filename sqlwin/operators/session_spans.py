@@ -111,7 +111,7 @@ class Spans(ABC):
         return [*extent, *(expr for fold in self.folds for expr in fold.lift())]
 
     def _kept(self, frame: pl.DataFrame) -> pl.DataFrame | None:
-        return frame.select(self.partition).unique() if self.partition else None
+        return frame.select(self.partition) if self.partition else None
 
 
 @dataclass(frozen=True)

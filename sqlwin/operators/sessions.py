@@ -211,7 +211,7 @@ class SessionAggregator(Folded, Correcting):
         left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
         came = came.with_columns(least, never)
         filled = self.revisions.change(came, left, stores, now, self.policy)
-        return self._send(self._valued(filled, stores), "full", stores)
+        return self._tell(filled, "full", stores)
 
     def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Rows beyond retention, where they are to be emitted, and those within."""
@@ -275,7 +275,9 @@ class SessionAggregator(Folded, Correcting):
     def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if not self.by_count:
             return super()._close(closing, stores)
-        return self._send(self._valued(self.revisions.was(closing, stores), stores), "full", stores)
+        if closing.is_empty():
+            return self.nothing()
+        return self._tell(self.revisions.was(closing, stores), "full", stores)
 
     def _send(
         self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores, shown: bool = False

@@ -54,6 +54,9 @@ def within(rows: pl.DataFrame, at: str, spans: pl.DataFrame, keys: tuple[str, ..
 
     spans: keys, `__from`, `__until`; those of a key do not overlap.
     """
+    if rows.is_empty() or spans.is_empty():
+        none = pl.lit(None, pl.Int64)
+        return rows.clear().with_columns(none.alias(FROM), none.alias(UNTIL))
     bounded = spans.select(*keys, FROM, UNTIL)
     if keys:
         known = bounded.select(keys).unique().with_row_index(KEY)

@@ -72,7 +72,7 @@ class Admission:
         if SEEN not in stores.named:
             return
         kept = [stores[name] for name in MESSAGES if name in stores.named]
-        if floors is not None and not self.nameless:
+        if floors is not None and len(floors) and not self.nameless:
             stores[SEEN].cut(self._lowered(floors, watermark, kept))
         if self.retain is not None:
             stores[SEEN].expire(min([watermark - self.retain, *(store.floor for store in kept)]))

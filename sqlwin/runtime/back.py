@@ -16,6 +16,7 @@ alone, which says it all to whoever folds by `row_key`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -32,7 +33,7 @@ SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
 class Back:
     query: Lowered
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, pl.DataType]:
         """The select list, then op, emit, revision, row_key."""
         columns = {name: polars_type(scalar.type) for name, scalar in self.query.output}

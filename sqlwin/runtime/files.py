@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
@@ -80,7 +81,7 @@ def decoded(frame: pl.DataFrame, first: int, stream: Stream, watermark: int | No
 
 
 def _placed(frame: pl.DataFrame, first: int) -> pl.DataFrame:
-    seq = pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(SEQ)
+    seq = pl.Series(SEQ, np.arange(first, first + len(frame), dtype=np.int64))
     return frame.with_columns(pl.lit(0, pl.Int32).alias(PART), seq)
 
 

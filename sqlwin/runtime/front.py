@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from sqlwin.operators.contract import bounds
 from sqlwin.plan.nodes import column_of
 from sqlwin.policies import Expired
 from sqlwin.runtime.lower import Lowered
@@ -68,6 +69,8 @@ class Front:
         if admission.by_rows is None:
             return rows.drop(RAW)
         late = rows.filter(pl.col(TS) < watermark)
+        if late.is_empty():
+            return rows.with_columns(pl.lit(None, pl.String).alias(WHOLE)).drop(RAW)
         text = pl.DataFrame(
             {RAW: late[RAW], WHOLE: texts(whole[late[RAW].to_list()])},
             schema={RAW: rows.schema[RAW], WHOLE: pl.String},
@@ -107,6 +110,8 @@ class Front:
     def _required(
         self, rows: pl.DataFrame, column: str, what: str, watermark: int | None
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        if not rows[column].null_count():
+            return rows, no_rejects()
         missing = rows.filter(pl.col(column).is_null())
         reason = f"{what}: {column} is NULL"
         errors = self._refused(missing, [reason] * len(missing), watermark)
@@ -142,9 +147,12 @@ class Front:
         watermark: int,
         lost: pl.DataFrame | None,
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        if self.query.retain is None:
+        if self.query.retain is None or kept.is_empty():
             return kept, no_rejects()
-        gone = kept.filter(pl.col(TS) < watermark - self.query.retain)
+        horizon = watermark - self.query.retain
+        if bounds(kept[TS])[0] >= horizon:
+            return kept, no_rejects()
+        gone = kept.filter(pl.col(TS) < horizon)
         if lost is not None:
             gone = gone.join(lost, on=list(POSITION), how="anti", maintain_order="left")
         if gone.is_empty():

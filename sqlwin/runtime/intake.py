@@ -24,7 +24,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.schema import INSTANT, TIMESTAMP, Column, Schema, polars_schema, polars_type, type_name
+from sqlwin.schema import INSTANT, TIMESTAMP, Column, Schema, polars_type, type_name
 
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
@@ -66,14 +66,14 @@ def conform(frame: pl.DataFrame, columns: Schema) -> Conformed:
             continue
         given = frame[column.name]
         out[column.name] = _cast(given, column)
-        if out[column.name] is given:
+        if out[column.name].null_count() == given.null_count():  # a NULL stays one
             continue
         lost = (out[column.name].is_null() & given.is_not_null()).arg_true()
         for at in lost.to_list():
             malformed.setdefault(
                 at, f"{column.name} is {given[at]!r}, not a {type_name(column.type)}"
             )
-    return Conformed(pl.DataFrame(out, schema=polars_schema(columns)), sorted(malformed.items()))
+    return Conformed(pl.DataFrame(out), sorted(malformed.items()))
 
 
 def unknown_columns(frame: pl.DataFrame, columns: Schema, stream: str) -> None:

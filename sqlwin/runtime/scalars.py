@@ -50,8 +50,7 @@ def evaluate(
     numbered = frame.with_row_index(AT)
     parts = _halving(numbered, _select(columns, where, keep), rejected)
     typed = [pl.col(name).cast(polars_type(scalar.type)) for name, scalar in columns]
-    names = [*(name for name, _ in columns), *keep]
-    return Evaluated(pl.concat(parts).with_columns(typed).select(names), rejected)
+    return Evaluated(pl.concat(parts).select(*typed, *keep), rejected)
 
 
 def _select(columns: Columns, where: Scalar | None, keep: tuple[str, ...]) -> str:

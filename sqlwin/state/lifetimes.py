@@ -144,6 +144,8 @@ class Lifetimes:
         self._read(self.lives.keys_of(keys))
 
     def _read(self, keys: pl.DataFrame) -> None:
+        if keys.is_empty():
+            return
         found = self.lives.join(self._visible(), keys, "semi")
         self.lives.clean(found.filter(self._expired))
         if self.ttl.update is Update.READ:
@@ -166,7 +168,7 @@ class Lifetimes:
 
     def hidden(self) -> pl.DataFrame:
         """`__life` of those that may not be read."""
-        return self.lives.all().filter(~self._shown).select(LIFE)
+        return self.lives.all().select(pl.col(LIFE).filter(~self._shown))
 
     def _with_life(self, frame: pl.DataFrame) -> pl.DataFrame:
         visible = self._visible().select(*self.lives.on, LIFE)
@@ -212,8 +214,10 @@ class Lifetimes:
     # What goes.
 
     def _look(self, entries: int) -> None:
+        if entries == 0:
+            return
         lives = self.lives.uncleaned()
-        if entries == 0 or lives.is_empty():
+        if lives.is_empty():
             return
         further = pl.col(LIFE) > self.looked
         some = pl.concat([lives.filter(further), lives.filter(~further)]).head(entries)
@@ -241,10 +245,9 @@ class Lifetimes:
         self.lives.erase(gone.select(LIFE))
         self.erasures += 1
 
-    def _check(self) -> None:
+    def _check(self, store: Store) -> None:
+        """Of the lives, and of the records of one of their stores."""
         lives = self.lives.all()
         assert (lives[LIFE] < self.next).all(), (self.next, lives)
         assert not self.lives.uncleaned().select(self.lives.on).is_duplicated().any(), lives
-        for store in self.of:
-            records = store.scan(START, END)
-            assert records[LIFE].is_in(lives[LIFE].implode()).all(), (store.layout.name, lives)
+        assert set(store.scan(START, END)[LIFE]) <= set(lives[LIFE]), (store.layout.name, lives)

@@ -55,7 +55,8 @@ class Lives:
 
     def keys_of(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Each once, in their order."""
-        return self.keyed(frame).select(self.on).unique().sort(self.on)
+        keys = self.keyed(frame)[self.on]
+        return keys.unique().sort(self.on) if len(keys) > 1 else keys
 
     def join(
         self,
@@ -71,7 +72,8 @@ class Lives:
             self._scanned = None
 
     def clean(self, lives: pl.DataFrame) -> None:
-        self.put(lives.with_columns(pl.lit(True).alias(CLEANED)))
+        if len(lives):
+            self.put(lives.with_columns(pl.lit(True).alias(CLEANED)))
 
     def erase(self, gone: pl.DataFrame) -> None:
         self.store.erase(gone)

@@ -71,7 +71,7 @@ class TtlStore:
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
         wanted = keys if keys is None or keys.width or self.layout.keys else None
         found = self.inner.scan(lo, hi, wanted)
-        return without(found, [self.lives.hidden()]).drop(LIFE)
+        return without(found, [self.lives.hidden()])[self.layout.schema.names()]
 
     def expire(self, before: int) -> None:
         self.inner.expire(before)
@@ -88,4 +88,4 @@ class TtlStore:
 
     def _check(self) -> None:
         self.inner._check()
-        self.lives._check()
+        self.lives._check(self.inner)

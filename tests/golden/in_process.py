@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 from sqlwin.embedded.host import EmbeddedQuery
@@ -11,6 +12,7 @@ from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.nodes import Script
 from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
+from tests.golden.functions import FUNCTIONS
 from tests.golden.outcome import Outcome, StepResult
 from tests.golden.text import START_OF_CLOCK, Golden, Step
 
@@ -36,7 +38,7 @@ class InProcess:
 
     def _outcome(self, golden: Golden) -> Outcome:
         try:
-            drive = self.drive(script(golden.query, params=golden.params))
+            drive = self.drive(_bound(golden.query, tuple(golden.params.items())))
         except QueryError as mistake:
             return Outcome(refused=str(mistake))
         run = Outcome(explain=drive.explain())
@@ -47,6 +49,12 @@ class InProcess:
                 run.steps.append(StepResult(failed=str(failure)))
                 break
         return run
+
+
+@cache
+def _bound(query: str, params: tuple[tuple[str, str], ...]) -> Script:
+    """Once for all hosts: a script is a value, which no host can change."""
+    return script(query, params=dict(params), functions=FUNCTIONS)
 
 
 class Plain:

@@ -31,6 +31,7 @@ from sqlwin.spark.run import Came, patiently, start
 from sqlwin.spark.session import local_session
 from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
+from tests.golden.functions import FUNCTIONS
 from tests.golden.outcome import Outcome, StepResult
 from tests.golden.text import START_OF_CLOCK, Golden, Step
 
@@ -45,7 +46,7 @@ class Spark:
         outcomes, bound = {}, {}
         for golden in goldens:
             try:
-                asked = script(golden.query, params=golden.params)
+                asked = script(golden.query, params=golden.params, functions=FUNCTIONS)
             except QueryError as mistake:
                 outcomes[golden.name] = Outcome(refused=str(mistake))
                 continue

@@ -21,7 +21,8 @@ def _cases() -> list[object]:
 
 
 def _marks(golden: Golden, host: Host) -> list[pytest.MarkDecorator]:
-    marks = [pytest.mark.spark] if host.name == "spark" else []
+    # the first of them waits for all, and machines differ
+    marks = [pytest.mark.spark, pytest.mark.timeout(1_500)] if host.name == "spark" else []
     if host.skip is not None:
         return [*marks, pytest.mark.skip(reason=host.skip)]
     if host.name in golden.gaps:
@@ -31,14 +32,25 @@ def _marks(golden: Golden, host: Host) -> list[pytest.MarkDecorator]:
 
 
 @cache
-def _together(host: Host) -> dict[str, Outcome]:
-    return host.run(EVERY)
+def _together(host: Host) -> dict[str, Outcome] | BaseException:
+    try:
+        return host.run(EVERY)
+    except BaseException as failure:  # noqa: BLE001  as a timeout: not to be had a thousand times
+        return failure
+
+
+def _outcome(golden: Golden, host: Host) -> Outcome:
+    if not host.batch:
+        return host.run([golden])[golden.name]
+    outcomes = _together(host)
+    if isinstance(outcomes, BaseException):
+        raise AssertionError(f"{host.name} did not get through the goldens") from outcomes
+    return outcomes[golden.name]
 
 
 @pytest.mark.parametrize(("golden", "host"), _cases())
 def test_golden(golden: Golden, host: Host) -> None:
-    outcomes = _together(host) if host.batch else host.run([golden])
-    found = differences(golden, outcomes[golden.name])
+    found = differences(golden, _outcome(golden, host))
     assert not found, "\n\n".join([golden.head["title"], *found])
 
 
