@@ -17,10 +17,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 import polars as pl
 
-from sqlwin.operators.contract import Restoring, Stores
+from sqlwin.operators.contract import Operator, Restoring, Stores
 from sqlwin.runtime.admission import Admitted, admit, expired_before
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.kept import HEADER, VERSION, Kept
@@ -193,13 +194,13 @@ class Task:
 
     def _admitted(self, rows: pl.DataFrame, watermark: int) -> Admitted:
         """What the operator takes of `rows`; watermark: before the batch."""
-        rule, operator = self.query.admission, self.query.operator
+        rule, operator = self.query.inputs[0].admission, self.query.operator
         assert operator is not None
         if rule is None:
             return Admitted(rows)
         floors = None if rule.by_rows is None else operator.floors(self.stores)
         admitted = admit(rule, rows, self.stores, self.offsets, floors, watermark)
-        return replace(admitted, rows=operator.prepare(admitted.rows))
+        return replace(admitted, rows=self.query.prepare(admitted.rows))
 
     def _put_back(
         self, batch: list[pl.DataFrame], now: int, end: bool
@@ -227,7 +228,7 @@ class Task:
 
     def _behind(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Of rows not known: what RETAIN n ROWS had expired when it came, or since, is again."""
-        rule = self.query.admission
+        rule = self.query.inputs[0].admission
         if rule is None or rule.by_rows is None or rows.is_empty():
             return rows, no_rejects()
         return expired_before(rule, rows, self.offsets, self.clock.of(self.query.stream.name))
@@ -238,7 +239,8 @@ class Task:
         assert operator is not None
         if known is not None:
             operator = self._restoring.patient()
-        out = [operator.on_batch(rows, stores, now) for rows in batch]
+        on_batch = cast(Operator, operator).on_batch
+        out = [on_batch(rows, stores, now) for rows in batch]
         out.append(operator.on_watermark(watermark, stores, now))
         if known is not None:
             hold(self._restoring.told_before(known.closed), stores)
@@ -254,7 +256,7 @@ class Task:
         return self.query.operator
 
     def _forget(self, watermark: int) -> None:
-        rule, operator = self.query.admission, self.query.operator
+        rule, operator = self.query.inputs[0].admission, self.query.operator
         if rule is not None and operator is not None:
             floors = None if rule.by_rows is None else operator.floors(self.stores)
             rule.retire(watermark, self.stores, floors)

@@ -71,25 +71,20 @@ def _packed(program: Program, frame: pl.DataFrame, at: int, seen: Seen) -> Itera
     for errors in (came.errors, taken.errors):
         yield from Packer(program, 0).errors(at, errors)
     whole = _placed(came.rows)
-    for bucket, keys in cut(taken.rows, lowered.keys, len(labels)):
+    for bucket, keys in cut(taken.rows, lowered.inputs[0].keys, len(labels)):
         for payload in encode(whole[keys[PART].to_numpy()]):
             yield Packed(0, labels[bucket], RAW, at, payload)
 
 
 def _keys(query: Lowered, rows: pl.DataFrame) -> Taken:
     """The keys of the rows that WHERE lets pass; `__part` is the row's number here."""
-    types = dict(query.columns)
-    keys = tuple((key, types[key]) for key in query.keys)
-    one = query.stream.schema[0]
-    bare = replace(
-        query,
-        columns=keys or ((one.name, column_of(Column(one.name, one.type))),),
-        operator=None,
-        retain=None,
-        admission=None,
-    )
+    read, one = query.inputs[0], query.stream.schema[0]
+    types = dict(read.columns)
+    keys = tuple((key, types[key]) for key in read.keys)
+    nothing = ((one.name, column_of(Column(one.name, one.type))),)
+    bare = replace(read, columns=keys or nothing, retain=None, admission=None)
     numbered = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(PART))
-    return Front(bare).take(numbered, None)
+    return Front(replace(query, inputs=(bare,), operator=None)).take(numbered, None)
 
 
 def _placed(rows: pl.DataFrame) -> pl.DataFrame:

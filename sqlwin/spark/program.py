@@ -62,7 +62,7 @@ class Program:
     def labels(self) -> tuple[tuple[int, ...], ...]:
         """For each query the labels of its buckets."""
         return tuple(
-            labels(number, self.buckets if query.keys else 1, self.partitions)
+            labels(number, self.buckets if query.inputs[0].keys else 1, self.partitions)
             for number, query in enumerate(self.lowered)
         )
 

@@ -75,7 +75,7 @@ class Packer:
 
     def add(self, at: int, rows: pl.DataFrame) -> Iterator[Packed]:
         lowered, labels = self.program.lowered[self.query], self.program.labels[self.query]
-        for bucket, part in cut(rows, lowered.keys, len(labels)):
+        for bucket, part in cut(rows, lowered.inputs[0].keys, len(labels)):
             self.held.setdefault(bucket, []).append((at, part))
             self.bytes[bucket] = self.bytes.get(bucket, 0) + int(part.estimated_size())
             if self.bytes[bucket] >= CAP:
