@@ -13,6 +13,7 @@ from sqlwin.plan.nodes import (
     Project,
     Query,
     Scan,
+    Stream,
     TopN,
     WindowAggregate,
     WindowRank,
@@ -94,6 +95,14 @@ def functions_of(plan: Node) -> frozenset[str]:
     if isinstance(own, OverAggregate):
         return frozenset(call.aggregate.function for call in own.calls)
     return frozenset(aggregate.function for aggregate in own.aggregates)
+
+
+def streams_of(plan: Node) -> tuple[Stream, ...]:
+    """Those a plan reads, each once, in the order of FROM."""
+    if isinstance(plan, Scan):
+        return (plan.stream,)
+    below = [streams_of(node) for node in vars(plan).values() if isinstance(node, Node)]
+    return tuple(dict.fromkeys(stream for streams in below for stream in streams))
 
 
 def fingerprint(*queries: Query) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.nodes import Scan, Script, Stream
+from sqlwin.plan.facts import streams_of
+from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime.files import FORMATS, listing
 from sqlwin.runtime.options import RunOptions, only_known
 
@@ -19,12 +20,10 @@ def check_sources(script: Script, options: RunOptions) -> None:
     """
     waits = options.follow or options.checkpoint is not None
     for query in script.queries:
-        node = query.plan
-        while not isinstance(node, Scan):
-            node = node.input
-        path = source_path(node.stream)
-        if not waits and not listing(path, options.base):
-            raise RunError(f"no file matches {_shown(path, options.base)} of {node.stream.name}")
+        for stream in streams_of(query.plan):
+            path = source_path(stream)
+            if not waits and not listing(path, options.base):
+                raise RunError(f"no file matches {_shown(path, options.base)} of {stream.name}")
 
 
 def source_path(stream: Stream) -> str:

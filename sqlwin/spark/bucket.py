@@ -24,10 +24,10 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from sqlwin.runtime.task import Output, Task
+from sqlwin.runtime.watermarks import merged
 from sqlwin.schema import POSITION, SEQ
 from sqlwin.spark.cache import HostCache, default_capacity
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.read import merged
 from sqlwin.spark.tags import ERRORS, MARK, RAW, RESULTS, ROWS
 from sqlwin.spark.wire import Done, Mark, Packed, decode, encode
 from sqlwin.state.contract import Blobs, SegmentCache
@@ -118,13 +118,14 @@ def _taken(task: Task, rows: list[pl.DataFrame], seen: list[Mark]) -> Output:
     marks: dict[int, int] = {}
     for mark in seen:
         marks = merged(marks, mark.marks)
+    stream = task.query.stream.name
     raised = [mark.watermark for mark in seen if mark.watermark is not None]
     return task.take(
-        rows,
-        [marks],
+        {0: rows},
+        {stream: marks},
         now=max((mark.now for mark in seen), default=0),
         end=any(mark.end for mark in seen),
-        watermark=max(raised, default=None),
+        watermark={stream: max(raised)} if raised else None,
         heard=any(mark.read for mark in seen),
     )
 

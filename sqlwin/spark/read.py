@@ -15,6 +15,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded, read
 from sqlwin.runtime.rejects import under
+from sqlwin.runtime.watermarks import merged
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.listing import Piece, opened
@@ -159,9 +160,3 @@ def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
 def _hint(watermarks: Mapping[int, int], query: int) -> int:
     """The watermark before the batch; a query that has none yet has seen nothing."""
     return watermarks.get(query, START)
-
-
-def merged(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
-    """The greatest event time of each partition."""
-    both = one.keys() | other.keys()
-    return {part: max(x[part] for x in (one, other) if part in x) for part in both}
