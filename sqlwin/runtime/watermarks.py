@@ -65,3 +65,11 @@ def merged(one: Marks, other: Marks) -> dict[int, int]:
     """The greatest of each partition."""
     both = one.keys() | other.keys()
     return {part: max(x[part] for x in (one, other) if part in x) for part in both}
+
+
+def each_merged(
+    one: Mapping[str, Marks], other: Mapping[str, Marks]
+) -> dict[str, Mapping[int, int]]:
+    """Stream by stream."""
+    both = {**one, **other}
+    return {stream: merged(one.get(stream, {}), other.get(stream, {})) for stream in both}

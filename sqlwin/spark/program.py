@@ -52,10 +52,12 @@ class Program:
     @cached_property
     def streams(self) -> tuple[Stream, ...]:
         """Those that are read, in the order of the queries: their numbers in a checkpoint."""
-        return tuple(dict.fromkeys(query.stream for query in self.lowered))
+        read = (stream for query in self.lowered for stream in query.streams.values())
+        return tuple(dict.fromkeys(read))
 
     @cached_property
     def fronts(self) -> tuple[Front, ...]:
+        """Of each query's first input; `Front.of` has the others."""
         return tuple(Front(query) for query in self.lowered)
 
     @cached_property
