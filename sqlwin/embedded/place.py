@@ -60,8 +60,8 @@ class Place:
         """StateError for a version that is not known."""
         found = json.loads(data)
         check_version(PROGRESS, found.get("version", VERSION))
-        first = Files(found["files"], found["done"])
-        others = [Files(**each) for each in found.get("others", {}).values()]
-        return Place(
-            found["plan"], dict(zip(streams, [first, *others], strict=False)), found["batch"]
-        )
+        known = {name: Files(**each) for name, each in found.get("others", {}).items()}
+        first, *others = streams
+        read = {first: Files(found["files"], found["done"])}
+        read |= {name: known.get(name, Files([], 0)) for name in others}
+        return Place(found["plan"], read, found["batch"])
