@@ -28,6 +28,7 @@ from sqlwin.plan.nodes import Query, Script, Stream
 from sqlwin.runtime.asking import Answers, Asking
 from sqlwin.runtime.files import decoded
 from sqlwin.runtime.front import Front
+from sqlwin.runtime.fronts import brought
 from sqlwin.runtime.intake import Rows, frame_of, unknown_columns
 from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.runtime.moments import Instant, micros
@@ -86,25 +87,28 @@ class EmbeddedQuery(Answers):
         self._ready("push")
         frame = frame_of(rows, declared.columns)
         unknown_columns(frame, declared.columns, stream)
-        came = decoded(frame, self._at.pushed, declared, self._task.clock.of(stream))
-        before, self._at = self._at, self._at.moved(len(frame))  # a commit on the way has both
+        other = self._other(stream)
+        watermark = self._task.clock.of(stream)
+        came = decoded(frame, self._at.came(other), declared, watermark)
+        before = self._at
+        self._at = before.moved(len(frame), other)  # a commit on the way has both
         try:
-            self.take(came.rows, came.errors)
+            self.take(stream, came.rows, came.errors)
         except Incomplete:
             self._at = before
             raise
 
-    def take(self, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
-        """Take one batch that is decoded and has its positions."""
+    def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
+        """Take one batch of a stream that is decoded and has its positions."""
         self._ready("take")
-        lost, watermark = self._task.missing(), self._task.clock.of(self._query.stream.name)
+        lost, watermark = self._task.missing(), self._task.clock.of(stream)
         heard = len(rows) + len(malformed) > 0
 
         def step() -> Output:
-            taken = self._front.take(rows, watermark, *(() if lost is None else (lost,)))
-            out = self._task.take([taken.rows], [taken.marks], self._at.now, heard=heard)
-            self._task.read(taken.read)
-            self._refused.add(malformed, taken.errors)
+            came = brought(self._front, stream, rows, watermark, lost)
+            out = self._task.take(came.rows, came.marks, self._at.now, heard=heard)
+            self._task.read(came.read)
+            self._refused.add(malformed, came.errors)
             return out
 
         self._run(step)
@@ -117,8 +121,8 @@ class EmbeddedQuery(Answers):
         reached = {self._declared(s).name: micros(at) for s, at in (watermark or {}).items()}
         if now is not None:
             self._at = self._at.later(micros(now))
-        for mark in reached.values():
-            self._step(watermark=mark)
+        for name, mark in reached.items():
+            self._step(watermark={name: mark})
         if now is not None:
             self._step()
 
@@ -134,7 +138,7 @@ class EmbeddedQuery(Answers):
     def drain(self) -> None:
         """End of input: every open window is emitted full, every pending correction at once."""
         self._ready("drain")
-        self._run(lambda: self._task.take([], [], self._at.now, end=True))
+        self._run(lambda: self._task.take({}, {}, self._at.now, end=True))
 
     # --- outputs ---
 
@@ -195,7 +199,8 @@ class EmbeddedQuery(Answers):
 
         After the loss of the message store that is the first of the earliest window.
         """
-        return {self._query.stream.name: self._task.replay_from(self._at.pushed)}
+        pushed = {name: self._at.came(self._other(name)) for name in self._query.streams}
+        return {name: self._task.replay_from(name, rows) for name, rows in pushed.items()}
 
     # --- what is asked; `Answers` has the calls ---
 
@@ -217,9 +222,9 @@ class EmbeddedQuery(Answers):
     def _check(self) -> None:
         self._task.stores._check()
 
-    def _step(self, watermark: int | None = None) -> None:
+    def _step(self, watermark: Mapping[str, int] | None = None) -> None:
         self._alive()
-        self._run(lambda: self._task.take([], [], self._at.now, watermark=watermark))
+        self._run(lambda: self._task.take({}, {}, self._at.now, watermark=watermark))
 
     def _run(self, step: Callable[[], Output]) -> None:
         """A step, and what follows from it. After a failure half of it may be done."""
@@ -272,6 +277,11 @@ class EmbeddedQuery(Answers):
             raise RunError(f"the query has failed and takes nothing more: {why}")
 
     def _declared(self, stream: str) -> Stream:
-        if stream != self._query.stream.name:
-            raise InputError(f"no stream {stream!r}; the query reads {self._query.stream.name!r}")
-        return self._query.stream
+        if stream not in self._query.streams:
+            known = " and ".join(map(repr, self._query.streams))
+            raise InputError(f"no stream {stream!r}; the query reads {known}")
+        return self._query.streams[stream]
+
+    def _other(self, stream: str) -> str | None:
+        """As `At` calls a stream."""
+        return None if stream == self._query.stream.name else stream

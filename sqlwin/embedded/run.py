@@ -7,22 +7,22 @@ from the last commit, and sinks take it under the same number.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 import uuid
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from sqlwin.embedded.at import word
+from sqlwin.embedded.place import PROGRESS, Files, Place
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.files import listing, read
 from sqlwin.runtime.front import Front
-from sqlwin.runtime.kept import VERSION, check_version
+from sqlwin.runtime.fronts import Brought, brought, together
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
@@ -32,8 +32,9 @@ from sqlwin.runtime.sources import check_sources, source_path
 from sqlwin.runtime.task import Output, Task
 from sqlwin.state.blobs import SqliteBlobs
 
+__all__ = ["PROGRESS", "file_of", "now", "run"]
+
 POLL_SECONDS = 0.5
-PROGRESS = "progress"
 
 
 def run(script: Script, options: RunOptions) -> Summary:
@@ -66,14 +67,13 @@ def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None
 
 
 @dataclass(frozen=True)
-class _Progress:
-    """plan: whose state it is. files: in the order they were found; done: how many were read."""
+class _Read:
+    """A file of one stream. files: with it as the last that is read. rows: in it, also bad ones."""
 
-    plan: str
-    files: list[str]
-    done: int
-    batch: int
-    version: int = VERSION
+    brought: Brought
+    malformed: pl.DataFrame
+    files: Files
+    rows: int
 
 
 class _Runner:
@@ -84,30 +84,39 @@ class _Runner:
         self.options, self.wording = options, script.wording
         self.query = lower(query)
         self.plan = fingerprint(query)
-        self.path = source_path(self.query.stream)
+        self.paths = {name: source_path(each) for name, each in self.query.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
         self.front = Front(self.query)
-        self.progress = self._restored()
+        self.place = self._restored()
         self.task = Task(self.query, self.blobs, uuid.uuid4().hex)
         self.deadline = self.task.deadline()
 
     def step(self, summary: Summary) -> bool:
-        """Read the next file, if there is one."""
-        files = self._found()
-        at = self.progress.done
-        if at == len(files):
+        """Read the next file of each stream that has one, as one batch."""
+        found = {name: self._read(name) for name in self.query.streams}
+        read_ = {name: each for name, each in found.items() if each is not None}
+        if not read_:
             return False
-        stream = self.query.stream
-        watermark = self.task.clock.of(stream.name)
-        came = read(files[at], at, stream, watermark)
-        taken = self.front.take(came.rows, watermark)
-        read_ = len(came.rows) + len(came.errors)
-        output = self.task.take([taken.rows], [taken.marks], now(), heard=read_ > 0)
-        errors = pl.concat([came.errors, taken.errors, output.errors])
-        after = _Progress(self.plan, files, at + 1, self.progress.batch + 1)
-        self._finish(output, errors, after, summary, read_)
+        rows = sum(each.rows for each in read_.values())
+        came = together(each.brought for each in read_.values())
+        output = self.task.take(came.rows, came.marks, now(), heard=rows > 0)
+        malformed = [each.malformed for each in read_.values()]
+        errors = pl.concat([*malformed, came.errors, output.errors])
+        after = self.place.then({name: each.files for name, each in read_.items()})
+        self._finish(output, errors, after, summary, rows)
         return True
+
+    def _read(self, name: str) -> _Read | None:
+        """The next file of a stream, if there is one."""
+        files = self.place.streams[name].known(listing(self.paths[name], self.options.base))
+        at, watermark = files.done, self.task.clock.of(name)
+        if at == len(files.files):
+            return None
+        came = read(files.files[at], at, self.query.streams[name], watermark)
+        through = brought(self.front, name, came.rows, watermark)
+        rows = len(came.rows) + len(came.errors)
+        return _Read(through, came.errors, replace(files, done=at + 1), rows)
 
     def tick(self, summary: Summary) -> None:
         """Emit the corrections whose period is over."""
@@ -123,27 +132,19 @@ class _Runner:
             self.blobs.close()
 
     def _without_rows(self, summary: Summary, end: bool) -> None:
-        output = self.task.take([], [], now(), end=end)
-        known = self.progress
-        after = replace(known, batch=known.batch + 1)
-        self._finish(output, no_rejects(), after, summary, 0)
+        output = self.task.take({}, {}, now(), end=end)
+        self._finish(output, no_rejects(), self.place.then({}), summary, 0)
 
     def _finish(
-        self, output: Output, errors: pl.DataFrame, after: _Progress, summary: Summary, read_: int
+        self, output: Output, errors: pl.DataFrame, after: Place, summary: Summary, read_: int
     ) -> None:
         batch = Batch(after.batch, read_, len(output.results), len(errors), output.watermarks)
         self.outlet.write(after.batch, output.results, errors)
-        self.progress, self.deadline = after, output.deadline
+        self.place, self.deadline = after, output.deadline
         self._commit()
         summary.add(batch, errors)
         summary.replayed += output.replayed
         self.options.on_batch(batch)
-
-    def _found(self) -> list[str]:
-        """Files in the order they were found; new ones come after those known."""
-        known = self.progress.files
-        seen = set(known)
-        return known + [f for f in listing(self.path, self.options.base) if f not in seen]
 
     def _commit(self) -> None:
         if self.blobs is None:
@@ -151,14 +152,12 @@ class _Runner:
         with self.blobs.transaction():
             self.task.commit()
             word(self.blobs, self.wording)
-            self.blobs.put(PROGRESS, json.dumps(asdict(self.progress)).encode())
+            self.blobs.put(PROGRESS, self.place.dump())
 
-    def _restored(self) -> _Progress:
+    def _restored(self) -> Place:
         if self.blobs is None or PROGRESS not in self.blobs.names():
-            return _Progress(self.plan, [], 0, 0)
-        found = json.loads(self.blobs.get(PROGRESS))
-        check_version(PROGRESS, found.get("version", VERSION))
-        known = _Progress(**found)
+            return Place.start(self.plan, self.query.streams)
+        known = Place.load(self.blobs.get(PROGRESS), self.query.streams)
         if known.plan != self.plan:
             raise RunError(
                 f"the checkpoint {self.options.checkpoint} belongs to another script; "

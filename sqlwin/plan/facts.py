@@ -55,8 +55,8 @@ def scans(plan: Node) -> tuple[Scan | StaticScan, ...]:
 
 
 def streams_of(plan: Node) -> tuple[Stream, ...]:
-    """The streams and static tables that a plan reads, from the left."""
-    return tuple(scan.stream for scan in scans(plan))
+    """The streams and static tables that a plan reads, each once, from the left."""
+    return tuple(dict.fromkeys(scan.stream for scan in scans(plan)))
 
 
 def unranked(window: Window) -> Unranked:

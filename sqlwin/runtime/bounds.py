@@ -44,7 +44,7 @@ def expected(query: Query, load: Load) -> list[Held]:
         return []
     window = window_of(query.plan)
     assert window is not None
-    admitting = [] if lowered.admission is None else lowered.admission.shapes
+    admitting = [shape for each in lowered.inputs for shape in each.shapes]
     found = [layout for layout, _ in [*shapes(lowered.operator), *admitting]]
     return [_held(Case(window, lowered.stream, load, layout)) for layout in found]
 

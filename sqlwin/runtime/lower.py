@@ -1,4 +1,4 @@
-"""From a plan in normal form to what a host runs: a front, an operator, a back.
+"""From a plan in normal form to what a host runs: fronts, an operator, a back.
 
 Both hosts run the same lowered query. A node that is not listed is refused.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import polars as pl
-import pyarrow as pa
 
 from sqlwin.errors import QueryError
-from sqlwin.operators.contract import Operator
+from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.living import Living
 from sqlwin.plan.facts import (
     Window,
@@ -39,6 +39,7 @@ from sqlwin.plan.nodes import (
 from sqlwin.policies import Expired, Late, Policy
 from sqlwin.runtime.admission import Admission
 from sqlwin.runtime.assembly import Assembly
+from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import polars_schema
@@ -47,24 +48,36 @@ from sqlwin.windows import Frame, Hop, Session, Unit, Whole
 
 @dataclass(frozen=True)
 class Lowered:
-    """where, columns: of the front. having, output: of the back.
+    """having, output: of the back. inputs: in the order of FROM; most queries have one.
 
-    keys: the columns a bucket is chosen by; none where all rows belong together.
-    retain: microseconds, None where no row can expire. timed: rows need event time.
-    admission: what a task judges rows by, None where it takes all of them.
+    operator: `Joining` where there are several inputs.
     """
 
     query: Query
-    stream: Stream
-    where: Scalar | None
-    columns: Columns
-    operator: Operator | None
+    inputs: tuple[Input, ...]
+    operator: Operator | Joining | None
     having: Scalar | None
     output: Columns
-    keys: tuple[str, ...]
-    retain: int | None
-    timed: bool
-    admission: Admission | None = None
+
+    @property
+    def stream(self) -> Stream:
+        """Of the first input, mostly the only one."""
+        return self.inputs[0].stream
+
+    @cached_property
+    def streams(self) -> dict[str, Stream]:
+        """Those it reads, by name, each once."""
+        return {each.stream.name: each.stream for each in self.inputs}
+
+    @cached_property
+    def clocks(self) -> tuple[str, ...]:
+        """The streams whose watermarks count; one read without event time holds up no other."""
+        timed = [each.stream.name for each in self.inputs if each.timed]
+        return tuple(dict.fromkeys(timed or self.streams))
+
+    def readers(self, stream: str) -> list[int]:
+        """Numbers of the inputs that read a stream."""
+        return [at for at, each in enumerate(self.inputs) if each.stream.name == stream]
 
     @property
     def policy(self) -> Policy | None:
@@ -105,12 +118,13 @@ class Lowered:
     def expired(self) -> Expired:
         return Expired.STREAM if self.policy is None else self.policy.expired
 
-    @cached_property
-    def types(self) -> dict[str, pa.DataType]:
-        return {column.name: column.type for column in self.stream.schema}
-
-    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows if self.operator is None else self.operator.prepare(rows)
+    def prepare(self, rows: pl.DataFrame, at: int = 0) -> pl.DataFrame:
+        """Rows of an input as the operator takes them."""
+        if self.operator is None:
+            return rows
+        if len(self.inputs) == 1:
+            return cast(Operator, self.operator).prepare(rows)
+        return cast(Joining, self.operator).prepare(rows, at)
 
 
 def _waits(frame: Frame) -> bool:
@@ -136,18 +150,21 @@ def lower(query: Query) -> Lowered:
     timed = window is not None and not counts(window) and stream.ts is not None
     functions = {function.name: function for function in query.functions}
     assembly = Assembly(stream.name, cut.having is not None, functions)
-    return Lowered(
-        query=query,
+    read = Input(
         stream=stream,
         where=cut.where,
         columns=cut.columns,
-        operator=None if window is None else _living(assembly.operator(window), window),
-        having=cut.having,
-        output=cut.output,
         keys=() if window is None else bucket_keys(window),
         retain=policy.retain if policy is not None and timed else None,
         timed=timed,
         admission=None if window is None else _admission(window, stream),
+    )
+    return Lowered(
+        query=query,
+        inputs=(read,),
+        operator=None if window is None else _living(assembly.operator(window), window),
+        having=cut.having,
+        output=cut.output,
     )
 
 

@@ -48,7 +48,7 @@ from sqlwin.operators import (
 )
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
-from sqlwin.operators.contract import Operator
+from sqlwin.operators.contract import Timed
 from sqlwin.operators.living import Living
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
@@ -76,7 +76,7 @@ ONE_SLICE = 2**40
 
 
 @singledispatch
-def shapes(operator: Operator) -> list[Shape]:
+def shapes(operator: Timed) -> list[Shape]:
     """The layouts of an operator's stores, and how each combines."""
     raise TypeError(f"no stores are known for {type(operator).__name__}")
 

@@ -11,7 +11,7 @@ not on the order in which the shuffle delivered them.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -23,12 +23,13 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from sqlwin.runtime.front import Taken
 from sqlwin.runtime.task import Output, Task
+from sqlwin.runtime.watermarks import each_merged
 from sqlwin.schema import POSITION, SEQ
 from sqlwin.spark.cache import HostCache, default_capacity
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.read import merged
-from sqlwin.spark.tags import ERRORS, MARK, RAW, RESULTS, ROWS
+from sqlwin.spark.tags import ERRORS, MARK, RAW, RESULTS, ROWS, of_input
 from sqlwin.spark.wire import Done, Mark, Packed, decode, encode
 from sqlwin.state.contract import Blobs, SegmentCache
 
@@ -100,57 +101,67 @@ def work(
     ordered = sorted(came, key=lambda row: (row.kind, row.at, row.payload))
     seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
     task = Task(program.lowered[query], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
-    rows = [decode(row.payload) for row in ordered if row.kind == ROWS]
-    fronted = _fronted(program, query, ordered, task, blobs)
-    output = _taken(task, [*rows, *(taken for taken, _ in fronted)], seen)
+    rows: dict[int, list[pl.DataFrame]] = {}
+    errors = []
+    for at in range(len(task.query.inputs)):
+        fronted = _fronted(program, query, at, ordered, task, blobs)
+        rows[at] = [*_of(ordered, ROWS, at), *(taken.rows for taken in fronted)]
+        errors += [taken.errors for taken in fronted]
+    output = _taken(task, rows, seen)
     task.commit()
     for row in ordered:
         if row.kind == ERRORS:
             yield ERRORS, row.payload
-    for refused in (*(refused for _, refused in fronted), output.errors):
+    for refused in (*errors, output.errors):
         yield from ((ERRORS, payload) for payload in _encoded(refused))
     if query not in program.counted:
         yield from ((RESULTS, payload) for payload in _encoded(output.results))
     yield MARK, _done(output, seen).dump()
 
 
-def _taken(task: Task, rows: list[pl.DataFrame], seen: list[Mark]) -> Output:
-    marks: dict[int, int] = {}
+def _of(came: Iterable[Packed], kind: str, at: int) -> list[pl.DataFrame]:
+    """Of one input."""
+    return [decode(row.payload) for row in came if row.kind == of_input(kind, at)]
+
+
+def _taken(task: Task, rows: dict[int, list[pl.DataFrame]], seen: list[Mark]) -> Output:
+    marks: dict[str, Mapping[int, int]] = {}
+    raised: dict[str, int] = {}
     for mark in seen:
-        marks = merged(marks, mark.marks)
-    raised = [mark.watermark for mark in seen if mark.watermark is not None]
+        marks = each_merged(marks, mark.marks)
+        for stream, watermark in mark.watermark.items():
+            raised[stream] = max(watermark, raised.get(stream, watermark))
     return task.take(
         rows,
-        [marks],
+        marks,
         now=max((mark.now for mark in seen), default=0),
         end=any(mark.end for mark in seen),
-        watermark=max(raised, default=None),
+        watermark=raised,
         heard=any(mark.read for mark in seen),
     )
 
 
 def _fronted(
-    program: Program, query: int, came: list[Packed], task: Task, blobs: Blobs
-) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
+    program: Program, query: int, at: int, came: list[Packed], task: Task, blobs: Blobs
+) -> list[Taken]:
     """Rows that were packed whole, through the front, which here knows the watermark."""
-    raw = [decode(row.payload) for row in came if row.kind == RAW]
+    raw = _of(came, RAW, at)
     if not raw:
         return []
-    stream = program.lowered[query].stream
+    stream = task.query.inputs[at].stream
     whole = pl.concat(raw)
     if stream.offset is None:
-        whole = _placed(whole, blobs)
-    taken = program.fronts[query].take(whole, task.clock.of(stream.name))
-    return [(taken.rows, taken.errors)]
+        whole = _placed(whole, blobs, of_input(TAKEN, at))
+    return [program.fronts[query].of(at).take(whole, task.clock.of(stream.name))]
 
 
-def _placed(rows: pl.DataFrame, blobs: Blobs) -> pl.DataFrame:
+def _placed(rows: pl.DataFrame, blobs: Blobs, counter: str) -> pl.DataFrame:
     """Positions by content, then by a count of this bucket's rows, which tells equal rows apart."""
     try:
-        before = int(blobs.get(TAKEN))
+        before = int(blobs.get(counter))
     except KeyError:
         before = 0
-    blobs.put(TAKEN, str(before + len(rows)).encode())
+    blobs.put(counter, str(before + len(rows)).encode())
     number = (pl.int_range(pl.len(), dtype=pl.Int64) + before) % 2**32
     return rows.sort(POSITION[1:], maintain_order=True).with_columns(pl.col(SEQ) + number)
 

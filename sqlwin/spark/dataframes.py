@@ -16,8 +16,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from sqlwin.errors import InputError
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.plan.nodes import Script, Stream
+from sqlwin.runtime.lower import lower
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
@@ -88,15 +88,15 @@ class SparkQuery:
         return payloads.mapInArrow(unpacker(schema, expired), ddl(schema))
 
     def _packed(self, program: Program, end: bool) -> DataFrame:
-        """The packed input and the clock, united."""
+        """The clock and the packed inputs, united."""
         text = program.dump()
-        rows = self._declared(program.lowered[0]).mapInArrow(packer(text), IN)
         clock = sourced(self.spark, Settings(text, "tick", "", "", end, tick=self.tick))
-        return clock.union(rows)
+        for name, stream in program.lowered[0].streams.items():
+            clock = clock.union(self._declared(stream).mapInArrow(packer(text, name), IN))
+        return clock
 
-    def _declared(self, query: Lowered) -> DataFrame:
+    def _declared(self, stream: Stream) -> DataFrame:
         """The declared columns of a stream's DataFrame; others are not carried."""
-        stream = query.stream
         frame = self.inputs[stream.name]
         missing = [c.name for c in stream.columns if c.name not in frame.columns]
         if missing:
@@ -113,14 +113,14 @@ def query_over(
     inputs: Mapping[str, DataFrame],
     tick: float = 10.0,
 ) -> SparkQuery:
-    """InputError where there is not one SELECT, or its stream has no streaming DataFrame."""
+    """InputError where there is not one SELECT, or a stream of it has no streaming DataFrame."""
     if len(script.queries) != 1:
         raise InputError(
             f"a query over DataFrames is one SELECT, the script has {len(script.queries)}"
         )
-    name = lower(script.queries[0]).stream.name
-    if name not in inputs:
-        raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
-    if not inputs[name].isStreaming:
-        raise InputError(f"the DataFrame of {name} is not streaming; use spark.readStream")
+    for name in lower(script.queries[0]).streams:
+        if name not in inputs:
+            raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
+        if not inputs[name].isStreaming:
+            raise InputError(f"the DataFrame of {name} is not streaming; use spark.readStream")
     return SparkQuery(needed(spark), script, inputs, tick)

@@ -52,17 +52,19 @@ class Program:
     @cached_property
     def streams(self) -> tuple[Stream, ...]:
         """Those that are read, in the order of the queries: their numbers in a checkpoint."""
-        return tuple(dict.fromkeys(query.stream for query in self.lowered))
+        read = (stream for query in self.lowered for stream in query.streams.values())
+        return tuple(dict.fromkeys(read))
 
     @cached_property
     def fronts(self) -> tuple[Front, ...]:
+        """Of each query's first input; `Front.of` has the others."""
         return tuple(Front(query) for query in self.lowered)
 
     @cached_property
     def labels(self) -> tuple[tuple[int, ...], ...]:
         """For each query the labels of its buckets."""
         return tuple(
-            labels(number, self.buckets if query.keys else 1, self.partitions)
+            labels(number, self.buckets if query.inputs[0].keys else 1, self.partitions)
             for number, query in enumerate(self.lowered)
         )
 

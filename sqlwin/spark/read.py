@@ -14,13 +14,22 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded, read
+from sqlwin.runtime.fronts import Brought, brought
+from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.rejects import under
+from sqlwin.runtime.watermarks import each_merged
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.listing import Piece, opened
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.tags import ERRORS, MARK, ROWS
+from sqlwin.spark.progress import number_of
+from sqlwin.spark.tags import ERRORS, MARK, ROWS, of_input
 from sqlwin.spark.wire import CAP, Mark, Packed, encode
+
+Place = tuple[int, int]
+"""Number of the input, bucket."""
+Marks = Mapping[str, Mapping[int, int]]
+"""By stream and partition, the greatest event time."""
 
 
 @dataclass(frozen=True)
@@ -66,24 +75,32 @@ def packed(reading: Reading | StepReading | Ticking) -> Iterator[Packed]:
 
 @dataclass
 class Packer:
-    """Prepared rows of one query, by bucket, until there are enough for a payload."""
+    """Prepared rows of one query, by input and bucket, until there are enough for a payload."""
 
     program: Program
     query: int
-    held: dict[int, list[tuple[int, pl.DataFrame]]] = field(default_factory=dict)
-    bytes: dict[int, int] = field(default_factory=dict)
+    held: dict[Place, list[tuple[int, pl.DataFrame]]] = field(default_factory=dict)
+    bytes: dict[Place, int] = field(default_factory=dict)
 
-    def add(self, at: int, rows: pl.DataFrame) -> Iterator[Packed]:
-        lowered, labels = self.program.lowered[self.query], self.program.labels[self.query]
-        for bucket, part in cut(rows, lowered.keys, len(labels)):
-            self.held.setdefault(bucket, []).append((at, part))
-            self.bytes[bucket] = self.bytes.get(bucket, 0) + int(part.estimated_size())
-            if self.bytes[bucket] >= CAP:
-                yield from self._flushed(bucket)
+    def add(self, at: int, rows: pl.DataFrame, number: int = 0) -> Iterator[Packed]:
+        """Rows from position `at` on, of the input with that number."""
+        read, labels = self.lowered.inputs[number], self.program.labels[self.query]
+        for bucket, part in cut(rows, read.keys, len(labels)):
+            place = (number, bucket)
+            self.held.setdefault(place, []).append((at, part))
+            self.bytes[place] = self.bytes.get(place, 0) + int(part.estimated_size())
+            if self.bytes[place] >= CAP:
+                yield from self._flushed(place)
+
+    def bring(self, at: int, came: Brought) -> Iterator[Packed]:
+        """What the fronts made of rows from position `at` on."""
+        for number, frames in came.rows.items():
+            for rows in frames:
+                yield from self.add(at, rows, number)
 
     def flush(self) -> Iterator[Packed]:
-        for bucket in list(self.held):
-            yield from self._flushed(bucket)
+        for place in list(self.held):
+            yield from self._flushed(place)
 
     def errors(self, at: int, errors: pl.DataFrame) -> Iterator[Packed]:
         label = self.program.labels[self.query][0]
@@ -95,19 +112,24 @@ class Packer:
         for label in self.program.labels[self.query]:
             yield Packed(self.query, label, MARK, 0, mark.dump())
 
-    def _flushed(self, bucket: int) -> Iterator[Packed]:
-        parts = self.held.pop(bucket)
-        self.bytes.pop(bucket)
+    @property
+    def lowered(self) -> Lowered:
+        return self.program.lowered[self.query]
+
+    def _flushed(self, place: Place) -> Iterator[Packed]:
+        parts = self.held.pop(place)
+        self.bytes.pop(place)
+        number, bucket = place
         label = self.program.labels[self.query][bucket]
         at = parts[0][0]
         for payload in encode(pl.concat([part for _, part in parts])):
-            yield Packed(self.query, label, ROWS, at, payload)
+            yield Packed(self.query, label, of_input(ROWS, number), at, payload)
             at += 1
 
 
 def _files(reading: Reading, program: Program) -> Iterator[Packed]:
     packers = [Packer(program, number) for number in range(len(program.queries))]
-    marks: dict[int, dict[int, int]] = {number: {} for number in range(len(packers))}
+    marks: dict[int, Marks] = {number: {} for number in range(len(packers))}
     counts = dict.fromkeys(marks, 0)
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
@@ -115,16 +137,15 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
         with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
             came = read(path, number, stream)
         at = number * ROWS_IN_A_FILE
-        for query, lowered in enumerate(program.lowered):
-            if lowered.stream != stream:
+        for query, packer in enumerate(packers):
+            if packer.lowered.streams.get(stream.name) != stream:
                 continue
-            packer = packers[query]
-            watermark = _hint(reading.watermarks, query)
-            taken = program.fronts[query].take(came.rows, watermark)
-            yield from packer.add(at, taken.rows)
+            watermark = _hint(reading.watermarks, packer, stream.name)
+            taken = brought(program.fronts[query], stream.name, came.rows, watermark)
+            yield from packer.bring(at, taken)
             yield from packer.errors(at, under(came.errors, watermark))
             yield from packer.errors(at, taken.errors)
-            marks[query] = merged(marks[query], taken.marks)
+            marks[query] = each_merged(marks[query], taken.marks)
             counts[query] += len(came.rows) + len(came.errors)
     for query, packer in enumerate(packers):
         yield from packer.flush()
@@ -137,18 +158,20 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
 def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
     for query, step in Feed(reading.feed).step(reading.step, reading.only).items():
         packer = Packer(program, query)
-        marks: dict[int, int] = {}
+        name = packer.lowered.stream.name if step.stream is None else step.stream
+        marks: Marks = {}
         if step.rows is not None:
-            watermark = _hint(reading.watermarks, query)
-            came = decoded(step.rows, step.first, program.lowered[query].stream, watermark)
-            taken = program.fronts[query].take(came.rows, watermark)
+            watermark = _hint(reading.watermarks, packer, name)
+            came = decoded(step.rows, step.first, packer.lowered.streams[name], watermark)
+            taken = brought(program.fronts[query], name, came.rows, watermark)
             marks = taken.marks
-            yield from packer.add(0, taken.rows)
+            yield from packer.bring(0, taken)
             yield from packer.flush()
             yield from packer.errors(0, came.errors)
             yield from packer.errors(0, taken.errors)
         read_ = 0 if step.rows is None else len(step.rows)
-        yield from packer.mark(Mark(step.now, step.end, marks, step.watermark, read_))
+        raised = {} if step.watermark is None else {name: step.watermark}
+        yield from packer.mark(Mark(step.now, step.end, marks, raised, read_))
 
 
 def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
@@ -156,12 +179,7 @@ def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
         yield from Packer(program, query).mark(Mark(reading.now, reading.end))
 
 
-def _hint(watermarks: Mapping[int, int], query: int) -> int:
-    """The watermark before the batch; a query that has none yet has seen nothing."""
-    return watermarks.get(query, START)
-
-
-def merged(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
-    """The greatest event time of each partition."""
-    both = one.keys() | other.keys()
-    return {part: max(x[part] for x in (one, other) if part in x) for part in both}
+def _hint(watermarks: Mapping[int, int], packer: Packer, stream: str) -> int:
+    """A stream's watermark before the batch; a query that has none yet has seen nothing."""
+    first = packer.lowered.readers(stream)[0]
+    return watermarks.get(number_of(packer.query, first), START)

@@ -34,7 +34,7 @@ from sqlwin.runtime.sources import check_sources
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.program import Program, settled
-from sqlwin.spark.progress import After, after, leave
+from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.session import local_session
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
 from sqlwin.spark.tags import ERRORS, MARK, OUT, RESULTS
@@ -223,16 +223,18 @@ def delivered(
         on_came(number + 1, came)
         if folder is not None:
             done = [(query, each) for query, what in came.items() for each in what.done]
-            leave(folder, number + 1, _left(after(folder, number), done))
+            leave(folder, number + 1, _left(program, after(folder, number), done))
 
     return deliver
 
 
-def _left(before: After, done: Iterable[tuple[int, Done]]) -> After:
+def _left(program: Program, before: After, done: Iterable[tuple[int, Done]]) -> After:
     """Watermarks after a batch; a query it did not touch keeps its own."""
     watermarks, deadlines = dict(before.watermarks), []
     for query, each in done:
-        watermarks[query] = max(each.watermarks.values())
+        for stream, watermark in each.watermarks.items():
+            first = program.lowered[query].readers(stream)[0]
+            watermarks[number_of(query, first)] = watermark
         deadlines += [each.deadline] if each.deadline is not None else []
     return After(watermarks, min(deadlines, default=None))
 

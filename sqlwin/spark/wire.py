@@ -10,7 +10,8 @@
 
 Into a bucket go `rows` (prepared by the front), `raw` (declared columns, for a
 front that has to know the watermark), `errors` and `mark` (what one task saw,
-the clock and end of input). Out of it come `results`, `errors` and one `mark`.
+the clock and end of input). Rows of a query's second input are `rows1` or `raw1`, see
+`tags`. Out of a bucket come `results`, `errors` and one `mark`.
 
 >>> frame = pl.DataFrame({"x": [1, 2, 3]})
 >>> [len(decode(payload)) for payload in encode(frame, cap=20)]
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
 import polars as pl
@@ -55,15 +56,16 @@ class Packed:
 
 @dataclass(frozen=True)
 class Mark:
-    """What one task of a batch saw. marks: partition to greatest event time. read: rows.
+    """What one task of a batch saw. read: rows.
 
-    watermark: raise the stream's watermark to this. All times in microseconds.
+    marks: stream to partition to greatest event time. watermark: raise those of streams
+    to this. All times in microseconds.
     """
 
     now: int
     end: bool = False
-    marks: dict[int, int] = field(default_factory=dict)
-    watermark: int | None = None
+    marks: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    watermark: Mapping[str, int] = field(default_factory=dict)
     read: int = 0
 
     def dump(self) -> bytes:
@@ -72,7 +74,11 @@ class Mark:
     @staticmethod
     def load(data: bytes) -> Mark:
         found = json.loads(data)
-        return Mark(**{**found, "marks": {int(p): ts for p, ts in found["marks"].items()}})
+        marks = {
+            stream: {int(part): ts for part, ts in parts.items()}
+            for stream, parts in found["marks"].items()
+        }
+        return Mark(**{**found, "marks": marks})
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.front import Front, Taken
+from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
@@ -124,17 +125,20 @@ def specified(query: Query) -> Lowered:
         above, below = [], above
     having = next((node.predicate for node in above if isinstance(node, Filter)), None)
     top = query.plan if isinstance(window, Scan) else window
-    return Lowered(
-        query=query,
+    read = Input(
         stream=scan.stream,
         where=next((node.predicate for node in below if isinstance(node, Filter)), None),
         columns=_columns(below, scan),
-        operator=None if isinstance(window, Scan) else _kept(query, window, scan.stream),
-        having=having,
-        output=_columns(above, top),
         keys=() if isinstance(window, Scan) else _buckets(window),
         retain=None if isinstance(window, Scan) else _retain(window),
         timed=not isinstance(window, Scan) and not _counts(window),
+    )
+    return Lowered(
+        query=query,
+        inputs=(read,),
+        operator=None if isinstance(window, Scan) else _kept(query, window, scan.stream),
+        having=having,
+        output=_columns(above, top),
     )
 
 
