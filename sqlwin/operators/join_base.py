@@ -55,9 +55,9 @@ class Joining(ABC):
         sides = (self.left, self.right)
         return Telling(self.output, *sides, self.policy, self.repeats, self.withdraw)
 
-    def prepare(self, rows: pl.DataFrame, side: str) -> pl.DataFrame:
-        """What `on_batch` takes of the rows of the side `left` or `right`. Stateless."""
-        own = self.left if side == "left" else self.right
+    def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
+        """What `on_batch` takes of the rows of a side: 0 is the left one. Stateless."""
+        own = (self.left, self.right)[side]
         weight = [WEIGHT] if own.weighted and WEIGHT in rows.columns else []
         return rows.select(*own.row, *weight)
 

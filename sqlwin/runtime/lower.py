@@ -18,6 +18,7 @@ from sqlwin.plan.facts import (
     Window,
     bucket_keys,
     counts,
+    join_of,
     unranked,
     window_of,
     window_policy,
@@ -37,9 +38,10 @@ from sqlwin.plan.nodes import (
     column_of,
 )
 from sqlwin.policies import Expired, Late, Policy
-from sqlwin.runtime.admission import Admission
+from sqlwin.runtime.admission import Admission, seen
 from sqlwin.runtime.assembly import Assembly
 from sqlwin.runtime.inputs import Input
+from sqlwin.runtime.joins import joined
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import polars_schema
@@ -145,6 +147,11 @@ class Cut:
 
 
 def lower(query: Query) -> Lowered:
+    join = join_of(query.plan)
+    return _windowed(query) if join is None else _joined(query, join)
+
+
+def _windowed(query: Query) -> Lowered:
     cut = _cut(query.plan)
     window, policy, stream = cut.window, window_policy(query.plan), cut.scan.stream
     timed = window is not None and not counts(window) and stream.ts is not None
@@ -178,26 +185,64 @@ def _living(operator: Operator, window: Window) -> Operator:
 
 
 def _cut(plan: Node) -> Cut:
-    """QueryError for a join, which no host runs yet."""
-    above: list[Node] = []
-    node = plan
-    while isinstance(node, Filter | Project):
-        above.append(node)
-        node = node.input
-    if isinstance(node, Join | StaticScan):
-        raise QueryError("joins are not run yet", legal="EXPLAIN of the join")
+    above, node = _above(plan)
     if isinstance(node, Scan):
         return Cut(node, *_front(above, node), None, None, _identity(plan))
-    below: list[Node] = []
-    inner = unranked(node).input
-    while isinstance(inner, Filter | Project):
-        below.append(inner)
-        inner = inner.input
+    assert not isinstance(node, Join | StaticScan | Filter | Project)
+    below, inner = _above(unranked(node).input)
     if not isinstance(inner, Scan):
         raise TypeError(f"not in normal form: {type(inner).__name__} below {type(node).__name__}")
     where, columns = _front(below, inner)
     having, output = _front(above, node)
     return Cut(inner, where, columns, node, having, output)
+
+
+def _joined(query: Query, join: Join) -> Lowered:
+    """QueryError for a join that no host runs yet."""
+    above, _ = _above(query.plan)
+    having, output = _front(above, join)
+    if counts(join) or join.policy.ttl is not None:
+        what = "joins measured in messages" if counts(join) else "joins with a TTL"
+        raise QueryError(f"{what} are not run yet", legal="EXPLAIN of the join")
+    return Lowered(
+        query=query,
+        inputs=(_side(join, 0), _side(join, 1)),
+        operator=joined(join, withdraw=having is not None),
+        having=having,
+        output=output,
+    )
+
+
+def _side(join: Join, at: int) -> Input:
+    """The input on the left (0) or on the right (1)."""
+    below, scan = _above((join.left, join.right)[at])
+    if not isinstance(scan, Scan):
+        what = "joins of joins" if isinstance(scan, Join) else "joins with a static table"
+        raise QueryError(f"{what} are not run yet", legal="EXPLAIN of the join")
+    where, columns = _front(below, scan)
+    stream, retain = scan.stream, join.policy.retain
+    replays = stream.offset is not None and not stream.trusted
+    width = slice_width(retain or ENDLESS)
+    return Input(
+        stream=stream,
+        where=where,
+        columns=columns,
+        keys=(join.left_keys, join.right_keys)[at],
+        retain=retain,
+        timed=True,
+        admission=Admission(stream.name, True, False, None, retain, width, store=seen(at))
+        if replays
+        else None,
+    )
+
+
+def _above(plan: Node) -> tuple[list[Node], Node]:
+    """The filters and projections on top of a plan, and what they stand on."""
+    passed: list[Node] = []
+    while isinstance(plan, Filter | Project):
+        passed.append(plan)
+        plan = plan.input
+    return passed, plan
 
 
 def _front(nodes: list[Node], source: Node) -> tuple[Scalar | None, Columns]:

@@ -24,6 +24,7 @@
 |                  | rankings  | what waits of the partition    | last written |
 | WindowRanker     | its aggregator's, and      |               |             |
 |                  | ranked    | a row as it was last emitted   | last written |
+| WindowJoin, AsOfJoin | see `operators.joining` and `operators.asof` | |
 | Living           | those of its operator, each record with its `__life`, and |
 |                  | lives     | when the life of a key was last renewed | last written |
 """
@@ -47,8 +48,10 @@ from sqlwin.operators import (
     tuples,
 )
 from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Timed
+from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.living import Living
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
@@ -195,6 +198,12 @@ def _ranker(operator: WindowRanker) -> list[Shape]:
     order = (ranking.AT, ROW_KEY)
     ranked = _layout(ranking.RANKED, operator.columns, operator.partition, order, width)
     return [*below, (ranked, last_written(ranked))]
+
+
+@shapes.register(AsOfJoin)
+@shapes.register(WindowJoin)
+def _joins(operator: AsOfJoin | WindowJoin) -> list[Shape]:
+    return operator.shapes
 
 
 @shapes.register

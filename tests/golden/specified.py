@@ -9,24 +9,29 @@ left behind.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.functions import PythonAggregate
 from sqlwin.kernels.reference.windows import pane_of
+from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Operator
+from sqlwin.operators.definitions import join_sides
+from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.groups import Groups
+from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition
+from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, counts
+from sqlwin.plan.facts import bucket_keys, counts, join_of
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -45,7 +50,7 @@ from sqlwin.plan.nodes import (
 from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.front import Front, Taken
 from sqlwin.runtime.inputs import Input
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
@@ -58,6 +63,12 @@ Functions = tuple[PythonAggregate, ...]
 
 @shapes.register
 def _none(operator: ReferenceOperator) -> list[Shape]:
+    return []
+
+
+@shapes.register(ReferenceAsOf)
+@shapes.register(ReferenceJoin)
+def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin) -> list[Shape]:
     return []
 
 
@@ -116,6 +127,8 @@ class SpecifiedFront(Front):
 
 def specified(query: Query) -> Lowered:
     """As `lower`, with the operator that keeps every row and computes all windows anew."""
+    if join_of(query.plan) is not None:
+        return _joined(query)
     above, window = _until(query.plan, _is_window)
     below, scan = _until(
         window if isinstance(window, Scan) else _input(window), lambda node: isinstance(node, Scan)
@@ -140,6 +153,18 @@ def specified(query: Query) -> Lowered:
         having=having,
         output=_columns(above, top),
     )
+
+
+def _joined(query: Query) -> Lowered:
+    """The inputs and stores' admission of the fast one; the join is by definition."""
+    lowered = lower(query)
+    fast = lowered.operator
+    assert isinstance(fast, WindowJoin | AsOfJoin)
+    left, right = (join_sides.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right))
+    rest = (fast.kind, fast.policy, fast.withdraw)
+    if isinstance(fast, AsOfJoin):
+        return replace(lowered, operator=ReferenceAsOf(left, right, *rest, match=fast.match))
+    return replace(lowered, operator=ReferenceJoin(left, right, *rest, residual=fast.residual))
 
 
 def _until(node: Node, found: Callable[[Node], bool]) -> tuple[list[Node], Node]:

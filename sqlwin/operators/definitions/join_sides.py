@@ -24,6 +24,7 @@ from sqlwin.operators.definitions.changing import Changelog, Order, Values
 from sqlwin.operators.definitions.values import json_array
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, empty
+from sqlwin.state.contract import FLOOR
 from sqlwin.windows import JoinWindow, Unit
 
 POS, WEIGHT = "__pos", "__weight"
@@ -134,6 +135,12 @@ class Logged:
     @property
     def output(self) -> Mapping[str, pl.DataType]:
         return {**self.left.columns, **self.right.columns}
+
+    def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
+        return rows
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return empty({FLOOR: pl.Int64()})
 
     def show_all(self, now: int) -> None:
         raise NotImplementedError
