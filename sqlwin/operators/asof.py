@@ -160,7 +160,7 @@ class AsOfJoin(Joining):
         changed = pl.col(REPLACED) | pl.any_horizontal(other)
         both = pl.col(OUT) & pl.col(WANTED)
         moved = known.filter((pl.col(OUT) != pl.col(WANTED)) | (both & changed))
-        due = self.telling.due(stores, now)
+        due = self.telling.due(now)
         late = (pl.lit("late"), pl.lit(due.late, pl.Int64()))
         early = (pl.lit("early"), pl.lit(due.early, pl.Int64()))
         by_row = [pl.when(CERTAIN).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]

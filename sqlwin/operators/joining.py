@@ -110,7 +110,7 @@ class WindowJoin(Joining):
         lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
         if not (lefts or rights):
             return self.nothing()
-        bounds, due = self._bounds(stores), self.telling.due(stores, now)
+        bounds, due = self._bounds(stores), self.telling.due(now)
         gone, came = self.pairing.changes(lefts, rights, stores)
         self.left.put(lefts, stores)
         self.right.put(rights, stores)

@@ -38,8 +38,8 @@ from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.pairing import AT, marked
 from sqlwin.operators.revisions import DUE
-from sqlwin.operators.undoing import SIGN, least, merged
-from sqlwin.policies import Early, Late, Policy
+from sqlwin.operators.undoing import SIGN, merged
+from sqlwin.policies import Early, Late, Policy, end_of_period
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, TS, empty
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
@@ -103,15 +103,11 @@ class Telling:
 
     # When.
 
-    def due(self, stores: Stores, now: int) -> Due:
-        """A period runs from the first change that waits, of the late ones and of the others."""
+    def due(self, now: int) -> Due:
+        """Periods end at multiples of them: at the same time for all keys, wherever they lie."""
         policy = self.policy
-        early = now + policy.early_period if policy.early is Early.EVERY else now
-        late = now + policy.late_period if policy.late is Late.EVERY else now
-        if stores.pending is not None:
-            pending = self._pending(stores)
-            early = min(early, least(pending.filter(pl.col(EMIT) != "late")))
-            late = min(late, least(pending.filter(pl.col(EMIT) == "late")))
+        early = end_of_period(now, policy.early_period) if policy.early is Early.EVERY else now
+        late = end_of_period(now, policy.late_period) if policy.late is Late.EVERY else now
         return Due(early, None if policy.late is Late.NEVER else late)
 
     def taken(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:

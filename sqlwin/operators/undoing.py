@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from sqlwin.instants import END
 from sqlwin.operators.changes import WAS
 from sqlwin.operators.revisions import DUE
 from sqlwin.schema import EMIT, ROW_KEY
@@ -61,8 +60,3 @@ def _without_same(changes: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFram
     same = [pl.col(name).eq_missing(pl.col(f"{name} told")) for name in values]
     equal = both.filter(pl.all_horizontal(same))
     return changes.join(equal, on=ROW_KEY, how="anti", maintain_order="left")
-
-
-def least(pending: pl.DataFrame) -> int:
-    times: list[int] = pending[DUE].drop_nulls().to_list()
-    return min([END, *times])

@@ -24,7 +24,7 @@ from typing import Any
 
 from sqlwin.instants import END
 from sqlwin.operators.definitions.window import comparable
-from sqlwin.policies import Early, Late, Policy
+from sqlwin.policies import Early, Late, Policy, end_of_period
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
 
 Values = dict[str, Any]
@@ -51,15 +51,11 @@ class Changelog:
     orders: dict[str, Order] = field(default_factory=dict)
 
     def due(self, now: int) -> Due:
-        """A period runs from the first change that waits, of the late ones and of the others."""
+        """Periods end at multiples of them."""
         policy = self.policy
-        early = now + policy.early_period if policy.early is Early.EVERY else now
-        late = now + policy.late_period if policy.late is Late.EVERY else now
-        waits = {word == "late": due for due, word in sorted(self.waiting.values(), reverse=True)}
-        return Due(
-            min(early, waits.get(False, END)),
-            None if policy.late is Late.NEVER else min(late, waits.get(True, END)),
-        )
+        early = end_of_period(now, policy.early_period) if policy.early is Early.EVERY else now
+        late = end_of_period(now, policy.late_period) if policy.late is Late.EVERY else now
+        return Due(early, None if policy.late is Late.NEVER else late)
 
     def change(
         self, key: str, values: Values | None, word: str, due: int | None, order: Order = ()
