@@ -173,8 +173,8 @@ def polars_type(type_: pa.DataType) -> pl.DataType:
 def empty(schema: Mapping[str, DType]) -> pl.DataFrame:
     """No rows of these columns. To make one costs as much as a small query, so each is made once.
 
-    >>> empty({"n": pl.Int64()}).schema
-    Schema({'n': Int64})
+    >>> empty({"n": pl.Int64()}).shape
+    (0, 1)
     """
     return _empty(tuple(schema.items())).clone()
 

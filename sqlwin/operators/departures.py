@@ -127,7 +127,7 @@ class Departures(Revisions):
         return records.filter(pl.col(GONE) & pl.col(OUT)).select(self.identity)
 
     def settle(self, sent: pl.DataFrame, stores: Stores, shown: bool = False) -> None:
-        """As in `Revisions`; what has vanished is out no more."""
+        """As in `Revisions`; what has vanished is out no more, and new should it come again."""
         if sent.is_empty():
             return
         waited = sent[DUE].count() > 0
@@ -138,7 +138,7 @@ class Departures(Revisions):
                 (pl.col(WAS) + 1).cast(pl.Int32),
                 pl.lit(None, pl.Int64).alias(DUE),
                 pl.lit(0, pl.Int64).alias(WAITING),
-                (pl.col(SHOWN) | (pl.lit(shown) & there)).alias(SHOWN),
+                (there & (pl.col(SHOWN) | pl.lit(shown))).alias(SHOWN),
                 there.alias(OUT),
                 *values,
             ),

@@ -121,16 +121,20 @@ class WindowRanker:
         return (*reversed(self.inner.edges), *self.partition, self.name, ROW_KEY)
 
     def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
-        """Ranked among all that share their window, whatever the key asked for."""
+        """Ranked among all that share their window, whatever the key asked for.
+
+        What the aggregator has dropped of such a window still has its place, as it was told.
+        """
         all_ = self.inner.windows(replace(question, keys=None), stores)
         now = all_.drop(REVISION).with_columns(self._at)
         known = self._known(now, stores)
-        gone = known.join(now, on=ROW_KEY, how="anti").drop(self.name, WAS)
+        left = known.join(now, on=ROW_KEY, how="anti").drop(self.name, WAS)
+        gone = left.with_columns(pl.lit("full").alias(STATE))
         ranked = self._by.of(
             pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
         )
         sent = known.select(ROW_KEY, pl.col(WAS).alias(REVISION))
-        told = ranked.drop_nulls(STATE).join(sent, on=ROW_KEY, how="left")
+        told = ranked.join(sent, on=ROW_KEY, how="left")
         return of_keys(told, question.keys).select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:

@@ -96,8 +96,6 @@ class Lowered:
             return None
         if isinstance(by, Whole):
             return 0
-        if isinstance(by, Session):
-            return None
         return (newest - by.offset) // (by.advance if isinstance(by, Hop) else by.step)
 
     @property

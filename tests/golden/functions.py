@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlwin.functions import aggregate
 
 FUNCTIONS = (
-    aggregate("longest", ["STRING"], reducer=lambda a, b: max(a, b, key=len)),
+    aggregate("longest", ["STRING"], reducer=lambda a, b: max((len(a), a), (len(b), b))[1]),
     aggregate(
         "harmonic_mean",
         ["DOUBLE"],
@@ -17,4 +17,4 @@ FUNCTIONS = (
         finisher=lambda a: a["n"] / a["s"] if a["n"] else None,
     ),
 )
-"""longest: of texts, the earliest of equal ones. harmonic_mean: NULLs are left out."""
+"""longest: of texts; of those of one length the greatest. harmonic_mean: NULLs are left out."""

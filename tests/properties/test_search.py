@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.properties import search as searching
 from tests.properties.search import CHUNK, Chunk, chunks, kept, search
 
-CASES = {"emissions": 750, "numbered": 300, "answers": 750, "reference": 300, "asked": 100}
+CASES = {"emissions": 600, "numbered": 450, "answers": 600, "reference": 300, "asked": 50}
 OF_CI = [(name, number) for name, cases in CASES.items() for number in range(cases // CHUNK)]
 
 

@@ -21,7 +21,7 @@ from sqlwin.operators.definitions.topn import ReferenceTopN
 from sqlwin.operators.definitions.window import key_text, position
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
-from sqlwin.schema import PART, SEQ, TS
+from sqlwin.schema import PART, ROW_KEY, SEQ, TS
 
 WORTH = 4
 
@@ -39,6 +39,7 @@ class Forgetting:
     """inner: a specification, whose rows and emissions have the columns `keys`.
 
     forgotten: rows; a message that was taken stays a no-op, although it was forgotten.
+    told: of each row_key the key; what was withdrawn is forgotten too.
     """
 
     inner: ReferenceOperator | ReferenceTopN
@@ -46,6 +47,7 @@ class Forgetting:
     keys: tuple[str, ...]
     lives: list[Life] = field(default_factory=list)
     forgotten: list[Row] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)
     next: int = 0
     looked: int = -1
     time: int = START
@@ -183,6 +185,8 @@ class Forgetting:
         return {key_text(row, self.keys) for row in rows}
 
     def _told(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        for row in emitted.to_dicts():
+            self.told[row[ROW_KEY]] = key_text(row, self.keys)
         for key in self._keys(emitted):
             self._read(key, self.time)
         self._forget()
@@ -205,8 +209,10 @@ class Forgetting:
             inner.windows,
             {window.row_key: window for window in inner.definition.windows(inner.taken)},
         )
-        for row_key in was.keys() - inner.windows.keys():
+        told = {row_key for row_key, key in self.told.items() if key not in living}
+        for row_key in told | (was.keys() - inner.windows.keys()):
             inner.told.last.pop(row_key, None)
+            inner.told.vanished.pop(row_key, None)
             inner.waiting.pop(row_key, None)
             inner.shown.discard(row_key)
             inner.filled.discard(row_key)
