@@ -20,8 +20,8 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.policies import Policy
-from sqlwin.windows import JoinWindow, Session, Unit
+from sqlwin.policies import Late, Policy
+from sqlwin.windows import AsOf, JoinWindow, Session, Unit
 
 Unranked = WindowAggregate | OverAggregate | TopN
 Window = Unranked | WindowRank
@@ -57,6 +57,33 @@ def scans(plan: Node) -> tuple[Scan | StaticScan, ...]:
 def streams_of(plan: Node) -> tuple[Stream, ...]:
     """The streams and static tables that a plan reads, each once, from the left."""
     return tuple(dict.fromkeys(scan.stream for scan in scans(plan)))
+
+
+def declared_in(plan: Node) -> tuple[Stream, ...]:
+    """The streams that are read from outside for a plan, each once, from the left."""
+    found: dict[Stream, None] = {}
+    for stream in streams_of(plan):
+        below = [each for lower in stream.of for each in declared_in(lower)]
+        found |= dict.fromkeys(below if stream.of else [stream])
+    return tuple(found)
+
+
+def changing(stream: Stream) -> bool:
+    """Whether rows of a stream may be withdrawn or replaced; of declared ones none ever is."""
+    return any(_changes(plan) for plan in stream.of)
+
+
+def _changes(plan: Node) -> bool:
+    found = operator_of(plan)
+    if any(changing(stream) for stream in streams_of(plan)):
+        return True
+    if found is None:
+        return False
+    policy = window_policy(plan)
+    assert policy is not None
+    if policy.early is None and policy.late is Late.NEVER:
+        return False
+    return not (isinstance(found, Join) and found.kind in ("inner", "semi") and not isinstance(found.match, AsOf))
 
 
 def unranked(window: Window) -> Unranked:

@@ -10,10 +10,14 @@ True
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlwin.schema import RESERVED, Column, Schema
+
+if TYPE_CHECKING:
+    from sqlwin.plan.nodes import Node
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,14 @@ def column_of(column: Column) -> Scalar:
 
 @dataclass(frozen=True)
 class Stream:
-    """A declared stream.
+    """A declared stream, or one whose rows are the results of a query.
 
     columns: as the source delivers them. computed: further columns, each over
     the ones before it. ts: the event-time column. delay: microseconds the
     watermark stays behind the greatest event time. offset: the column that is
     the position, if declared. options: of the WITH clause, sorted.
+    of: the plans whose results are its rows, several for UNION ALL; none: it is declared.
+    The watermark of such a derived stream is `delay` behind those that its plans go by.
     """
 
     name: str
@@ -60,6 +66,7 @@ class Stream:
     offset: str | None = None
     trusted: bool = False
     options: tuple[tuple[str, str], ...] = ()
+    of: tuple[Node, ...] = ()
 
     def __post_init__(self) -> None:
         for column in self.schema:

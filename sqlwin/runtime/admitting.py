@@ -14,6 +14,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.admission import Admission, Admitted, admit
+from sqlwin.runtime.derived import net
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.positions import Positions
 from sqlwin.runtime.watermarks import Watermarks
@@ -39,7 +40,7 @@ def _judged(
 ) -> Admitted:
     rule = query.inputs[at].admission
     if rule is None:
-        return Admitted(rows)
+        return Admitted(net(rows))
     judged = admit(rule, rows, stores, offsets, _floors(query, rule, stores), stores.reached[at])
     return replace(judged, rows=query.prepare(judged.rows, at))
 
