@@ -38,9 +38,9 @@ def admitted(
 def _judged(
     query: Lowered, at: int, rows: pl.DataFrame, stores: Stores, offsets: dict[int, int]
 ) -> Admitted:
-    rule = query.inputs[at].admission
+    rule, rows = query.inputs[at].admission, net(rows)
     if rule is None:
-        return Admitted(net(rows))
+        return Admitted(rows)
     judged = admit(rule, rows, stores, offsets, _floors(query, rule, stores), stores.reached[at])
     return replace(judged, rows=query.prepare(judged.rows, at))
 

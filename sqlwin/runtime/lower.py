@@ -243,7 +243,7 @@ def _side(join: Join, at: int) -> Input:
         columns=columns,
         keys=(join.left_keys, join.right_keys)[at],
         retain=retain,
-        timed=True,
+        timed=stream.ts is not None,
         admission=Admission(stream.name, True, False, None, retain, width, store=seen(at))
         if replays
         else None,

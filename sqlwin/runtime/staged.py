@@ -42,7 +42,8 @@ class Flow:
 
     def add(self, feed: Feed, results: pl.DataFrame, reached: int) -> None:
         name = feed.stream.name
-        self.reached.setdefault(name, {})[feed.part] = reached
+        if feed.stream.ts is not None:
+            self.reached.setdefault(name, {})[feed.part] = reached
         if len(results):
             self.rows.setdefault(name, []).append(derived(results, feed.part))
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import polars as pl
@@ -27,6 +27,7 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from sqlwin.runtime.front import Taken
+from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.task import Output, Task
 from sqlwin.runtime.watermarks import each_merged
 from sqlwin.schema import POSITION, SEQ
@@ -34,7 +35,7 @@ from sqlwin.spark.cache import HostCache, default_capacity
 from sqlwin.spark.onward import onward
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.tags import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, of_input
-from sqlwin.spark.wire import Done, Mark, Packed, decode, encode
+from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode
 from sqlwin.state.contract import Blobs, SegmentCache
 
 TAKEN = "taken"
@@ -84,7 +85,7 @@ class BucketProcessor(StatefulProcessor):
         stage, label = int(key[0]), int(key[1])
         program = load(self.program)
         if program.levels[stage] != self.level:
-            yield from rows
+            yield from (frame[list(PACKED.names)] for frame in rows)
             return
         came = [
             Packed(stage, label, row.kind, row.at, bytes(row.payload))
@@ -130,7 +131,8 @@ def work(
         yield from (told(ERRORS, payload) for payload in _encoded(refused))
     if owner == stage and owner not in program.counted:
         yield from (told(RESULTS, payload) for payload in _encoded(output.results))
-    yield told(DONE, _done(output, seen, stage, owner == stage).dump())
+    done = _done(output, task.query, seen)
+    yield told(DONE, replace(done, stage=stage, emitted=done.emitted * (owner == stage)).dump())
 
 
 def _clock(seen: list[Mark]) -> Mark:
@@ -184,13 +186,12 @@ def _encoded(frame: pl.DataFrame) -> Iterator[bytes]:
     return iter(()) if frame.is_empty() else encode(frame)
 
 
-def _done(output: Output, seen: list[Mark], stage: int, last: bool) -> Done:
-    """last: its results are those of the query."""
+def _done(output: Output, query: Lowered, seen: list[Mark]) -> Done:
+    declared = {name for name, stream in query.streams.items() if not stream.of}
     return Done(
-        watermarks=output.watermarks,
+        watermarks={name: at for name, at in output.watermarks.items() if name in declared},
         deadline=output.deadline,
         read=sum(mark.read for mark in seen),
-        emitted=len(output.results) if last else 0,
+        emitted=len(output.results),
         replayed=output.replayed,
-        stage=stage,
     )

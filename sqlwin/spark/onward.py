@@ -33,7 +33,7 @@ def onward(
         for number in program.lowered[feed.to].readers(name):
             known = keys(program.lowered[feed.to], number, rows).rows
             yield from addressed(program, feed.to, number, rows, known)
-        marks = {name: {feed.part: reached}}
+        marks = {} if feed.stream.ts is None else {name: {feed.part: reached}}
         told = replace(clock, marks=marks, heard=not rows.is_empty()).dump()
         for label in program.labels[feed.to]:
             yield Packed(feed.to, label, MARK, 0, told)
