@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import streams_of
+from sqlwin.plan.facts import lateness, streams_of
 from sqlwin.plan.nodes import Join, Node, Project, Scalar
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name
@@ -147,7 +147,7 @@ def _policy(
     match: JoinWindow | AsOf,
     static: bool,
 ) -> Policy:
-    streams = [stream for node in below for stream in streams_of(node)]
-    slowest = max(streams, key=lambda stream: stream.delay)
+    every = [lateness(stream) for node in below for stream in streams_of(node)]
+    latest = None if None in every else max(late for late in every if late is not None)
     waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
-    return of_join(given, None if static else match, slowest, pair.grace, waits)
+    return of_join(given, None if static else match, latest, pair.grace, waits)

@@ -18,7 +18,7 @@ window; in WHERE only of an inner join.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -159,8 +159,10 @@ def take(tree: Tree, term: Term) -> None:
         take(tree.left, term)
     elif read and read <= tree.right.names and tree.kind in ("inner", "right") and not tree.op:
         take(tree.right, term)
-    elif tree.kind != "inner" or tree.op or not _paired(tree, term):
+    elif tree.kind != "inner" or tree.op:
         tree.above.append(term)
+    else:
+        tree.above += [part for part in _parts(tree, term) if not _paired(tree, part)]
 
 
 def on(pair: Pair, term: Term) -> None:
@@ -174,8 +176,8 @@ def on(pair: Pair, term: Term) -> None:
         take(pair.left, term)
     elif read and read <= pair.right.names and pair.kind not in ("right", "full"):
         take(pair.right, term)
-    elif not _paired(pair, term) and not _true(term.tree):
-        pair.residual.append(term)
+    elif not _true(term.tree):
+        pair.residual += [part for part in _parts(pair, term) if not _paired(pair, part)]
 
 
 def _true(tree: Expr) -> bool:
@@ -183,13 +185,29 @@ def _true(tree: Expr) -> bool:
     return isinstance(tree, exp.Boolean) and bool(tree.this)
 
 
+def _parts(pair: Pair, term: Term) -> list[Term]:
+    """`a BETWEEN b AND c` in two, where only one of b and c says how near the rows are."""
+    tree = term.tree.unnest()
+    if not isinstance(tree, exp.Between) or near(tree, *_both_times(pair)) is not None:
+        return [term]
+    low = exp.GTE(this=tree.this.copy(), expression=tree.args["low"].copy())
+    high = exp.LTE(this=tree.this.copy(), expression=tree.args["high"].copy())
+    halves: list[Expr] = [low, high]
+    if all(near(half, *_both_times(pair)) is None for half in halves):
+        return [term]
+    return [replace(term, tree=half) for half in halves]
+
+
+def _both_times(pair: Pair) -> tuple[list[str], list[str]]:
+    return _times(pair.left), _times(pair.right)
+
+
 def _paired(pair: Pair, term: Term) -> bool:
     """Whether the condition became a key, or a part of the window."""
     keyed = _keyed(pair, term)
     if pair.unit is Unit.ROWS or pair.right.input.static:
         return keyed
-    lefts, rights = _times(pair.left), _times(pair.right)
-    bound = near(term.tree, lefts, rights)
+    bound = near(term.tree, *_both_times(pair))
     if bound is not None:
         pair.times.append((bound, None if keyed else term))
     return keyed or bound is not None

@@ -78,7 +78,7 @@ class Joining:
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
     source = select.relation
-    first, *rest = inputs(source, known, bind)
+    first, *rest = inputs(source, known, bind, select.where)
     joining = Joining(Leaf(first), [first])
     for join, right in zip(source.joins, rest, strict=True):
         _join(joining, join, right)

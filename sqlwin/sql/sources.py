@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.nodes import Join, Sink, Stream
+from sqlwin.plan.nodes import Scan, Sink, Stream
 from sqlwin.sql import ast, windows
 from sqlwin.sql.calls import refuse_calls
+from sqlwin.sql.derived import derived
 from sqlwin.sql.ksql import of_ksql
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
 from sqlwin.sql.scalars import Expr, conjoined, parsed
@@ -21,18 +23,36 @@ from sqlwin.sql.windows import Window
 Bind = Callable[[ast.Select, "Known"], Relation]
 
 
+@dataclass(frozen=True)
+class View:
+    """early: as it is where a query around asks for early results."""
+
+    relation: Relation
+    early: Relation
+
+    @staticmethod
+    def of(select: ast.Select, known: Known, bind: Bind) -> View:
+        made = bind(select, known)
+        if known.early or isinstance(made.base, Scan):
+            return View(made, made)
+        return View(made, bind(select, replace(known.inner(), early=True)))
+
+
 @dataclass
 class Known:
     """What a query may name; keys in lower case. tables: static ones.
 
-    large: what SET says of the windows of joins; None: nothing.
+    large: what SET says of the windows of joins; None: nothing. ttl: what it says of state.
+    early: whether a query around asks for early results.
     """
 
     streams: dict[str, Stream] = field(default_factory=dict)
-    views: dict[str, Relation] = field(default_factory=dict)
+    views: dict[str, View] = field(default_factory=dict)
     sinks: dict[str, Sink] = field(default_factory=dict)
     tables: dict[str, Stream] = field(default_factory=dict)
     large: bool | None = None
+    ttl: dict[str, Any] = field(default_factory=dict)
+    early: bool = False
 
     def names(self) -> list[str]:
         return [*(stream.name for stream in self.streams.values()), *self.views]
@@ -40,7 +60,8 @@ class Known:
     def relation(self, name: ast.Name) -> Relation:
         key = name.text.lower()
         if key in self.views:
-            return self.views[key].called(name.text)
+            view = self.views[key].early if self.early else self.views[key].relation
+            return replace(view, names=(name.text,), view=view.view or name.text)
         if key in self.streams:
             return of_stream(self.streams[key]).called(name.text)
         legal = ", ".join(self.names()) or "CREATE STREAM … first"
@@ -71,7 +92,9 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
         spec = source.window
         window = windows.of_spec(spec) if isinstance(spec, ast.Spec) else of_ksql(spec)
         window = replace(window, ts=_order(spec) or window.ts)
-    return (timed(relation, window), window) if window is not None else (relation, None)
+    if window is None:
+        return relation, None
+    return timed(derived(relation, known), window), window
 
 
 def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:
@@ -122,12 +145,12 @@ def event_time(order: tuple[ast.Run, ...]) -> ast.Name:
 
 def timed(relation: Relation, window: Window) -> Relation:
     """The relation with the event time that the window needs and names."""
-    refuse_chained(relation, window.span, "an aggregate" if window.bare else "a window")
     if window.counts:
         return _numbered(relation, window)
     if window.ts is not None:
         return ordered(relation, window.ts)
-    return stream_time(relation, window.span)
+    chained = relation.stream is not None and bool(relation.stream.of)
+    return relation if window.bare and chained else stream_time(relation, window.span)
 
 
 def _numbered(relation: Relation, window: Window) -> Relation:
@@ -180,13 +203,3 @@ def filtering(relation: Relation, where: ast.Run, place: str) -> Expr:
     tree = parsed(where)
     refuse_calls(tree, where, place)
     return Scope(relation).resolved(tree, where)
-
-
-def refuse_chained(relation: Relation, span: Span, what: str = "a window") -> None:
-    if isinstance(relation.base, Join):
-        what = "GROUP BY or an aggregate" if what == "an aggregate" else what
-        message = f"{what} over a join is not supported yet"
-        raise QueryError(message, span, legal="the columns of the join, and expressions of them")
-    if relation.stream is None:
-        message = f"{what} over the result of a window is not supported yet"
-        raise QueryError(message, span, legal="one window a query; filters and columns above it")
