@@ -30,6 +30,7 @@ from sqlwin.sql.parser import statements
 from sqlwin.sql.registered import checked
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View
+from sqlwin.sql.reading import read_often
 from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import PREFIX, options, with_ttl
 from sqlwin.sql.widening import widens
@@ -85,6 +86,7 @@ class Binding:
         return key
 
     def query(self, statement: ast.Select | ast.Insert) -> Query:
+        self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
             relation = bind_select(statement, self.known)
             plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
@@ -123,7 +125,10 @@ def _stream(binding: Binding, statement: ast.CreateStream) -> None:
 
 def _view(binding: Binding, statement: ast.CreateView) -> None:
     key = binding.fresh(statement.name)
-    binding.known.views[key] = View.of(statement.select, binding.known, bind_select)
+    binding.known.shared = read_often(statement, binding.known)
+    view = View(statement.select, binding.known.inner(), bind_select)
+    view.relation(binding.known)
+    binding.known.views[key] = view
 
 
 def _sink(binding: Binding, statement: ast.CreateSink) -> None:

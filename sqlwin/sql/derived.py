@@ -99,6 +99,17 @@ def _name(relation: Relation) -> str:
     return relation.view or "_".join(relation.names) or "query"
 
 
+UNION = "union"
+
+
+def entitled(relation: Relation, name: str) -> Relation:
+    """As the view of a name; a union that had none has its name, too."""
+    base = relation.base
+    if isinstance(base, Scan) and base.stream.of and base.stream.name == UNION:
+        return replace(relation, base=Scan(replace(base.stream, name=name)))
+    return relation if relation.view else replace(relation, view=name)
+
+
 def _inner(node: Stateful, policy: Policy, early: bool) -> Policy:
     if counts(node):
         return policy

@@ -42,7 +42,8 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     known = known.inner()
     known.early = known.early or _early(select.policies)
     for name, cte in select.ctes:
-        known.views[name.text.lower()] = View.of(cte, known, bind_select)
+        known.views[name.text.lower()] = View(cte, known.inner(), bind_select)
+        known.relation(name)
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
     if select.relation.joins:
@@ -151,9 +152,9 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
         _refuse_rows(select, window, made)
     if not ungrouped(select, window, made, group):
         return False
+    if window.group is not None and not window.counts:
+        return False  # the rows of each window, ranked or not
     if has_over(made, select.qualify):
-        if window.group is not None and not window.counts:
-            return False  # ranks of the rows of each window
         message = "OVER and a window of the stream in one query are not supported yet"
         legal = "ranks of the rows of a window of TUMBLE, HOP or CUMULATE; or OVER alone"
         raise QueryError(message, window.span, legal=legal)

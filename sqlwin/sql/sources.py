@@ -9,14 +9,15 @@ from typing import Any
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.nodes import Scan, Sink, Stream
+from sqlwin.plan.nodes import Sink, Stream
 from sqlwin.sql import ast, windows
 from sqlwin.sql.calls import refuse_calls
-from sqlwin.sql.derived import derived
+from sqlwin.sql.derived import derived, entitled
 from sqlwin.sql.ksql import of_ksql
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
 from sqlwin.sql.scalars import Expr, conjoined, parsed
 from sqlwin.sql.scope import Scope
+from sqlwin.sql.unions import united
 from sqlwin.sql.window_calls import TABLE_FUNCTIONS, of_table
 from sqlwin.sql.windows import Window
 
@@ -25,17 +26,21 @@ Bind = Callable[[ast.Select, "Known"], Relation]
 
 @dataclass(frozen=True)
 class View:
-    """early: as it is where a query around asks for early results."""
+    """A named query. known: what it may name itself; made: its relations, by who reads it."""
 
-    relation: Relation
-    early: Relation
+    select: ast.Select
+    known: Known
+    bind: Bind
+    made: dict[tuple[object, ...], Relation] = field(default_factory=dict)
 
-    @staticmethod
-    def of(select: ast.Select, known: Known, bind: Bind) -> View:
-        made = bind(select, known)
-        if known.early or isinstance(made.base, Scan):
-            return View(made, made)
-        return View(made, bind(select, replace(known.inner(), early=True)))
+    def relation(self, reader: Known) -> Relation:
+        """As it is for a query with the settings of `reader`."""
+        key = (reader.early, reader.shared, reader.large, tuple(reader.ttl.items()))
+        if key not in self.made:
+            given = {"early": reader.early, "shared": reader.shared, "large": reader.large}
+            known = replace(self.known.inner(), ttl=reader.ttl, **given)
+            self.made[key] = self.bind(self.select, known)
+        return self.made[key]
 
 
 @dataclass
@@ -43,7 +48,8 @@ class Known:
     """What a query may name; keys in lower case. tables: static ones.
 
     large: what SET says of the windows of joins; None: nothing. ttl: what it says of state.
-    early: whether a query around asks for early results.
+    early: whether a query around asks for early results. shared: views that are read more
+    than once, each a stage of its own, so that it is computed once.
     """
 
     streams: dict[str, Stream] = field(default_factory=dict)
@@ -53,6 +59,7 @@ class Known:
     large: bool | None = None
     ttl: dict[str, Any] = field(default_factory=dict)
     early: bool = False
+    shared: frozenset[str] = frozenset()
 
     def names(self) -> list[str]:
         return [*(stream.name for stream in self.streams.values()), *self.views]
@@ -60,8 +67,9 @@ class Known:
     def relation(self, name: ast.Name) -> Relation:
         key = name.text.lower()
         if key in self.views:
-            view = self.views[key].early if self.early else self.views[key].relation
-            return replace(view, names=(name.text,), view=view.view or name.text)
+            view = replace(self.views[key].relation(self), names=(name.text,))
+            view = entitled(view, name.text)
+            return derived(view, self) if key in self.shared else view
         if key in self.streams:
             return of_stream(self.streams[key]).called(name.text)
         legal = ", ".join(self.names()) or "CREATE STREAM … first"
@@ -86,6 +94,8 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
     relation, window = _source(source, known, bind)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
+        if isinstance(source.source, ast.Select):
+            relation = entitled(relation, source.alias.text)
     if source.window is not None:
         if window is not None:
             raise QueryError("this relation has a window already", source.window.span, legal="one")
@@ -104,13 +114,15 @@ def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Windo
     return _relation(value, known, bind), None
 
 
-def _relation(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relation:
+def _relation(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> Relation:
     if isinstance(value, ast.Name):
         return known.relation(value)
+    if isinstance(value, ast.Union):
+        return united([bind(part, known) for part in value.parts], value, known)
     return bind(value, known).called()
 
 
-def read(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relation:
+def read(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> Relation:
     """An input of a join, which may be a static table."""
     if isinstance(value, ast.Name) and value.text.lower() in known.tables:
         return of_stream(known.tables[value.text.lower()], static=True).called(value.text)
