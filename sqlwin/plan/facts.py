@@ -147,13 +147,10 @@ def _corrected(plan: Node) -> int | None:
 
 
 def with_policy(plan: Node, change: Callable[[Stateful, Policy], Policy]) -> Node:
-    """The plan, the policy of its operator changed; with joins below it, of each."""
+    """The plan, the policy of its operator changed."""
     if isinstance(plan, Scan | StaticScan):
         return plan
-    if isinstance(plan, Join):
-        left, policy = with_policy(plan.left, change), change(plan, plan.policy)
-        return replace(plan, left=left, policy=policy)
-    if isinstance(plan, WindowAggregate | OverAggregate | TopN):
+    if isinstance(plan, Join | WindowAggregate | OverAggregate | TopN):
         return replace(plan, policy=change(plan, plan.policy))
     return replace(plan, input=with_policy(plan.input, change))  # type: ignore[arg-type]
 

@@ -21,6 +21,7 @@ from sqlwin.plan.nodes import (
     Stream,
 )
 from sqlwin.plan.optimizer import optimize
+from sqlwin.plan.stages import staged
 from sqlwin.plan.settings import SETTINGS
 from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
@@ -90,10 +91,11 @@ class Binding:
         if isinstance(statement, ast.Select):
             relation = bind_select(statement, self.known)
             plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
+            plan = staged(plan)
             return Query(plan, errors=self.errors(plan), functions=self.used(plan))
         sink, relation = self.sink(statement.sink), bind_select(statement.select, self.known)
         plan = optimize(into(sink, relation.plan(), statement))
-        plan = with_ttl(plan, relation.ttl, self.known.ttl)
+        plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
         return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
