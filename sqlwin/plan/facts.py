@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from sqlwin.aggregates import signature
 from sqlwin.plan.nodes import (
@@ -59,31 +61,27 @@ def streams_of(plan: Node) -> tuple[Stream, ...]:
     return tuple(dict.fromkeys(scan.stream for scan in scans(plan)))
 
 
-def declared_in(plan: Node) -> tuple[Stream, ...]:
-    """The streams that are read from outside for a plan, each once, from the left."""
+def derived_streams(plan: Node) -> tuple[Stream, ...]:
+    """The derived streams below a plan, each once, and after those that it is made of."""
     found: dict[Stream, None] = {}
     for stream in streams_of(plan):
-        below = [each for lower in stream.of for each in declared_in(lower)]
-        found |= dict.fromkeys(below if stream.of else [stream])
+        for below in stream.of:
+            found |= dict.fromkeys(derived_streams(below))
+        if stream.of:
+            found[stream] = None
     return tuple(found)
 
 
-def changing(stream: Stream) -> bool:
-    """Whether rows of a stream may be withdrawn or replaced; of declared ones none ever is."""
-    return any(_changes(plan) for plan in stream.of)
+def plans_of(plan: Node) -> tuple[Node, ...]:
+    """The plans of all stages, from below; the plan itself is the last."""
+    below = (made for stream in derived_streams(plan) for made in stream.of)
+    return tuple(dict.fromkeys((*below, plan)))
 
 
-def _changes(plan: Node) -> bool:
-    found = operator_of(plan)
-    if any(changing(stream) for stream in streams_of(plan)):
-        return True
-    if found is None:
-        return False
-    policy = window_policy(plan)
-    assert policy is not None
-    if policy.early is None and policy.late is Late.NEVER:
-        return False
-    return not (isinstance(found, Join) and found.kind in ("inner", "semi") and not isinstance(found.match, AsOf))
+def sources_of(plan: Node) -> tuple[Stream, ...]:
+    """The declared streams and static tables that a plan reads, however far below."""
+    read = (stream for made in plans_of(plan) for stream in streams_of(made))
+    return tuple(dict.fromkeys(stream for stream in read if not stream.of))
 
 
 def unranked(window: Window) -> Unranked:
@@ -97,6 +95,64 @@ def window_policy(plan: Node) -> Policy | None:
     if found is None or isinstance(found, Join):
         return None if found is None else found.policy
     return unranked(found).policy
+
+
+def changing(plan: Node) -> bool:
+    """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    if isinstance(plan, Scan | StaticScan):
+        return any(changing(below) for below in plan.stream.of)
+    if isinstance(plan, Join):
+        return changing(plan.left) or changing(plan.right) or _pads_or_corrects(plan)
+    if isinstance(plan, Filter | Project | WindowRank):
+        return changing(plan.input)
+    if isinstance(plan, OverAggregate) and plan.by_arrival:
+        return changing(plan.input)  # each message fills its window
+    policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)
+    revised = policy.early is not None or policy.late is not Late.NEVER
+    return changing(plan.input) or revised or policy.timeout is not None or session
+
+
+def _session(plan: WindowAggregate) -> bool:
+    """Under LATE NEVER, too, a session that was sent is withdrawn by one that grew of it."""
+    return isinstance(plan.window, Session)
+
+
+def _pads_or_corrects(join: Join) -> bool:
+    """Whether a row may turn out to have a match, or a nearer one."""
+    if join.static or (join.kind in ("inner", "semi") and not isinstance(join.match, AsOf)):
+        return False
+    return join.policy.early is not None or join.policy.late is not Late.NEVER
+
+
+def lateness(stream: Stream) -> int | None:
+    """How far behind its watermark a row of a stream may be, and count; None: without bound.
+
+    Of a declared stream its delay; of a derived one how long its results are corrected.
+    """
+    if not stream.of:
+        return stream.delay
+    found = [_corrected(plan) for plan in stream.of]
+    return None if None in found else max(late for late in found if late is not None)
+
+
+def _corrected(plan: Node) -> int | None:
+    found = operator_of(plan)
+    if found is None:
+        return next((lateness(stream) for stream in streams_of(plan)), 0)
+    if not isinstance(found, Join) and not changing(found):
+        return 0
+    policy = window_policy(found)
+    assert policy is not None
+    return policy.retain
+
+
+def with_policy(plan: Node, change: Callable[[Stateful, Policy], Policy]) -> Node:
+    """The plan, the policy of its operator changed."""
+    if isinstance(plan, Scan | StaticScan):
+        return plan
+    if isinstance(plan, Join | WindowAggregate | OverAggregate | TopN):
+        return replace(plan, policy=change(plan, plan.policy))
+    return replace(plan, input=with_policy(plan.input, change))  # type: ignore[arg-type]
 
 
 def counts(window: Stateful) -> bool:
@@ -147,16 +203,20 @@ def keeps_messages(window: WindowAggregate) -> bool:
 
 
 def functions_of(plan: Node) -> frozenset[str]:
-    """The names of the aggregate functions that a plan calls."""
+    """The names of the aggregate functions that a plan and those below it call."""
+    return frozenset(name for made in plans_of(plan) for name in _functions(made))
+
+
+def _functions(plan: Node) -> Iterator[str]:
     window = window_of(plan)
     own = None if window is None else unranked(window)
-    if own is None or isinstance(own, TopN):
-        return frozenset()
     if isinstance(own, OverAggregate):
-        return frozenset(call.aggregate.function for call in own.calls)
-    return frozenset(aggregate.function for aggregate in own.aggregates)
+        yield from (call.aggregate.function for call in own.calls)
+    elif isinstance(own, WindowAggregate):
+        yield from (aggregate.function for aggregate in own.aggregates)
 
 
 def fingerprint(*queries: Query) -> str:
     """Tells plans apart: a checkpoint belongs to one. Sinks may change."""
-    return hashlib.sha256(repr([query.plan for query in queries]).encode()).hexdigest()[:16]
+    plans = [plan for query in queries for plan in plans_of(query.plan)]
+    return hashlib.sha256(repr(plans).encode()).hexdigest()[:16]

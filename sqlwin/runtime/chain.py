@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
-from sqlwin.plan.facts import declared_in, streams_of
+from sqlwin.plan.facts import plans_of, sources_of
 from sqlwin.plan.nodes import Node, Query, Stream
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import Lowered, lower
@@ -55,7 +55,7 @@ class Chain:
     @cached_property
     def streams(self) -> dict[str, Stream]:
         """The declared ones that it reads, by name, each once, as FROM has them."""
-        return {stream.name: stream for stream in declared_in(self.top.query.plan)}
+        return {stream.name: stream for stream in sources_of(self.top.query.plan)}
 
     @cached_property
     def inputs(self) -> tuple[tuple[int, int], ...]:
@@ -82,18 +82,9 @@ class Chain:
 
 def chain(query: Query, lowering: Lowering = lower) -> Chain:
     """QueryError for a plan that no host runs."""
-    *below, top = plans(query.plan)
+    *below, top = plans_of(query.plan)
     stages = [lowering(replace(query, plan=plan, sink=None), derives=True) for plan in below]
     return Chain((*stages, lowering(replace(query, plan=top))))
-
-
-def plans(plan: Node) -> tuple[Node, ...]:
-    """A plan behind all those whose results it reads, each once."""
-    found: dict[Node, None] = {}
-    for stream in streams_of(plan):
-        for below in stream.of:
-            found |= dict.fromkeys(plans(below))
-    return (*found, plan)
 
 
 def fronts_of(stage: Lowered) -> tuple[Front, ...]:

@@ -13,6 +13,7 @@ from sqlwin.errors import RunError
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.join_sides import Side
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.plan.facts import changing
 from sqlwin.plan.nodes import Join, Scalar
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.runtime.slices import ENDLESS, slice_width
@@ -44,8 +45,10 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin:
         width = slice_width(_retained(join))
         return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw)
     width = slice_width(_reach(join.match) + _retained(join))
-    first = Side("left", left, join.left_keys, join.match, width, join.large)
-    second = Side("right", right, join.right_keys, join.match.mirrored, width, join.large)
+    weighted = [changing(side) for side in (join.left, join.right)]
+    first = Side("left", left, join.left_keys, join.match, width, join.large, weighted[0])
+    mirrored = join.match.mirrored
+    second = Side("right", right, join.right_keys, mirrored, width, join.large, weighted[1])
     residual = None if join.residual is None else Condition(join.residual)
     return WindowJoin(first, second, join.kind, join.policy, residual, withdraw)
 

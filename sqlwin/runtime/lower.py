@@ -159,7 +159,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     counted = window is not None and counts(window)
     timed = (window is not None or derives) and not counted and stream.ts is not None
     functions = {function.name: function for function in query.functions}
-    withdraw = derives or cut.having is not None or changing(stream)
+    withdraw = _both_sides(query.plan, derives) or cut.having is not None or changing(cut.scan)
     assembly = Assembly(stream.name, withdraw, functions)
     read = Input(
         stream=stream,
@@ -169,7 +169,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
         retain=policy.retain if policy is not None and timed else None,
         timed=timed,
         admission=None if window is None else _admission(window, stream),
-        carried=_carried(stream, window is None),
+        carried=_carried(cut.scan, window is None),
     )
     return Lowered(
         query=query,
@@ -181,11 +181,16 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     )
 
 
-def _carried(stream: Stream, passes: bool) -> tuple[str, ...]:
+def _both_sides(plan: Node, derives: bool) -> bool:
+    """Whether the next stage has to be told what a change replaces."""
+    return derives and changing(plan)
+
+
+def _carried(scan: Scan, passes: bool) -> tuple[str, ...]:
     """What is known of a derived row besides. passes: the row is a result as it is."""
-    if not stream.of:
+    if not scan.stream.of:
         return ()
-    return CHANGE if passes else (WEIGHT,) if changing(stream) else ()
+    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
 
 
 def _living(operator: Operator, window: Window) -> Operator:
@@ -220,7 +225,7 @@ def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     return Lowered(
         query=query,
         inputs=(_side(join, 0), _side(join, 1)),
-        operator=joined(join, withdraw=derives or having is not None),
+        operator=joined(join, withdraw=_both_sides(query.plan, derives) or having is not None),
         having=having,
         output=output,
         derives=derives,
@@ -247,7 +252,7 @@ def _side(join: Join, at: int) -> Input:
         admission=Admission(stream.name, True, False, None, retain, width, store=seen(at))
         if replays
         else None,
-        carried=_carried(stream, passes=False),
+        carried=_carried(scan, passes=False),
     )
 
 

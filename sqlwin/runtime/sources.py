@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.facts import declared_in
+from sqlwin.plan.facts import sources_of
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime.files import FORMATS, listing
 from sqlwin.runtime.options import RunOptions, only_known
@@ -20,7 +20,7 @@ def check_sources(script: Script, options: RunOptions) -> None:
     """
     waits = options.follow or options.checkpoint is not None
     for query in script.queries:
-        for stream in declared_in(query.plan):
+        for stream in sources_of(query.plan):
             path = source_path(stream)
             if not waits and not listing(path, options.base):
                 raise RunError(f"no file matches {_shown(path, options.base)} of {stream.name}")

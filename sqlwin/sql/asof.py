@@ -1,7 +1,7 @@
 """ASOF joins: which of the rows before, or after, is the one.
 
-The time on the left must be the position of the left row: of a stream its event time,
-of a join the later one of what it joined.
+The time on the left is then the event time of left rows: what joins before this one
+gave is a stream by it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError, Span
+from sqlwin.errors import QueryError
 from sqlwin.sql import ast
-from sqlwin.sql.join_tree import Pair, Term, lag
+from sqlwin.sql.join_tree import Pair, Term
 from sqlwin.sql.nearness import Compared, compared
 from sqlwin.sql.scope import Scope
 
@@ -39,7 +39,7 @@ def nearest_by(
     if made.op not in _OPS or made.by:
         message = "an ASOF join compares the two event times by >=, >, <= or <"
         raise QueryError(message, term.span, legal=LEGAL)
-    _refuse_behind(pair, made.left, term.span)
+    pair.asked = made.left
     return _OPS[made.op], [other for other in on if other is not term]
 
 
@@ -57,7 +57,7 @@ def version_of(pair: Pair, scope: Scope, as_of: ast.Name) -> str | None:
     if name not in times:
         message = f"FOR SYSTEM_TIME AS OF names an event time, which {as_of.text} is not"
         raise QueryError(message, as_of.span, legal=", ".join(time for time in times if time))
-    _refuse_behind(pair, name, as_of.span)
+    pair.asked = name
     return ">="
 
 
@@ -65,10 +65,3 @@ def _compared(pair: Pair, term: Term) -> Compared | None:
     right = pair.right.input.ts
     lefts = [leaf.input.ts for leaf in pair.left.leaves if leaf.input.ts is not None]
     return None if right is None else compared(term.tree, lefts, (right,))
-
-
-def _refuse_behind(pair: Pair, ts: str, span: Span) -> None:
-    if lag(pair.left, ts) != 0:
-        message = f"{ts} may be earlier than what its row was joined with"
-        legal = "the event time of the latest input, or this join before the others"
-        raise QueryError(message, span, legal=legal)

@@ -142,11 +142,19 @@ class From:
     as_of: the time of FOR SYSTEM_TIME AS OF, which only what is joined can have.
     """
 
-    source: Name | Call | Select
+    source: Name | Call | Select | Union
     window: Spec | KsqlWindow | None = None
     alias: Name | None = None
     as_of: Name | None = None
     joins: tuple[Join, ...] = ()
+
+
+@dataclass(frozen=True)
+class Union:
+    """`… UNION ALL …`: the rows of all, one after another."""
+
+    parts: tuple[Select, ...]
+    span: Span
 
 
 @dataclass(frozen=True)

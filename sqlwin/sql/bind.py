@@ -21,6 +21,7 @@ from sqlwin.plan.nodes import (
     Stream,
 )
 from sqlwin.plan.optimizer import optimize
+from sqlwin.plan.stages import staged
 from sqlwin.plan.settings import SETTINGS
 from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
@@ -29,7 +30,8 @@ from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
 from sqlwin.sql.registered import checked
 from sqlwin.sql.select import bind_select
-from sqlwin.sql.sources import Known
+from sqlwin.sql.sources import Known, View
+from sqlwin.sql.reading import read_often
 from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import PREFIX, options, with_ttl
 from sqlwin.sql.widening import widens
@@ -64,7 +66,6 @@ def script(
 class Binding:
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
-    ttl: dict[str, Any] = field(default_factory=dict)
     answers: list[Statement] = field(default_factory=list)
     functions: tuple[PythonAggregate, ...] = ()
 
@@ -86,13 +87,15 @@ class Binding:
         return key
 
     def query(self, statement: ast.Select | ast.Insert) -> Query:
+        self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
             relation = bind_select(statement, self.known)
-            plan = with_ttl(optimize(relation.plan()), relation.ttl, self.ttl)
+            plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
+            plan = staged(plan)
             return Query(plan, errors=self.errors(plan), functions=self.used(plan))
         sink, relation = self.sink(statement.sink), bind_select(statement.select, self.known)
         plan = optimize(into(sink, relation.plan(), statement))
-        plan = with_ttl(plan, relation.ttl, self.ttl)
+        plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
         return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
@@ -124,7 +127,10 @@ def _stream(binding: Binding, statement: ast.CreateStream) -> None:
 
 def _view(binding: Binding, statement: ast.CreateView) -> None:
     key = binding.fresh(statement.name)
-    binding.known.views[key] = bind_select(statement.select, binding.known)
+    binding.known.shared = read_often(statement, binding.known)
+    view = View(statement.select, binding.known.inner(), bind_select)
+    view.relation(binding.known)
+    binding.known.views[key] = view
 
 
 def _sink(binding: Binding, statement: ast.CreateSink) -> None:
@@ -161,7 +167,7 @@ def _show(binding: Binding, statement: ast.ShowAll) -> None:
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
     if name.startswith(PREFIX):
-        binding.ttl |= options({name: value}, statement.span)
+        binding.known.ttl |= options({name: value}, statement.span)
         return
     if name == JOIN_WINDOW:
         binding.known.large = sized(value, statement.span, name)

@@ -103,8 +103,11 @@ class Build(WindowRules, RelationRules, PolicyRules):
     # --- queries ---
 
     def query(self, meta: Meta, children: Children) -> ast.Select:
-        *ctes, select = children
-        return self.with_ctes(select, ctes[0]) if ctes else select
+        ctes = next((child for child in children if isinstance(child, tuple)), None)
+        rows = [child for child in children if isinstance(child, ast.Select)]
+        words = [named(child) for child in children if isinstance(child, Token)]
+        made = _united(rows, words[0].span) if words else rows[0]
+        return made if ctes is None else self.with_ctes(made, ctes)
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
         return tuple(children)
@@ -176,6 +179,12 @@ class Build(WindowRules, RelationRules, PolicyRules):
 
     def subquery(self, meta: Meta, children: Children) -> ast.Select:
         return children[0]  # type: ignore[no-any-return]
+
+
+def _united(rows: list[ast.Select], span: Span) -> ast.Select:
+    """All columns of a union; what stands behind the last of its queries is that one's."""
+    star = ast.Run("*", "*", span)
+    return ast.Select((star,), ast.From(ast.Union(tuple(rows), span)), span)
 
 
 def _refused(what: str, meta: Meta) -> Clause:

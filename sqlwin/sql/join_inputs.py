@@ -13,9 +13,12 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.nodes import Join, Scan, StaticScan
+from sqlwin.plan.nodes import Scan, StaticScan
+from sqlwin.plan.times import preferred
 from sqlwin.sql import ast, windows
+from sqlwin.sql.derived import candidates, derived, limited, timed_as
 from sqlwin.sql.relation import Relation, Side
+from sqlwin.sql.scalars import parsed
 from sqlwin.sql.sources import Bind, Known, event_time, read, stream_time, timed
 from sqlwin.windows import Frame, Unit
 
@@ -45,17 +48,23 @@ class Input:
         return frozenset(name for name, _, _ in self.relation.columns)
 
 
-def inputs(source: ast.From, known: Known, bind: Bind) -> list[Input]:
-    """In the order of the text."""
+def inputs(
+    source: ast.From, known: Known, bind: Bind, where: ast.Run | None
+) -> list[Input]:
+    """In the order of the text. where: the condition of the query, of which each input takes
+    the bound of its rank, where it has one."""
     given = [source, *(join.right for join in source.joins)]
-    relations = [_read(each, known, bind, at) for at, each in enumerate(given)]
+    relations = [_read(each, known, bind, at, where) for at, each in enumerate(given)]
+    runs = (where, *(run for join in source.joins for run in (join.on, join.match)))
+    compared = _compared([run for run in runs if run is not None])
+    relations = [_meant(relation, compared) for relation in relations]
     spans = [_span(each) for each in given]
     windowed = [_windowed(r, each) for r, each in zip(relations, given, strict=True)]
     _alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
     counted = any(frame is not None and frame.unit is Unit.ROWS for _, frame in windowed)
     if not counted:
         for (relation, _), span in zip(windowed, spans, strict=True):
-            if isinstance(relation.base, Scan):
+            if isinstance(relation.base, Scan) and not relation.base.stream.of:
                 stream_time(relation, span)
     names = _names(relations, spans)
     shared = _shared(relations)
@@ -69,29 +78,26 @@ def _span(source: ast.From) -> Span:
     return source.source.span if source.alias is None else source.alias.span
 
 
-def _read(source: ast.From, known: Known, bind: Bind, at: int) -> Relation:
+def _read(
+    source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | None
+) -> Relation:
     if isinstance(source.source, ast.Call):
-        raise _windowed_query(source.source.function.span)
+        message = "the rows of a window function are joined as a query in FROM"
+        span = source.source.function.span
+        raise QueryError(message, span, legal="(SELECT * FROM TUMBLE(…)) AS a JOIN …")
     relation = read(source.source, known, bind)
-    if isinstance(relation.base, Join) and at:
-        message = "a join on the right of a join is not supported yet"
-        raise QueryError(message, _span(source), legal="FROM (… JOIN …) JOIN a stream")
+    if source.alias is not None:
+        relation = relation.called(source.alias.text)
+    relation = derived(limited(relation, where), known)
     if isinstance(relation.base, StaticScan) and not at:
         message = (
             f"the static table {relation.base.stream.name} is looked up by what it is joined to"
         )
         raise QueryError(message, _span(source), legal="FROM a stream JOIN the table")
-    if not isinstance(relation.base, Scan | StaticScan | Join):
-        raise _windowed_query(_span(source))
     if source.as_of is not None and not at:
         message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
         raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
-    return relation if source.alias is None else relation.called(source.alias.text)
-
-
-def _windowed_query(span: Span) -> QueryError:
-    message = "a join of windowed queries is not supported yet"
-    return QueryError(message, span, legal=f"streams, each with {LEGAL_WINDOW}")
+    return relation
 
 
 # --- windows --------------------------------------------------------------------------
@@ -103,7 +109,8 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Frame | N
     if spec is None:
         return relation, None
     if isinstance(spec, ast.KsqlWindow):
-        raise _windowed_query(spec.span)
+        message = "a join of windowed queries names each as a query in FROM"
+        raise QueryError(message, spec.span, legal=f"streams, each with {LEGAL_WINDOW}")
     if isinstance(relation.base, StaticScan):
         raise QueryError("a static table has no window", spec.span, legal="the table alone")
     if spec.partition:
@@ -178,3 +185,30 @@ def _time(relation: Relation) -> str | None:
         if stream is not None and isinstance(tree, exp.Column) and tree.name == stream.ts:
             return name
     return None
+
+
+# --- which event time -----------------------------------------------------------------
+
+_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+
+
+def _meant(relation: Relation, compared: Sequence[exp.Column]) -> Relation:
+    """A derived stream by the event time that conditions compare, where they do."""
+    stream = relation.stream
+    if stream is None or not stream.of:
+        return relation
+    lower = [name.lower() for name in relation.names]
+    found = []
+    for node in compared:
+        name = relation.find(node.name) if node.table.lower() in ("", *lower) else None
+        tree = None if name is None else relation.expression(name)
+        if isinstance(tree, exp.Column) and tree.name in candidates(stream):
+            found.append(tree.name)
+    best = preferred(stream, found) if found else None
+    return relation if best is None else replace(relation, base=Scan(timed_as(stream, best)))
+
+
+def _compared(conditions: Sequence[ast.Run]) -> list[exp.Column]:
+    trees = (parsed(run) for run in conditions)
+    nodes = (node for tree in trees for node in tree.find_all(*_COMPARISONS))
+    return [column for node in nodes for column in node.find_all(exp.Column)]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import streams_of
-from sqlwin.plan.nodes import Join, Node, Project, Scalar
+from sqlwin.plan.facts import lateness, streams_of
+from sqlwin.plan.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name
 from sqlwin.sql import ast
+from sqlwin.sql.derived import candidates, derived, timed_as
 from sqlwin.sql.join_policies import of_join
 from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree
 from sqlwin.sql.relation import NOWHERE, Relation, condition
@@ -19,16 +22,25 @@ from sqlwin.sql.scalars import Expr, column, conjoined, scalar
 from sqlwin.sql.widening import widens
 from sqlwin.windows import AsOf, JoinWindow, Unit
 
+if TYPE_CHECKING:
+    from sqlwin.sql.sources import Known
+
 SMALL = {Unit.RANGE: 600_000_000, Unit.ROWS: 10_000}
 """The widest window that is small if nothing is said: 10 minutes."""
 
 
 class Plans:
-    """given: the policies of the query; large: what it says of its windows, None: nothing."""
+    """given: the policies of the query, ttl: what a hint says of its state; large: of its
+    windows, None: nothing.
+    """
 
-    def __init__(self, given: ast.Policies, large: bool | None) -> None:
+    def __init__(
+        self, given: ast.Policies, large: bool | None, known: Known, ttl: int | None
+    ) -> None:
         self.given = given
         self.large = large
+        self.known = known
+        self.ttl = ttl
         self.keys = 0
 
     def of(self, tree: Tree, given: ast.Policies | None = None) -> Relation:
@@ -36,11 +48,27 @@ class Plans:
         if isinstance(tree, Leaf):
             return _narrowed(tree.input.relation, tree.filters)
         policies = self.given if given is None else given
-        left, right = self.of(tree.left, _passing(policies)), self.of(tree.right, policies)
-        tree.settle()
+        left, right = self._left(tree, policies), self.of(tree.right, policies)
         base = self._join(tree, left, right, policies)
         columns = tuple((c.name, column(c.name), NOWHERE) for c in base.schema)
         return _narrowed(Relation(base, columns, ()), tree.above)
+
+    def _left(self, pair: Pair, given: ast.Policies) -> Relation:
+        """What joins before this one gave is a stream by the event time that it goes by."""
+        made = self.of(pair.left, _passing(given))
+        if isinstance(pair.left, Leaf):
+            pair.settle(pair.left.input.ts)
+            return made
+        names = tuple(leaf.input.side.name for leaf in pair.left.leaves)
+        made = derived(replace(made, names=names, ttl=self.ttl), self.known)
+        assert made.stream is not None
+        timed = [bound.left for bound, _ in pair.times]
+        known = candidates(made.stream)
+        ts = pair.asked or next((name for name in timed if name in known), made.stream.ts)
+        if ts is not None and ts not in known:
+            raise _untimed(pair, ts, known)
+        pair.settle(ts)
+        return made if ts is None else replace(made, base=Scan(timed_as(made.stream, ts)))
 
     def _join(self, pair: Pair, left: Relation, right: Relation, given: ast.Policies) -> Join:
         sides = _Side(left), _Side(right)
@@ -114,6 +142,12 @@ class _Side:
         return Project(self.relation.filtered(), tuple(self.columns.items()))
 
 
+def _untimed(pair: Pair, ts: str, known: Sequence[str]) -> QueryError:
+    message = f"{ts} may be however far behind what its row was joined with"
+    legal = ", ".join(known) or "a RETAIN, or bounds of both event times in the join before it"
+    return QueryError(message, pair.word.span, legal=legal)
+
+
 def _narrowed(relation: Relation, terms: list[Term]) -> Relation:
     if not terms:
         return relation
@@ -147,7 +181,7 @@ def _policy(
     match: JoinWindow | AsOf,
     static: bool,
 ) -> Policy:
-    streams = [stream for node in below for stream in streams_of(node)]
-    slowest = max(streams, key=lambda stream: stream.delay)
+    every = [lateness(stream) for node in below for stream in streams_of(node)]
+    latest = None if None in every else max(late for late in every if late is not None)
     waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
-    return of_join(given, None if static else match, slowest, pair.grace, waits)
+    return of_join(given, None if static else match, latest, pair.grace, waits)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Stream
 from sqlwin.policies import Late, Policy
 from sqlwin.sql import ast
 from sqlwin.sql.policies import policy
@@ -20,18 +19,18 @@ from sqlwin.windows import AsOf, JoinWindow, Unit
 def of_join(
     given: ast.Policies,
     match: JoinWindow | AsOf | None,
-    stream: Stream,
+    lateness: int | None,
     grace: ast.Duration | None,
     waits: bool,
 ) -> Policy:
-    """match: None where nothing is kept, since the right is a static table. stream: the one
-    with the greatest delay. waits: whether rows are sent once what they match is certain.
+    """match: None where nothing is kept, since the right is a static table. lateness: the
+    greatest of its inputs'. waits: whether rows are sent once what they match is certain.
 
-    If RETAIN is not given, rows are kept as long again as the window reaches, no less than the
-    delay; for ever where it is unbounded on either side.
+    If RETAIN is not given, rows are kept as long again as the window reaches, no less than
+    rows may be late; for ever where it is unbounded on either side.
     """
     _refuse(given, match, waits)
-    made = policy(given, _reach(match), stream, grace)
+    made = policy(given, _reach(match), lateness, grace)
     said = given.late is not None or given.final is not None
     return made if said else replace(made, late=Late.ON_UPDATE)
 

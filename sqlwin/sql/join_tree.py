@@ -1,5 +1,7 @@
 """Joins while they are bound: a tree of inputs, left deep, and where each condition goes.
 
+A join below another is a stage of its own, whose rows have one of their event times.
+
 A condition goes as far down as every answer stays the same. `take` is for what holds of
 joined rows (WHERE), `on` for what makes a pair:
 
@@ -18,7 +20,7 @@ window; in WHERE only of an inner join.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -64,8 +66,9 @@ class Leaf:
 class Pair:
     """One join. op: of an ASOF join. low, high: of the right row's position, less the left's.
 
-    times: bounds of two event times; the Term is what to test where the left one is not the
-    position of its row, None where a key says it already. above: what is left of WHERE.
+    times: bounds of two event times; the Term is what to test where the left one is not that
+    of its row, None where a key says it already. above: what is left of WHERE. ts: the event
+    time of left rows, once it is settled; asked: the one that an ASOF join compares.
     """
 
     left: Leaf | Pair
@@ -81,6 +84,8 @@ class Pair:
     times: list[tuple[Near, Term | None]] = field(default_factory=list)
     residual: list[Term] = field(default_factory=list)
     above: list[Term] = field(default_factory=list)
+    ts: str | None = None
+    asked: str | None = None
 
     @property
     def names(self) -> frozenset[str]:
@@ -106,34 +111,18 @@ class Pair:
                 found[right.name] = known
         return found
 
-    @property
-    def follows(self) -> bool:
-        """Whether a joined row has the left row's position."""
-        return self.kind in HALVES or self.op is not None or self.right.input.static
-
-    def lag(self, ts: str) -> int | None:
-        """How far an event time may be behind the joined row's position, 0: it is the position.
-
-        None: any length.
-        """
-        if ts not in self.left.names:
-            return None if self.follows or self.low is None else max(0, -self.low)
-        inner = lag(self.left, ts)
-        if self.follows or inner is None:
-            return inner
-        return None if self.high is None else inner + max(0, self.high)
-
-    def settle(self) -> None:
+    def settle(self, ts: str | None) -> None:
         """Take bounds of two event times into the window; QueryError where nothing is left.
 
-        The left position is that time or later, by its lag at most.
+        ts: the one of the left rows. Another may be before or after it, as far as the windows
+        of the joins below let it.
         """
+        self.ts = ts
         for bound, term in self.times:
-            behind = lag(self.left, bound.left)
-            self.high = least(self.high, bound.high)
-            if behind is not None and bound.low is not None:
-                self.low = greatest(self.low, bound.low - behind)
-            if behind != 0 and term is not None:
+            least_, most = (None, None) if ts is None else apart(self.left, bound.left, ts)
+            self.low = greatest(self.low, _plus(bound.low, least_))
+            self.high = least(self.high, _plus(bound.high, most))
+            if bound.left != ts and term is not None:
                 self.residual.append(term)
         self.times.clear()
         if self.low is not None and self.high is not None and self.low > self.high:
@@ -143,10 +132,29 @@ class Pair:
 
 
 Tree = Leaf | Pair
+Range = tuple[int | None, int | None]
 
 
-def lag(tree: Tree, ts: str) -> int | None:
-    return 0 if isinstance(tree, Leaf) else tree.lag(ts)
+def apart(tree: Tree, name: str, ts: str) -> Range:
+    """How much later an event time of a row is than `ts`, at least and at most."""
+    if name == ts:
+        return 0, 0
+    if isinstance(tree, Leaf) or tree.ts is None:
+        return None, None
+    sides = name in tree.left.names, ts in tree.left.names
+    if all(sides):
+        return apart(tree.left, name, ts)
+    if sides[1]:
+        inner = apart(tree.left, tree.ts, ts)
+        return _plus(tree.low, inner[0]), _plus(tree.high, inner[1])
+    inner = apart(tree.left, name, tree.ts)
+    back = (None if end is None else -end for end in (tree.high, tree.low))
+    low, high = (_plus(one, other) for one, other in zip(inner, back, strict=True))
+    return low, high
+
+
+def _plus(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def take(tree: Tree, term: Term) -> None:
@@ -159,8 +167,10 @@ def take(tree: Tree, term: Term) -> None:
         take(tree.left, term)
     elif read and read <= tree.right.names and tree.kind in ("inner", "right") and not tree.op:
         take(tree.right, term)
-    elif tree.kind != "inner" or tree.op or not _paired(tree, term):
+    elif tree.kind != "inner" or tree.op:
         tree.above.append(term)
+    else:
+        tree.above += [part for part in _parts(tree, term) if not _paired(tree, part)]
 
 
 def on(pair: Pair, term: Term) -> None:
@@ -174,8 +184,8 @@ def on(pair: Pair, term: Term) -> None:
         take(pair.left, term)
     elif read and read <= pair.right.names and pair.kind not in ("right", "full"):
         take(pair.right, term)
-    elif not _paired(pair, term) and not _true(term.tree):
-        pair.residual.append(term)
+    elif not _true(term.tree):
+        pair.residual += [part for part in _parts(pair, term) if not _paired(pair, part)]
 
 
 def _true(tree: Expr) -> bool:
@@ -183,13 +193,29 @@ def _true(tree: Expr) -> bool:
     return isinstance(tree, exp.Boolean) and bool(tree.this)
 
 
+def _parts(pair: Pair, term: Term) -> list[Term]:
+    """`a BETWEEN b AND c` in two, where only one of b and c says how near the rows are."""
+    tree = term.tree.unnest()
+    if not isinstance(tree, exp.Between) or near(tree, *_both_times(pair)) is not None:
+        return [term]
+    low = exp.GTE(this=tree.this.copy(), expression=tree.args["low"].copy())
+    high = exp.LTE(this=tree.this.copy(), expression=tree.args["high"].copy())
+    halves: list[Expr] = [low, high]
+    if all(near(half, *_both_times(pair)) is None for half in halves):
+        return [term]
+    return [replace(term, tree=half) for half in halves]
+
+
+def _both_times(pair: Pair) -> tuple[list[str], list[str]]:
+    return _times(pair.left), _times(pair.right)
+
+
 def _paired(pair: Pair, term: Term) -> bool:
     """Whether the condition became a key, or a part of the window."""
     keyed = _keyed(pair, term)
     if pair.unit is Unit.ROWS or pair.right.input.static:
         return keyed
-    lefts, rights = _times(pair.left), _times(pair.right)
-    bound = near(term.tree, lefts, rights)
+    bound = near(term.tree, *_both_times(pair))
     if bound is not None:
         pair.times.append((bound, None if keyed else term))
     return keyed or bound is not None

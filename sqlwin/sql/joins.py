@@ -78,14 +78,15 @@ class Joining:
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
     source = select.relation
-    first, *rest = inputs(source, known, bind)
+    first, *rest = inputs(source, known, bind, select.where)
     joining = Joining(Leaf(first), [first])
     for join, right in zip(source.joins, rest, strict=True):
         _join(joining, join, right)
     for term in joining.terms(select.where, "WHERE") if select.where else ():
         take(joining.tree, term)
     large = known.large if select.large is None else select.large
-    made = Plans(select.policies, large).of(joining.tree)
+    ttl = next((micros for _, micros in select.ttl), None)
+    made = Plans(select.policies, large, known, ttl).of(joining.tree)
     return joining.over(made)
 
 
@@ -104,7 +105,6 @@ def _join(joining: Joining, join: ast.Join, right: Input) -> None:
         joining.merged[name.text.lower()] = _using(joining, pair, name)
     for term in terms:
         on(pair, term)
-    pair.settle()
     joining.tree = pair
     if words.kind not in HALVES:
         joining.visible.append(right)

@@ -13,11 +13,12 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
+from sqlwin.plan.times import cascade, edge
 from sqlwin.schema import Order
 from sqlwin.sql import ast
 from sqlwin.sql.above import Above, done, marked, needs_over
 from sqlwin.sql.below import ordered
-from sqlwin.sql.calls import Call
+from sqlwin.sql.calls import Call, call_at
 from sqlwin.sql.items import Item
 from sqlwin.sql.opened import Named, named_windows, opened, refuse_frame
 from sqlwin.sql.policies import refuse_all
@@ -105,13 +106,7 @@ def _order(run: ast.Run, output: Output) -> Order:
 
 def _refuse_across(base: WindowAggregate, partition: tuple[str, ...], spec: ast.Spec) -> None:
     """Ranks across windows would never be done; and an aggregate is no key."""
-    window = base.window
-    needed: tuple[set[str], ...] = ({"window_end"},)
-    if isinstance(window, Hop):
-        needed = ({"window_start"}, {"window_end"})
-    elif not isinstance(window, Cumulate):
-        needed = (set(),)
-    if not any(edges <= {*partition} for edges in needed):
+    if not _names_the_window(base, partition):
         message = "a rank over windows is of the rows of one window: PARTITION BY names it"
         raise QueryError(message, spec.span, legal=EXAMPLE)
     for name, run in zip(partition, spec.partition, strict=False):
@@ -120,7 +115,55 @@ def _refuse_across(base: WindowAggregate, partition: tuple[str, ...], spec: ast.
             raise QueryError(message, run.span, legal=", ".join((*EDGES, *base.keys)))
 
 
+def _names_the_window(base: WindowAggregate, partition: tuple[str, ...]) -> bool:
+    """By its edges, or by those of the windows that it is of."""
+    window, kinds = base.window, {"end"}
+    if isinstance(window, Hop):
+        kinds = {"start", "end"}
+    elif not isinstance(window, Cumulate):
+        return True
+    edges = [edge(base, name) for name in partition if name in (*base.keys, *EDGES)]
+    own = [e for e in edges if e is not None and window in (e.window, cascade(e.window))]
+    return kinds <= {e.kind for e in own}
+
+
 # --- around a windowed query ---------------------------------------------------------------
+
+
+def of_windows(select: ast.Select, relation: Relation, items: Sequence[Item]) -> bool:
+    """Whether all OVER calls are ranks within windows of time, whose results FROM gives.
+
+    Any other goes by the rows of a derived stream.
+    """
+    base = relation.base
+    if not isinstance(base, WindowAggregate):
+        return False
+    if relation.predicate is not None or select.where is not None:
+        return False  # ranks count what a filter leaves
+    if not isinstance(base.window, Hop | Cumulate) or base.window.unit is Unit.ROWS:
+        return False
+    named, scope = named_windows(select), Scope(relation)
+    runs = [*(item.run for item in items), *([select.qualify] if select.qualify else [])]
+    calls = [call_at(node, run) for run in runs if run.overs for node in parsed(run).walk()]
+    return all(
+        call.function.name in RANKS and _within(base, scope, opened(call.over, named))
+        for call in calls
+        if call is not None and call.over is not None
+    )
+
+
+def _within(base: WindowAggregate, scope: Scope, spec: ast.Spec) -> bool:
+    """Whether PARTITION BY names the window and keys alone, and ORDER BY columns."""
+
+    def name(run: ast.Run, into: type[Expr] | None = None) -> str:
+        tree = parsed(run, into)
+        made = scope.relation.below(scope.resolved(tree.this if into else tree, run))
+        return made.name if isinstance(made, exp.Column) else ""
+
+    partition = tuple(name(run) for run in spec.partition)
+    keyed = all(known in (*base.keys, *EDGES) for known in partition)
+    ordered_by = [name(run, exp.Ordered) for run in spec.order]
+    return keyed and all(ordered_by) and _names_the_window(base, partition)
 
 
 def over_windows(select: ast.Select, relation: Relation, items: Sequence[Item]) -> Relation:

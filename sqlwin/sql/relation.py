@@ -28,6 +28,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.plan.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
@@ -58,7 +59,8 @@ class Relation:
     names: by which columns may be qualified. predicate_run: where it was written. ttl:
     what a hint STATE_TTL says of its state, microseconds; None: there is none. sides: of a
     join, while its query is bound; merged: columns of USING, which stand there once; same:
-    columns that it makes equal, each with the one to be read for both.
+    columns that it makes equal, each with the one to be read for both. emits: whether its
+    operator has an EMIT of its own. view: the name of the view that it is, unchanged.
     """
 
     base: Base
@@ -70,6 +72,8 @@ class Relation:
     sides: tuple[Side, ...] = ()
     merged: tuple[str, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
+    emits: bool = False
+    view: str = ""
 
     @property
     def stream(self) -> Stream | None:
@@ -143,6 +147,8 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
     stream = relation.stream
     assert stream is not None
     expr = relation.expression(name)
+    if stream.of and isinstance(expr, exp.Column):
+        return replace(relation, base=Scan(_retimed(stream, expr.name, span)))
     if stream.ts is not None and not (isinstance(expr, exp.Column) and expr.name == stream.ts):
         message = f"{name} is not the event time of {stream.name}"
         raise QueryError(message, span, legal=_spelled(relation, stream.ts))
@@ -155,6 +161,20 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
             message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)"
         )
     return replace(relation, base=Scan(replace(stream, ts=expr.name)))
+
+
+def _retimed(stream: Stream, name: str, span: Span) -> Stream:
+    """A derived stream by another of its event times."""
+    behind = delay_in(stream, name)
+    type_ = next(column.type for column in stream.columns if column.name == name)
+    if behind is not None and type_ == TIMESTAMP:
+        return replace(stream, ts=name, delay=behind)
+    timed = [c.name for c in stream.columns if delay_in(stream, c.name) is not None]
+    message = f"{name} is no event time of {stream.name}"
+    if not timed:
+        message = f"{message}, which carries none"
+    legal = ", ".join(timed) or "window_time, window_end or the event-time column in its SELECT"
+    raise QueryError(message, span, legal=legal)
 
 
 def _spelled(relation: Relation, ts: str) -> str:

@@ -10,18 +10,20 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, windows
+from sqlwin.sql.cascades import cascaded
 from sqlwin.sql.cql import unwrapped
+from sqlwin.sql.derived import derived, limited
 from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
 from sqlwin.sql.items import Item, items
 from sqlwin.sql.joins import joined
 from sqlwin.sql.overs import has_over, over
-from sqlwin.sql.policies import refuse_all
-from sqlwin.sql.ranks import over_sessions
+from sqlwin.sql.policies import emits, refuse_all
+from sqlwin.sql.ranks import of_windows, over_sessions
 from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import Expr, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
-from sqlwin.sql.sources import Known, bind_from, narrowed, timed
+from sqlwin.sql.sources import Known, View, bind_from, narrowed, timed
 from sqlwin.sql.ttl import of_hints
 from sqlwin.sql.window_calls import is_window_function, of_group
 from sqlwin.sql.windows import Window, refused
@@ -38,8 +40,10 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
     known = known.inner()
+    known.early = known.early or _early(select.policies)
     for name, cte in select.ctes:
-        known.views[name.text.lower()] = bind_select(cte, known)
+        known.views[name.text.lower()] = View(cte, known.inner(), bind_select)
+        known.relation(name)
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
     if select.relation.joins:
@@ -51,13 +55,31 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         _same_window(tree, run, select.group)
     if window is None:
         window = _whole(select, made, group)
-    elif _bare(select, window, made, group):
+        if window is not None or _over_rows(select, relation, made):
+            relation = derived(limited(relation, select.where), known)
+        if window is not None:
+            relation, window = cascaded(relation, window, made, group)
+    elif given is None:  # one in FROM is timed there
+        relation = derived(relation, known)
+    if window is not None and _bare(select, window, made, group):
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
         return bind_select(_inward(select), known)
-    if window is not None and given is None:  # one in FROM is timed there
+    if window is not None and given is None:
         relation = timed(relation, window)
-    return replace(_bound(select, relation, window, made, group), ttl=ttl)
+    bound = _bound(select, relation, window, made, group)
+    if bound.base is not relation.base:
+        bound = replace(bound, emits=relation.emits or emits(select.policies))
+    return replace(bound, ttl=ttl)
+
+
+def _early(given: ast.Policies) -> bool:
+    return given.early is not None or given.changes is not None
+
+
+def _over_rows(select: ast.Select, relation: Relation, made: list[Item]) -> bool:
+    """Whether OVER calls go over the rows of the relation, not over those of each window."""
+    return has_over(made, select.qualify) and not of_windows(select, relation, made)
 
 
 def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
@@ -130,9 +152,9 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
         _refuse_rows(select, window, made)
     if not ungrouped(select, window, made, group):
         return False
+    if window.group is not None and not window.counts:
+        return False  # the rows of each window, ranked or not
     if has_over(made, select.qualify):
-        if window.group is not None and not window.counts:
-            return False  # ranks of the rows of each window
         message = "OVER and a window of the stream in one query are not supported yet"
         legal = "ranks of the rows of a window of TUMBLE, HOP or CUMULATE; or OVER alone"
         raise QueryError(message, window.span, legal=legal)
@@ -160,7 +182,7 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
     columns = tuple(
         (item.name, relation.below(scope.resolved(item.tree, item.run)), item.run) for item in made
     )
-    return replace(relation, columns=columns, names=(), sides=(), merged=())
+    return replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
 
 
 # --- windows in GROUP BY ------------------------------------------------------------

@@ -25,17 +25,15 @@ from sqlwin.plan.facts import (
     counts,
     operator_of,
     scans,
+    sources_of,
     streams_of,
     window_policy,
+    with_policy,
 )
 from sqlwin.plan.nodes import (
-    Filter,
     Join,
     Node,
-    OverAggregate,
-    Project,
     Scan,
-    StaticScan,
     TopN,
     WindowAggregate,
     WindowRank,
@@ -165,7 +163,7 @@ def with_ttl(plan: Node, hint: int | None, settings: Mapping[str, Any]) -> Node:
             raise QueryError(message, legal="a query with a window, GROUP BY or OVER")
         return plan
     given = dict(settings)
-    for stream in streams_of(window):
+    for stream in sources_of(window):
         given |= options(dict(stream.options))
     if hint is not None:
         given["length"] = hint
@@ -210,14 +208,6 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
         raise QueryError(message, legal="PARTITION BY or GROUP BY a key, or RETAIN a duration")
 
 
-def placed(node: Node, ttl: Ttl) -> Node:
+def placed(plan: Node, ttl: Ttl) -> Node:
     """The plan, the policy of its window, or of all its joins, with the TTL."""
-    if isinstance(node, Scan | StaticScan):
-        return node
-    if isinstance(node, Join):
-        policy = replace(node.policy, ttl=ttl)
-        return replace(node, left=placed(node.left, ttl), policy=policy)
-    if isinstance(node, WindowAggregate | OverAggregate | TopN):
-        return replace(node, policy=replace(node.policy, ttl=ttl))
-    assert isinstance(node, Filter | Project | WindowRank)
-    return replace(node, input=placed(node.input, ttl))  # type: ignore[arg-type]
+    return with_policy(plan, lambda _, policy: replace(policy, ttl=ttl))

@@ -146,22 +146,22 @@ def specified(query: Query, derives: bool = False) -> Lowered:
         keys=() if isinstance(window, Scan) else _buckets(window),
         retain=None if isinstance(window, Scan) else _retain(window),
         timed=derives if isinstance(window, Scan) else not _counts(window),
-        carried=_carried(scan.stream, isinstance(window, Scan)),
+        carried=_carried(scan, isinstance(window, Scan)),
     )
     return Lowered(
         query=query,
         inputs=(read,),
-        operator=None if isinstance(window, Scan) else _kept(query, window, scan.stream, derives),
+        operator=None if isinstance(window, Scan) else _kept(query, window, scan, derives),
         having=having,
         output=_columns(above, top),
         derives=derives,
     )
 
 
-def _carried(stream: Stream, passes: bool) -> tuple[str, ...]:
-    if not stream.of:
+def _carried(scan: Scan, passes: bool) -> tuple[str, ...]:
+    if not scan.stream.of:
         return ()
-    return CHANGE if passes else (WEIGHT,) if changing(stream) else ()
+    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
 
 
 def _joined(query: Query, derives: bool) -> Lowered:
@@ -222,18 +222,19 @@ def _buckets(window: Window) -> tuple[str, ...]:
     return inner.partition if isinstance(inner, TopN) else bucket_keys(inner)
 
 
-def _kept(query: Query, window: Window, stream: Stream, derives: bool) -> Operator:
+def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
     """The operator, and what its TTL makes it forget."""
-    operator, ttl = _operator(query, window, stream, derives), _policy(window).ttl
+    operator, ttl = _operator(query, window, scan, derives), _policy(window).ttl
     return operator if ttl is None else Forgetting(operator, ttl, bucket_keys(window))
 
 
 def _operator(
-    query: Query, window: Window, stream: Stream, derives: bool
+    query: Query, window: Window, scan: Scan, derives: bool
 ) -> ReferenceOperator | ReferenceTopN:
     carried = polars_schema(_input(window).schema)
     filtered = any(isinstance(node, Filter) for node in _until(query.plan, _is_window)[0])
-    withdraw = filtered or derives or changing(stream)
+    withdraw = filtered or (derives and changing(query.plan)) or changing(scan)
+    stream = scan.stream
     if isinstance(window, TopN):
         return ReferenceTopN(_top(window, stream.name, carried, withdraw))
     buckets = _buckets(window)
