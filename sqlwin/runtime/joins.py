@@ -40,12 +40,13 @@ class Condition:
 def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin:
     """withdraw: a filter above wants both sides of a change."""
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
+    weighted = [changing(side) for side in (join.left, join.right)]
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
         width = slice_width(_retained(join))
-        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw)
+        named = {"weighted": any(weighted)}
+        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw, **named)
     width = slice_width(_reach(join.match) + _retained(join))
-    weighted = [changing(side) for side in (join.left, join.right)]
     first = Side("left", left, join.left_keys, join.match, width, join.large, weighted[0])
     mirrored = join.match.mirrored
     second = Side("right", right, join.right_keys, mirrored, width, join.large, weighted[1])
