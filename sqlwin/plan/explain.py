@@ -1,5 +1,8 @@
 """What a query will do, in words that do not change from run to run.
 
+The stage that answers comes first, then what it reads, each derived stream before those
+that it is made of.
+
 Operator, window, keys and aggregates; stores and the layout of message keys, as
 in SAMZA-552's table; policies, lateness and retention; how ties go; and a
 warning where all rows meet in one place, or where state grows without end.
@@ -14,7 +17,9 @@ from sqlwin.plan import explain_joins
 from sqlwin.plan.cautions import cautions
 from sqlwin.plan.facts import (
     Unranked,
+    changing,
     counts,
+    derived_streams,
     join_of,
     keeps_messages,
     streams_of,
@@ -35,7 +40,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.plan.policy_lines import early, kept, late, retention, ties
+from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
 from sqlwin.schema import type_name
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
@@ -54,9 +59,25 @@ def _query(query: Query) -> Iterator[str]:
     yield f"Output: {query.sink.name if query.sink else 'screen'}"
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
-    yield from _tree(query.plan)
-    join = join_of(query.plan)
-    yield from explain_joins.facts(join) if join is not None else _windowed(query.plan)
+    yield from _stage(query.plan)
+    for stream in reversed(derived_streams(query.plan)):
+        yield f"Derived stream: {_derived(stream)}"
+        for plan in stream.of:
+            yield from _stage(plan)
+
+
+def _stage(plan: Node) -> Iterator[str]:
+    yield from _tree(plan)
+    join = join_of(plan)
+    yield from explain_joins.facts(join) if join is not None else _windowed(plan)
+
+
+def _derived(stream: Stream) -> str:
+    """Its event time, and whether its rows are what was told once and for all."""
+    time = "no event time" if stream.ts is None else f"event time {stream.ts}"
+    changing_ = any(changing(plan) for plan in stream.of)
+    told = "rows are withdrawn and replaced" if changing_ else "each row is told once"
+    return f"{stream.name}; {time}; {told}"
 
 
 def _windowed(plan: Node) -> Iterator[str]:
@@ -97,7 +118,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     never = "never: messages are counted as they come"
     yield f"Late: {never if counts(window) else late(policy)}"
     if not counts(window):
-        yield f"Watermark: {stream.ts} less {format_duration(stream.delay)}"
+        if stream.ts is not None:
+            yield f"Watermark: {watermark(stream)}"
         yield f"Retention: {retention(policy)}"
     yield from kept(policy)
 

@@ -1,6 +1,4 @@
 """EXPLAIN of joins: which rows pair, what is kept of each side by which key, what is sent when.
-
-A join whose input is a join is told after it.
 """
 
 from __future__ import annotations
@@ -8,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.facts import counts, join_of, scans, streams_of
+from sqlwin.plan.facts import counts, lateness, scans, streams_of
+from sqlwin.plan.cautions import never_settled
 from sqlwin.plan.nodes import Join, Scan
-from sqlwin.plan.policy_lines import early, kept, late, retention, ties
+from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
 from sqlwin.policies import Early, Policy
 from sqlwin.windows import AsOf, Unit
 
@@ -25,18 +24,14 @@ NEAREST = {
 def facts(join: Join) -> Iterator[str]:
     """What is told of a query that reads a join, from its operator on."""
     yield from _facts(join)
-    inner = join_of(join.left)
-    while inner is not None:
-        yield from _facts(inner)
-        inner = join_of(inner.left)
     streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
     if not counts(join):
         for stream in streams:
-            delay = format_duration(stream.delay)
-            yield f"Watermark: of {stream.name} {stream.ts} less {delay}"
+            if stream.ts is not None:
+                yield f"Watermark: of {stream.name} {watermark(stream)}"
     for stream in streams:
         yield f"Ties: of {stream.name} {ties(stream)}"
-    yield from (f"Warning: {caution}" for caution in _all_cautions(join))
+    yield from (f"Warning: {caution}" for caution in _cautions(join))
 
 
 def _facts(join: Join) -> Iterator[str]:
@@ -168,15 +163,6 @@ _PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "a
 """The sides whose rows are sent without a match."""
 
 
-def _all_cautions(join: Join | None) -> Iterator[str]:
-    """Of each join, each warning once."""
-    told: dict[str, None] = {}
-    while join is not None:
-        told |= dict.fromkeys(_cautions(join))
-        join = join_of(join.left)
-    yield from told
-
-
 def _cautions(join: Join) -> Iterator[str]:
     if not join.left_keys and not join.static:
         yield "the join has no equality, so all rows go to one bucket and each meets all others"
@@ -185,6 +171,8 @@ def _cautions(join: Join) -> Iterator[str]:
         yield f"rows of {_named(join)} are kept for ever, so state grows until {remedy} is given"
         if any(side in _PADDED.get(join.kind, ()) for side in join.unbounded):
             yield "a row is certain to have no match only at the end of input, for no window ends"
+    elif not _bounded(join) and not counts(join) and not join.static:
+        yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
     if isinstance(join.match, AsOf) and join.match.backward and join.policy.ttl is None:
         (stream,) = streams_of(join.right)
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"

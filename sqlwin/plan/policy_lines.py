@@ -35,7 +35,17 @@ def retention(policy: Policy) -> str:
     return ", or ".join(kept) or "for ever"
 
 
+def watermark(stream: Stream) -> str:
+    """What it goes by; that of a derived stream follows what it is made of."""
+    if not stream.of:
+        return f"{stream.ts} less {format_duration(stream.delay)}"
+    behind = f", less {format_duration(stream.delay)}" if stream.delay else ""
+    return f"{stream.ts}, as below {stream.name}{behind}"
+
+
 def ties(stream: Stream) -> str:
+    if stream.of:
+        return "by what identifies a row of the derived stream"
     if stream.offset is None:
         return "by source position"
     return f"by OFFSET {stream.offset}{' (trusted: no duplicates)' if stream.trusted else ''}"

@@ -26,6 +26,7 @@ from sqlwin.plan.settings import SETTINGS
 from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
+from sqlwin.sql.derived import derived
 from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
 from sqlwin.sql.registered import checked
@@ -157,6 +158,9 @@ def _describe(binding: Binding, statement: ast.DescribeOf) -> None:
         return
     relation = binding.known.relation(statement.name)
     stream = binding.known.streams.get(key)
+    if stream is None:
+        made = derived(relation, binding.known).stream
+        stream = made if made is not None and made.of else None
     binding.answers.append(Describe(statement.name.text, relation.schema(), stream))
 
 

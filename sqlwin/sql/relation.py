@@ -61,6 +61,7 @@ class Relation:
     join, while its query is bound; merged: columns of USING, which stand there once; same:
     columns that it makes equal, each with the one to be read for both. emits: whether its
     operator has an EMIT of its own. view: the name of the view that it is, unchanged.
+    reads: what FROM calls that which its operator, and those before it, read.
     """
 
     base: Base
@@ -74,6 +75,7 @@ class Relation:
     same: tuple[tuple[str, str], ...] = ()
     emits: bool = False
     view: str = ""
+    reads: tuple[str, ...] = ()
 
     @property
     def stream(self) -> Stream | None:

@@ -46,7 +46,9 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         known.relation(name)
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
+    reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
     if select.relation.joins:
+        relation = replace(relation, ttl=ttl)
         select = replace(select, where=None, policies=ast.Policies())
     window, group = _group_window(select, given)
     runs = unwrapped(select.items)
@@ -70,7 +72,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     bound = _bound(select, relation, window, made, group)
     if bound.base is not relation.base:
         bound = replace(bound, emits=relation.emits or emits(select.policies))
-    return replace(bound, ttl=ttl)
+    return replace(bound, ttl=ttl, reads=reads)
 
 
 def _early(given: ast.Policies) -> bool:

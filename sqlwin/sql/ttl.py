@@ -142,7 +142,7 @@ def of_hints(select: ast.Select, relation: Relation) -> int | None:
     found, base = relation.ttl, relation.base
     node = base.top if isinstance(base, OpenTop) else base
     read = [stream.name for stream in streams_of(node)]
-    names = list(dict.fromkeys((*relation.names, *read)))
+    names = list(dict.fromkeys((*relation.names, *relation.reads, *read)))
     for stream, micros_ in select.ttl:
         if stream.text.lower() not in [name.lower() for name in names]:
             message = f"STATE_TTL names {stream.text}, which this query does not read"
