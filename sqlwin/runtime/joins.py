@@ -44,8 +44,8 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin:
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
         width = slice_width(_retained(join))
-        named = {"weighted": any(weighted)}
-        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw, **named)
+        rest = (join.kind, join.policy, width, withdraw)
+        return AsOfJoin.of(join.match, *sides, *rest, weighted=any(weighted))
     width = slice_width(_reach(join.match) + _retained(join))
     first = Side("left", left, join.left_keys, join.match, width, join.large, weighted[0])
     mirrored = join.match.mirrored

@@ -139,7 +139,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
             came = read(path, number, stream)
         at = number * ROWS_IN_A_FILE
         for query in range(len(program.queries)):
-            told = []
+            told: list[pl.DataFrame] = []
             for stage in readers(program, query, stream):
                 packer = packers[stage]
                 watermark = _hint(reading.watermarks, packer, stream.name)
@@ -170,13 +170,14 @@ def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
         stream = streams[next(iter(streams)) if step.stream is None else step.stream]
         told: list[pl.DataFrame] = []
         for stage in program.stages(query):
-            packer, marks = Packer(program, stage), Marks()
+            packer = Packer(program, stage)
+            marks: Marks = {}
             reads = stream.name in packer.lowered.streams
             if reads and step.rows is not None:
                 watermark = _hint(reading.watermarks, packer, stream.name)
                 came = decoded(step.rows, step.first, stream, watermark)
                 taken = brought(program.fronts[stage], stream.name, came.rows, watermark)
-                marks = taken.marks
+                marks |= taken.marks
                 yield from packer.bring(0, taken)
                 yield from packer.flush()
                 told += [came.errors, taken.errors]
