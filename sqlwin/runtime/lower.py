@@ -160,7 +160,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     timed = (window is not None or derives) and not counted and stream.ts is not None
     functions = {function.name: function for function in query.functions}
     withdraw = _both_sides(query.plan, derives) or cut.having is not None or changing(cut.scan)
-    assembly = Assembly(stream.name, withdraw, functions)
+    assembly = Assembly(stream.name, withdraw, functions, changing(cut.scan))
     read = Input(
         stream=stream,
         where=cut.where,

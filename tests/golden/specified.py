@@ -248,7 +248,8 @@ def _operator(
             withdraw=withdraw,
             buckets=buckets,
             floor_of=_floor(_inner(window)),
-            once=not stream.trusted,
+            once=not stream.trusted and not stream.of,
+            weighted=changing(scan),
         )
     )
 
