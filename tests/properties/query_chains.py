@@ -1,7 +1,7 @@
 """Random queries over the results of random queries: windows, frames and groups of windows.
 
 What is below has corrections of its own, early and late, and the ones above are to end up
-as if it had answered once. It has the columns `k`, `n`, `x`, an event time `at` unless it
+as if it had answered once. It has the columns `k`, `n`, `x`, an event time `t` unless it
 is the whole stream, and some that name its rows.
 """
 
@@ -42,13 +42,13 @@ def grouped_below(draw: DrawFn) -> Below:
     window, where = draw(windowed()), draw(predicates())
     having = draw(st.sampled_from(["", " HAVING COUNT(*) > 1", " HAVING SUM(i) > 0"]))
     ours = (
-        f"SELECT k, window_start AS w, window_end AS e, window_time AS at, COUNT(*) AS n, "
+        f"SELECT k, window_start AS w, window_end AS e, window_time AS t, COUNT(*) AS n, "
         f"SUM(i) AS x FROM {window.source}{where} "
         f"GROUP BY k, window_start, window_end, window_time{having} {draw(by_hours())}"
     )
     last = "make_timestamptz(e - 1)"
     theirs = (
-        f"SELECT k, {', '.join(_named(window))}, {last} AS at, COUNT(*) AS n, SUM(i) AS x "
+        f"SELECT k, {', '.join(_named(window))}, {last} AS t, COUNT(*) AS n, SUM(i) AS x "
         f"FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e{having}"
     )
     return Below(ours, theirs, ("k", "w", "e"))
@@ -62,7 +62,7 @@ def _named(window: Windowed) -> list[str]:
 def rows_below(draw: DrawFn) -> Below:
     frame = f"RANGE INTERVAL '{draw(st.integers(0, 6))}' SECOND PRECEDING"
     where, over = draw(predicates()), f"OVER (PARTITION BY k ORDER BY ts {frame})"
-    made = f"SELECT id, k, ts AS at, COUNT(*) {over} AS n, SUM(i) {over} AS x FROM s{where}"
+    made = f"SELECT id, k, ts AS t, COUNT(*) {over} AS n, SUM(i) {over} AS x FROM s{where}"
     return Below(f"{made} {draw(by_hours())}", made, ("id",))
 
 
@@ -70,7 +70,7 @@ def rows_below(draw: DrawFn) -> Below:
 def both_below(draw: DrawFn) -> Below:
     """UNION ALL of two of one kind; which of them a row is from names it too."""
     one, other = draw(grouped_below()), draw(grouped_below())
-    names = [*one.known, "at", "n", "x"]
+    names = [*one.known, "t", "n", "x"]
     ours, theirs = (
         f"SELECT 0 AS part, {', '.join(names)} FROM ({first}) UNION ALL "
         f"SELECT 1, {', '.join(names)} FROM ({second})"
@@ -89,17 +89,17 @@ def whole_below(draw: DrawFn) -> Below:
 @st.composite
 def windows_of(draw: DrawFn, below: Below) -> Question:
     window, keys, made = draw(windowed()), draw(st.sampled_from(KEYS)), draw(_made())
-    source = window.source.replace("TABLE s, DESCRIPTOR(ts)", f"TABLE ({below.ours}), DESCRIPTOR(at)")
+    source = window.source.replace("TABLE s, DESCRIPTOR(ts)", f"TABLE ({below.ours}), DESCRIPTOR(t)")
     by = [*keys, "window_start", "window_end"]
     select = f"SELECT {listed(by, made)}\nFROM {source}\nGROUP BY {', '.join(by)}"
-    rows = f"(SELECT *, epoch_us(at) AS us FROM ({below.theirs}))"
+    rows = f"(SELECT *, epoch_us(t) AS us FROM ({below.theirs}))"
     batch = (
         f"SELECT {listed([*keys, *window.bounds], made)} "
         f"FROM ({window.unnested.format(where='').replace('FROM s', f'FROM {rows}')}) "
         f"GROUP BY {', '.join([*keys, 'w', 'e'])}"
     )
     if "w" in below.known:  # those of the rows would hide the ones of the window
-        batch = batch.replace("SELECT *, epoch_us(at)", "SELECT * EXCLUDE (w, e), epoch_us(at)")
+        batch = batch.replace("SELECT *, epoch_us(t)", "SELECT * EXCLUDE (w, e), epoch_us(t)")
     return Question(select, batch, len(by))
 
 
@@ -109,7 +109,7 @@ def frames_of(draw: DrawFn, below: Below) -> Question:
     end = f"INTERVAL '{ahead}' SECOND FOLLOWING" if ahead else "CURRENT ROW"
     keys = draw(st.sampled_from(["", "PARTITION BY k "]))
     frame = f"RANGE BETWEEN INTERVAL '{back}' SECOND PRECEDING AND {end}"
-    over = f"OVER ({keys}ORDER BY at {frame})"
+    over = f"OVER ({keys}ORDER BY t {frame})"
     made = [f"{call} {over}" for call in draw(_made()) if "FILTER" not in call]
     made = made or [f"COUNT(*) {over}"]
     select = f"SELECT {listed(list(below.known), made)}\nFROM ({below.ours})"
