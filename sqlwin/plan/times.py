@@ -35,7 +35,6 @@ from dataclasses import dataclass, replace
 
 from sqlwin.plan.joins import HALVES
 from sqlwin.plan.nodes import (
-    Filter,
     Join,
     Node,
     OverAggregate,
@@ -159,8 +158,10 @@ def _last(plan: Project, name: str) -> Edge | None:
     if len(scalar.inputs) != 1 or scalar.is_column:
         return None
     found = edge(plan.input, scalar.inputs[0])
-    if found is None or found.kind == "time" or (
-        found.kind == "start" and isinstance(found.window, Cumulate)
+    if (
+        found is None
+        or found.kind == "time"
+        or (found.kind == "start" and isinstance(found.window, Cumulate))
     ):
         return None
     return found if scalar.duckdb == last_instant(scalar.inputs[0], found).duckdb else None
