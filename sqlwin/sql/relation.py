@@ -15,6 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.plan.facts import join_of
 from sqlwin.plan.nodes import (
     Filter,
     Join,
@@ -28,7 +29,6 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.plan.facts import join_of
 from sqlwin.plan.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast

@@ -61,7 +61,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     bound = _bound(select, relation, window, made, group)
     if bound.base is not relation.base:
         bound = replace(bound, emits=relation.emits or emits(select.policies))
-    return replace(bound, ttl=ttl, reads=reads)
+    return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
 
 
 def _inside(select: ast.Select, known: Known) -> Known:

@@ -256,7 +256,6 @@ def test_a_static_table_is_described() -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        (f"SELECT o.id FROM orders o JOIN shipments s {ON} JOIN orders p {ON}", "joins of joins"),
         (f"SELECT /*+ STATE_TTL('o' = '3 d') */ o.id FROM orders o JOIN shipments s {ON}", "a TTL"),
     ],
 )
