@@ -117,8 +117,9 @@ def test_by_whatever_name(group: str) -> None:
 
 def test_a_cumulating_window_is_known_by_its_end() -> None:
     text = (
-        f"SELECT {{}}, SUM(n) AS n FROM (SELECT auction, {BOUNDS}, COUNT(*) AS n FROM CUMULATE("
-        f"TABLE bid, DESCRIPTOR(ts), 5 SECONDS, 20 SECONDS) GROUP BY auction, {BOUNDS}) GROUP BY {{}}"
+        f"SELECT {{}}, SUM(n) AS n FROM (SELECT auction, {BOUNDS}, COUNT(*) AS n "
+        "FROM CUMULATE(TABLE bid, DESCRIPTOR(ts), 5 SECONDS, 20 SECONDS) "
+        f"GROUP BY auction, {BOUNDS}) GROUP BY {{}}"
     )
     assert top(text.format("window_end", "window_end")).window == Hop(5 * SECOND, 5 * SECOND)
     assert top(text.format("window_start", "window_start")).window == Whole()
@@ -132,7 +133,7 @@ def test_a_last_instant_that_is_shown_is_used() -> None:
 def test_windows_again_and_again() -> None:
     once = f"SELECT {BOUNDS}, auction % 9 AS k, SUM(n) AS n FROM ({COUNTED}) GROUP BY 1, 2, 3"
     text = f"SELECT {BOUNDS}, MAX(n) AS n FROM ({once}) GROUP BY {BOUNDS}"
-    lower, upper = below(text)
+    _, upper = below(text)
     assert (upper.ts, upper.delay, upper.name) == ("window_time", 0, "query#2")
     made = operator_of(upper.of[0])
     assert isinstance(made, WindowAggregate)
@@ -344,8 +345,9 @@ def test_a_ttl_of_each_stage() -> None:
     assert policy(query(text).plan).ttl is None
     outer = text.replace("SELECT MAX", "SELECT /*+ STATE_TTL('q' = '1 h') */ MAX", 1)
     assert (ttl := policy(query(outer).plan).ttl) is not None and ttl.length == HOUR
-    for stage in (only("SET state.ttl = '1 d'; " + text).of[0], query("SET state.ttl = '1 d'; " + text).plan):
-        assert policy(stage).ttl is not None
+    said = "SET state.ttl = '1 d'; " + text
+    assert policy(only(said).of[0]).ttl is not None
+    assert policy(query(said).plan).ttl is not None
 
 
 def test_a_hint_beside_a_join_is_of_all_its_query_keeps() -> None:
