@@ -1,13 +1,12 @@
-"""EXPLAIN of joins: which rows pair, what is kept of each side by which key, what is sent when.
-"""
+"""EXPLAIN of joins: which rows pair, what is kept of each side by which key, what is sent when."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.facts import counts, lateness, scans, streams_of
 from sqlwin.plan.cautions import never_settled
+from sqlwin.plan.facts import counts, lateness, scans, streams_of
 from sqlwin.plan.nodes import Join, Scan
 from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
 from sqlwin.policies import Early, Policy

@@ -35,7 +35,6 @@ from dataclasses import dataclass, replace
 
 from sqlwin.plan.joins import HALVES
 from sqlwin.plan.nodes import (
-    Filter,
     Join,
     Node,
     OverAggregate,
@@ -77,17 +76,17 @@ def last_instant(column: str, edge: Edge) -> Scalar:
 def preferred(stream: Stream, among: Sequence[str] | None = None) -> str | None:
     """The event time of a derived stream of which nothing is said; None: it has none.
 
-    The last instant of a window, its end, what is carried, its beginning; of equals the first.
+    The last instant of a window, its end, what is carried, its beginning; of two such the one
+    that is less behind.
     """
+    names = [column.name for column in stream.columns if column.type == TIMESTAMP]
+    kinds = ("time", "end", "carried", "start")
     timed = [
-        column.name
-        for column in stream.columns
-        if column.type == TIMESTAMP
-        and (among is None or column.name in among)
-        and delay_in(stream, column.name) is not None
+        (kinds.index(_kind(stream, name)), behind, at, name)
+        for at, name in enumerate(names)
+        if (among is None or name in among) and (behind := delay_in(stream, name)) is not None
     ]
-    ranks = ("time", "end", "carried", "start")
-    return min(timed, key=lambda name: ranks.index(_kind(stream, name)), default=None)
+    return min(timed)[-1] if timed else None
 
 
 def _kind(stream: Stream, name: str) -> str:
@@ -159,8 +158,10 @@ def _last(plan: Project, name: str) -> Edge | None:
     if len(scalar.inputs) != 1 or scalar.is_column:
         return None
     found = edge(plan.input, scalar.inputs[0])
-    if found is None or found.kind == "time" or (
-        found.kind == "start" and isinstance(found.window, Cumulate)
+    if (
+        found is None
+        or found.kind == "time"
+        or (found.kind == "start" and isinstance(found.window, Cumulate))
     ):
         return None
     return found if scalar.duckdb == last_instant(scalar.inputs[0], found).duckdb else None

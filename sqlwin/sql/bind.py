@@ -21,18 +21,19 @@ from sqlwin.plan.nodes import (
     Stream,
 )
 from sqlwin.plan.optimizer import optimize
-from sqlwin.plan.stages import staged
 from sqlwin.plan.settings import SETTINGS
+from sqlwin.plan.stages import staged
 from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
+from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.derived import derived
 from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
+from sqlwin.sql.reading import read_often
 from sqlwin.sql.registered import checked
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View
-from sqlwin.sql.reading import read_often
 from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import PREFIX, options, with_ttl
 from sqlwin.sql.widening import widens
@@ -158,7 +159,7 @@ def _describe(binding: Binding, statement: ast.DescribeOf) -> None:
         return
     relation = binding.known.relation(statement.name)
     stream = binding.known.streams.get(key)
-    if stream is None:
+    if stream is None and not isinstance(relation.base, OpenTop):
         made = derived(relation, binding.known).stream
         stream = made if made is not None and made.of else None
     binding.answers.append(Describe(statement.name.text, relation.schema(), stream))

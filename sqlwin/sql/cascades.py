@@ -73,8 +73,8 @@ def _edges(
 
 def _with_last_instant(stream: Stream, name: str, edge: Edge) -> Stream:
     """The stream by the last instant of its windows, a column of its own if it has none."""
-    known = (c.name for c in stream.columns if edge_in(stream, c.name) == replace(edge, kind="time"))
-    shown = next(known, None)
+    time = replace(edge, kind="time")
+    shown = next((c.name for c in stream.columns if edge_in(stream, c.name) == time), None)
     if shown is not None:
         return timed_as(stream, shown)
     last = "window_time"

@@ -48,9 +48,7 @@ class Input:
         return frozenset(name for name, _, _ in self.relation.columns)
 
 
-def inputs(
-    source: ast.From, known: Known, bind: Bind, where: ast.Run | None
-) -> list[Input]:
+def inputs(source: ast.From, known: Known, bind: Bind, where: ast.Run | None) -> list[Input]:
     """In the order of the text. where: the condition of the query, of which each input takes
     the bound of its rank, where it has one."""
     given = [source, *(join.right for join in source.joins)]
@@ -78,14 +76,12 @@ def _span(source: ast.From) -> Span:
     return source.source.span if source.alias is None else source.alias.span
 
 
-def _read(
-    source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | None
-) -> Relation:
-    if isinstance(source.source, ast.Call):
-        message = "the rows of a window function are joined as a query in FROM"
-        span = source.source.function.span
-        raise QueryError(message, span, legal="(SELECT * FROM TUMBLE(…)) AS a JOIN …")
-    relation = read(source.source, known, bind)
+def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | None) -> Relation:
+    value = source.source
+    if isinstance(value, ast.Call):
+        star = ast.Run("*", "*", value.function.span)
+        value = ast.Select((star,), ast.From(value), value.function.span)
+    relation = read(value, known, bind)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
     relation = derived(limited(relation, where), known)
@@ -109,8 +105,8 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Frame | N
     if spec is None:
         return relation, None
     if isinstance(spec, ast.KsqlWindow):
-        message = "a join of windowed queries names each as a query in FROM"
-        raise QueryError(message, spec.span, legal=f"streams, each with {LEGAL_WINDOW}")
+        message = "rows of a window are joined as a query in FROM"
+        raise QueryError(message, spec.span, legal=f"FROM TUMBLE(…) a JOIN …; {LEGAL_WINDOW}")
     if isinstance(relation.base, StaticScan):
         raise QueryError("a static table has no window", spec.span, legal="the table alone")
     if spec.partition:
@@ -135,7 +131,7 @@ def _alike(
     if len(rows) < len(told):
         message = "one window of this join counts messages, another one time"
         raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
-    if len(given) > 2 or any(not isinstance(relation.base, Scan) for relation in relations):
+    if len(given) > 2 or any(r.stream is None or r.stream.of for r in relations):
         message = "a window in ROWS joins two streams: rows that are joined have no number"
         raise QueryError(message, rows[0].span, legal="a window in RANGE")
 

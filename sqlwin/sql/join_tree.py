@@ -153,6 +153,14 @@ def apart(tree: Tree, name: str, ts: str) -> Range:
     return low, high
 
 
+def absent(tree: Tree) -> frozenset[str]:
+    """The columns that are NULL where a row is padded."""
+    if isinstance(tree, Leaf):
+        return frozenset()
+    padded = {"left": tree.right.names, "right": tree.left.names, "full": tree.names}
+    return absent(tree.left) | padded.get(tree.kind, frozenset())
+
+
 def _plus(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 

@@ -13,7 +13,7 @@ from sqlwin.errors import QueryError
 from sqlwin.instants import format_duration
 from sqlwin.sql import ast
 from sqlwin.sql.join_inputs import Input
-from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree
+from sqlwin.sql.join_tree import Leaf, Pair, Term, absent
 from sqlwin.sql.nearness import Near, greatest, least
 from sqlwin.sql.scalars import Expr, column
 from sqlwin.windows import Unit
@@ -35,7 +35,7 @@ def windowed(pair: Pair, within: ast.Within | None) -> None:
         if isinstance(pair.left, Leaf):
             pair.high = left.frame.preceding
         else:
-            pair.times.append(_ahead(pair, left, left.frame.preceding))
+            _ahead(pair, left, left.frame.preceding)
     if within is not None:
         _within(pair, within)
 
@@ -50,8 +50,11 @@ def _refuse(pair: Pair) -> None:
             raise QueryError(f"{message}: no window here", each.span, legal="no OVER (…)")
 
 
-def _ahead(pair: Pair, left: Input, most: int) -> tuple[Near, Term]:
-    """Of a stream in a join on the left: how far the right row may be ahead of its row."""
+def _ahead(pair: Pair, left: Input, most: int) -> None:
+    """Of a stream in a join on the left: how far the right row may be ahead of its row.
+
+    A row that is absent lets it be anywhere.
+    """
     right = pair.right.input
     if left.ts is None or right.ts is None:
         without = left if left.ts is None else right
@@ -61,17 +64,12 @@ def _ahead(pair: Pair, left: Input, most: int) -> tuple[Near, Term]:
     tree: Expr = exp.LTE(
         this=column(right.ts), expression=exp.Add(this=column(left.ts), expression=length)
     )
-    if _padded(pair.left):
-        absent = exp.Is(this=column(left.ts), expression=exp.Null())
-        tree = exp.or_(absent, tree)
-    return Near(left.ts, right.ts, None, most), Term(tree, ast.Run("", "", left.span), left.span)
-
-
-def _padded(tree: Tree) -> bool:
-    """Whether rows may have no event time of some input."""
-    if isinstance(tree, Leaf):
-        return False
-    return tree.kind in ("left", "right", "full") or _padded(tree.left)
+    run = ast.Run("", "", left.span)
+    if left.ts in absent(pair.left):
+        nothing = exp.Is(this=column(left.ts), expression=exp.Null())
+        pair.residual.append(Term(exp.or_(nothing, tree), run, left.span))
+        return
+    pair.times.append((Near(left.ts, right.ts, None, most), Term(tree, run, left.span)))
 
 
 def _within(pair: Pair, within: ast.Within) -> None:

@@ -32,7 +32,6 @@ from sqlwin.sql.signatures import ANALYTIC
 from sqlwin.sql.sources import stream_time
 from sqlwin.windows import Frame
 
-
 Order = tuple[Key, ...]
 
 
@@ -80,7 +79,8 @@ def _refuse_other(before: Relation, after: Relation, first: Order, order: Order)
     assert was is not None and made is not None
     if order is not first and order and was.ts != made.ts:
         message = f"another call here is ordered by {was.ts}"
-        raise QueryError(message, order[0].run.span, legal=f"ORDER BY {was.ts} in all, or {made.ts}")
+        legal = f"ORDER BY {was.ts} in all, or {made.ts}"
+        raise QueryError(message, order[0].run.span, legal=legal)
 
 
 def _framed(

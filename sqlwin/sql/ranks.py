@@ -54,8 +54,9 @@ class Ranks:
         """The name of the rank's column. free: a name that nothing has."""
         assert call.over is not None
         if call.function.name not in RANKS:
-            message = "windows over windows are not supported yet"
-            raise QueryError(message, place(node, run), legal=f"ranks of one window: {EXAMPLE}")
+            message = "beside a window, OVER is for ranks of its results"
+            legal = f"the windowed query in FROM, OVER in a query around it; here {EXAMPLE}"
+            raise QueryError(message, place(node, run), legal=legal)
         spec = opened(call.over, self.named)
         refuse_frame(spec, call, EXAMPLE)
         made = (
@@ -87,8 +88,8 @@ class Ranks:
 
 def over_sessions(span: Span) -> QueryError:
     """A session that grows leaves its rank to another."""
-    message = "OVER calls above sessions, ranks among them, are not supported yet"
-    return QueryError(message, span, legal="ranks of windows of TUMBLE, HOP or CUMULATE")
+    message = "OVER beside a session is not supported yet"
+    return QueryError(message, span, legal="the sessions in FROM, OVER in a query around them")
 
 
 def _name(tree: Expr, run: ast.Run) -> str:
@@ -116,15 +117,17 @@ def _refuse_across(base: WindowAggregate, partition: tuple[str, ...], spec: ast.
 
 
 def _names_the_window(base: WindowAggregate, partition: tuple[str, ...]) -> bool:
-    """By its edges, or by those of the windows that it is of."""
-    window, kinds = base.window, {"end"}
-    if isinstance(window, Hop):
-        kinds = {"start", "end"}
-    elif not isinstance(window, Cumulate):
+    """By an edge that no other window has, its own or of the windows that it is of."""
+    window = base.window
+    if not isinstance(window, Hop | Cumulate):
         return True
     edges = [edge(base, name) for name in partition if name in (*base.keys, *EDGES)]
-    own = [e for e in edges if e is not None and window in (e.window, cascade(e.window))]
-    return kinds <= {e.kind for e in own}
+    return any(
+        (found.kind != "start" or isinstance(found.window, Hop))
+        and window in (found.window, cascade(found.window))
+        for found in edges
+        if found is not None
+    )
 
 
 # --- around a windowed query ---------------------------------------------------------------
@@ -170,7 +173,6 @@ def over_windows(select: ast.Select, relation: Relation, items: Sequence[Item]) 
     """`relation`: a windowed query."""
     base = relation.base
     assert isinstance(base, WindowAggregate)
-    refuse_filtered(relation.predicate, relation.predicate_run)
     refuse_all(select.policies, "this query has no window of its own to emit or retain")
     binding = OfWindows(Scope(relation), named_windows(select))
     binding.ranks = Ranks(binding.named, binding.over)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.plan.facts import join_of
 from sqlwin.plan.nodes import (
     Filter,
     Join,
@@ -175,7 +176,10 @@ def _retimed(stream: Stream, name: str, span: Span) -> Stream:
     message = f"{name} is no event time of {stream.name}"
     if not timed:
         message = f"{message}, which carries none"
-    legal = ", ".join(timed) or "window_time, window_end or the event-time column in its SELECT"
+    joined = any(join_of(plan) is not None for plan in stream.of)
+    lacking = "bounds of both event times in its join, or a RETAIN" if joined else ""
+    lacking = lacking or "window_time, window_end or the event-time column in its SELECT"
+    legal = ", ".join(timed) or lacking
     raise QueryError(message, span, legal=legal)
 
 

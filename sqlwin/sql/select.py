@@ -32,6 +32,7 @@ LEGAL = {
     "SELECT DISTINCT": "GROUP BY inside a window",
     "ORDER BY": "no ORDER BY: rows come as windows close",
     "LIMIT": "no LIMIT: a stream does not end",
+    "UNION": "UNION ALL; and GROUP BY around it for what UNION makes one",
 }
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 
@@ -39,11 +40,7 @@ _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 def bind_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
-    known = known.inner()
-    known.early = known.early or _early(select.policies)
-    for name, cte in select.ctes:
-        known.views[name.text.lower()] = View(cte, known.inner(), bind_select)
-        known.relation(name)
+    known = _inside(select, known)
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
     reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
@@ -55,33 +52,50 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     made = items(runs, relation, _starred(window))
     for tree, run in _above_window(select, made):
         _same_window(tree, run, select.group)
-    if window is None:
-        window = _whole(select, made, group)
-        if window is not None or _over_rows(select, relation, made):
-            relation = derived(limited(relation, select.where), known)
-        if window is not None:
-            relation, window = cascaded(relation, window, made, group)
-    elif given is None:  # one in FROM is timed there
-        relation = derived(relation, known)
+    if given is None:
+        relation, window = _rows(select, relation, known, window, made, group)
     if window is not None and _bare(select, window, made, group):
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
         return bind_select(_inward(select), known)
-    if window is not None and given is None:
-        relation = timed(relation, window)
     bound = _bound(select, relation, window, made, group)
     if bound.base is not relation.base:
         bound = replace(bound, emits=relation.emits or emits(select.policies))
-    return replace(bound, ttl=ttl, reads=reads)
+    return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _inside(select: ast.Select, known: Known) -> Known:
+    """What the query may name: its common table expressions, too."""
+    known = known.inner()
+    known.early = known.early or _early(select.policies)
+    for name, cte in select.ctes:
+        known.views[name.text.lower()] = View(cte, known.inner(), bind_select)
+        known.relation(name)
+    return known
+
+
+def _rows(
+    select: ast.Select,
+    relation: Relation,
+    known: Known,
+    window: Window | None,
+    made: list[Item],
+    group: Sequence[ast.Run],
+) -> tuple[Relation, Window | None]:
+    """What the query goes over, and by which window, where none is in FROM."""
+    own = window or _whole(select, made, group)
+    if own is None:
+        over_rows = has_over(made, select.qualify) and not of_windows(select, relation, made)
+        limited_ = limited(relation, select.where)
+        return derived(limited_, known) if over_rows else relation, None
+    relation = derived(limited(relation, select.where), known)
+    if window is None:
+        relation, own = cascaded(relation, own, made, group)
+    return timed(relation, own), own
 
 
 def _early(given: ast.Policies) -> bool:
     return given.early is not None or given.changes is not None
-
-
-def _over_rows(select: ast.Select, relation: Relation, made: list[Item]) -> bool:
-    """Whether OVER calls go over the rows of the relation, not over those of each window."""
-    return has_over(made, select.qualify) and not of_windows(select, relation, made)
 
 
 def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:

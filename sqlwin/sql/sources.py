@@ -37,8 +37,9 @@ class View:
         """As it is for a query with the settings of `reader`."""
         key = (reader.early, reader.shared, reader.large, tuple(reader.ttl.items()))
         if key not in self.made:
-            given = {"early": reader.early, "shared": reader.shared, "large": reader.large}
-            known = replace(self.known.inner(), ttl=reader.ttl, **given)
+            known = self.known.inner()
+            known.early, known.shared = reader.early, reader.shared
+            known.large, known.ttl = reader.large, reader.ttl
             self.made[key] = self.bind(self.select, known)
         return self.made[key]
 
@@ -172,6 +173,10 @@ def _numbered(relation: Relation, window: Window) -> Relation:
     """
     stream = relation.stream
     assert stream is not None
+    if stream.of:
+        message = f"a window in ROWS counts messages of a source, and {stream.name} is a result"
+        legal = "a window in RANGE; OVER (… ORDER BY … ROWS n PRECEDING) in the select list"
+        raise QueryError(message, window.span, legal=legal)
     count = dict(stream.options).get("partitions", "1")
     if int(count) > 1 and (window.session is not None or not window.partition):
         message = (

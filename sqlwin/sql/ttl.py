@@ -138,8 +138,9 @@ def _told(
 
 
 def of_hints(select: ast.Select, relation: Relation) -> int | None:
-    """The length that hints of a query, or of those in its FROM, give the state of `relation`."""
-    found, base = relation.ttl, relation.base
+    """The length that the hints of a query give the state of what it reads or keeps itself."""
+    found: int | None = None
+    base = relation.base
     node = base.top if isinstance(base, OpenTop) else base
     read = [stream.name for stream in streams_of(node)]
     names = list(dict.fromkeys((*relation.names, *relation.reads, *read)))

@@ -30,7 +30,8 @@ def united(parts: Sequence[Relation], union: ast.Union, known: Known) -> Relatio
     schemas = [part.schema() for part in parts]
     types = [_widest(union, at, schemas) for at in range(_width(union, schemas))]
     names = [name for name, _, _ in parts[0].columns]
-    alike = [_alike(part, names, types, schema) for part, schema in zip(parts, schemas, strict=True)]
+    pairs = zip(parts, schemas, strict=True)
+    alike = [_alike(part, names, types, schema) for part, schema in pairs]
     plans = tuple(stage(part, known) for part in alike)
     stream = timed_by_itself(Stream(UNION, alike[0].schema(), None, of=plans))
     columns = tuple((name, column(name), NOWHERE) for name in names)
@@ -65,8 +66,9 @@ def _widest(union: ast.Union, at: int, schemas: Sequence[Schema]) -> pa.DataType
 def _alike(
     part: Relation, names: Sequence[str], types: Sequence[pa.DataType], schema: Schema
 ) -> Relation:
-    columns = tuple(
-        (name, tree if own.type == type_ else exp.cast(tree, type_name(type_), dialect="spark"), run)
-        for name, type_, own, (_, tree, run) in zip(names, types, schema, part.columns, strict=True)
-    )
-    return replace(part, columns=columns)
+    columns = []
+    for name, wanted, own, (_, tree, run) in zip(names, types, schema, part.columns, strict=True):
+        if own.type != wanted:
+            tree = exp.cast(tree, type_name(wanted), dialect="spark")
+        columns.append((name, tree, run))
+    return replace(part, columns=tuple(columns))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import join_of
+from sqlwin.instants import format_duration
+from sqlwin.plan.facts import derived_streams, join_of
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Node, Query, Scan, StaticScan
 from sqlwin.sql import script
@@ -41,6 +42,16 @@ def _tree(node: Node, depth: int) -> list[str]:
         inputs = (node.input,)
     below = [text for each in inputs for text in _tree(each, depth + 1)]
     return ["  " * depth + line(node), *below]
+
+
+def stages(text: str) -> list[str]:
+    """The trees of all stages: derived streams from below, then the query itself."""
+    plan = query(text).plan
+    out = []
+    for stream in derived_streams(plan):
+        out.append(f"{stream.name}: {stream.ts} less {format_duration(stream.delay)}")
+        out += [line for below in stream.of for line in _tree(below, 1)]
+    return [*out, "answer:", *_tree(plan, 1)]
 
 
 def joined(text: str) -> str:

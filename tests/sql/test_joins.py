@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.plan.nodes import Join, Project
+from sqlwin.plan.facts import join_of
+from sqlwin.plan.lines import line
+from sqlwin.plan.nodes import Join, Project, Scan, Stream
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.windows import AsOf, JoinWindow, Unit
 from tests.sql.cases import HOUR, MINUTE, SECOND
-from tests.sql.joins import join, joined, query, tree
+from tests.sql.joins import join, joined, query, stages, tree
 
 ON = "ON o.id = s.id"
 UNBOUNDED = JoinWindow(Unit.RANGE, None, None)
@@ -243,8 +245,10 @@ def test_versions_one_after_the_other() -> None:
         "JOIN orders FOR SYSTEM_TIME AS OF o.ts p ON p.id = o.id"
     )
     made = join(text)
-    assert made.match == AsOf(">=") and isinstance(made.left, Project)
-    assert isinstance(made.left.input, Join) and made.left.input.match == AsOf(">=")
+    (lower,) = below(made).of
+    inner = join_of(lower)
+    assert inner is not None and inner.match == made.match == AsOf(">=")
+    assert (below(made).ts, below(made).delay) == ("o.ts", 0)
 
 
 def test_where_does_not_change_which_row_is_nearest() -> None:
@@ -328,36 +332,52 @@ def test_conditions_go_where_every_answer_stays(
 # --- more than two inputs -------------------------------------------------------------
 
 
-def test_three_inputs_are_left_deep() -> None:
+def below(made: Join) -> Stream:
+    """The derived stream on the left of a join."""
+    assert isinstance(made.left, Project) and isinstance(made.left.input, Scan)
+    return made.left.input.stream
+
+
+def test_three_inputs_are_joined_from_the_left() -> None:
     text = (
         "SELECT a.id, c.cost FROM orders a "
         "JOIN orders b ON a.product = b.product AND b.ts BETWEEN a.ts - INTERVAL 1 HOUR AND a.ts "
         "JOIN shipments c ON c.id = b.id AND c.at BETWEEN b.ts AND b.ts + INTERVAL '2' HOUR "
         "WHERE a.value > 1 AND b.value > 2"
     )
-    assert tree(text) == [
-        "Project `a.id` AS id, cost",
-        "  Join inner on [b.id = c.id] RANGE [-1 hour, 2 hours] "
-        "where at BETWEEN `b.ts` AND `b.ts` + INTERVAL '2' HOUR",
-        "    Project `a.id` AS a.id, `b.id` AS b.id, `b.ts` AS b.ts",
-        "      Join inner on [a.product = b.product] RANGE [-1 hour, 0]",
-        "        Project id AS a.id, product AS a.product",
-        "          Filter value > 1",
-        "            Scan orders",
-        "        Project id AS b.id, product AS b.product, ts AS b.ts",
-        "          Filter value > 2",
-        "            Scan orders",
-        "    Project id AS c.id, cost, at",
-        "      Scan shipments",
+    assert stages(text) == [
+        "a_b: b.ts less 1 hour",
+        "  Project `a.id` AS a.id, `b.id` AS b.id, `b.ts` AS b.ts",
+        "    Join inner on [a.product = b.product] RANGE [-1 hour, 0]",
+        "      Project id AS a.id, product AS a.product",
+        "        Filter value > 1",
+        "          Scan orders",
+        "      Project id AS b.id, product AS b.product, ts AS b.ts",
+        "        Filter value > 2",
+        "          Scan orders",
+        "answer:",
+        "  Project `a.id` AS id, cost",
+        "    Join inner on [b.id = c.id] RANGE [0, 2 hours]",
+        "      Project `a.id` AS a.id, `b.id` AS b.id",
+        "        Scan a_b",
+        "      Project id AS c.id, cost",
+        "        Scan shipments",
     ]
 
 
-def test_the_later_time_of_a_joined_row_needs_no_test() -> None:
+def test_bounds_of_two_event_times_meet_in_one_window() -> None:
+    """c is at most an hour after a, which is at most half an hour after b."""
     text = (
-        "SELECT a.id FROM orders a JOIN orders b ON a.id = b.id AND b.ts <= a.ts "
-        "JOIN shipments c ON c.id = a.id AND c.at BETWEEN a.ts AND a.ts + INTERVAL '2' HOUR"
+        "SELECT a.id FROM orders a JOIN orders b ON a.id = b.id "
+        "AND b.ts BETWEEN a.ts - INTERVAL '30' MINUTE AND a.ts "
+        "JOIN shipments c ON c.id = a.id AND c.at >= b.ts AND c.at <= a.ts + INTERVAL '1' HOUR"
     )
-    assert joined(text) == "Join inner on [a.id = c.id] RANGE [0, 2 hours]"
+    made = join(text)
+    assert below(made).ts == "b.ts"
+    assert line(made) == (
+        "Join inner on [a.id = c.id] RANGE [0, 1 hour 30 minutes] "
+        "where at <= `a.ts` + INTERVAL '1' HOUR"
+    )
 
 
 def test_a_comma_join_of_three_finds_its_equalities() -> None:
@@ -365,18 +385,22 @@ def test_a_comma_join_of_three_finds_its_equalities() -> None:
         "SELECT a.id FROM orders a, shipments b, products c "
         "WHERE a.id = b.id AND c.product = a.product AND b.at = a.ts AND maker = 'x'"
     )
-    assert tree(text) == [
-        "Project `a.id` AS id",
-        "  Join inner on [a.product = c.product] RANGE [unbounded, unbounded]",
-        "    Project `a.id` AS a.id, `a.product` AS a.product",
-        "      Join inner on [a.id = b.id, ts = at] RANGE [0, 0]",
-        "        Project id AS a.id, product AS a.product, ts",
-        "          Scan orders",
-        "        Project id AS b.id, at",
-        "          Scan shipments",
-        "    Project product AS c.product",
-        "      Filter maker = 'x'",
-        "        StaticScan products",
+    assert stages(text) == [
+        "a_b: ts less 0 seconds",
+        "  Project `a.id` AS a.id, `a.product` AS a.product, ts",
+        "    Join inner on [a.id = b.id, ts = at] RANGE [0, 0]",
+        "      Project id AS a.id, product AS a.product, ts",
+        "        Scan orders",
+        "      Project id AS b.id, at",
+        "        Scan shipments",
+        "answer:",
+        "  Project `a.id` AS id",
+        "    Join inner on [a.product = c.product] RANGE [unbounded, unbounded]",
+        "      Project `a.id` AS a.id, `a.product` AS a.product",
+        "        Scan a_b",
+        "      Project product AS c.product",
+        "        Filter maker = 'x'",
+        "          StaticScan products",
     ]
 
 
@@ -386,11 +410,13 @@ def test_a_window_bounds_how_far_every_later_input_is_ahead() -> None:
         "LEFT JOIN orders t [NOW] ON t.id = s.id"
     )
     assert joined(text.format("ON o.id = s.id")) == (
-        "Join left on [s.id = t.id] RANGE [0, 1 minute] "
-        "where `t.ts` <= `o.ts` + INTERVAL '1 minute' AND `t.ts` <= at + INTERVAL '2 minutes'"
+        "Join left on [s.id = t.id] RANGE [0, 1 minute] where `t.ts` <= at + INTERVAL '2 minutes'"
     )
     outer = text.replace("JOIN shipments", "LEFT JOIN shipments").format("ON o.id = s.id")
-    assert "`o.ts` IS NULL OR `t.ts` <= `o.ts` + INTERVAL '1 minute'" in joined(outer)
+    assert joined(outer) == (
+        "Join left on [s.id = t.id] RANGE [0, 1 minute] "
+        "where at IS NULL OR `t.ts` <= at + INTERVAL '2 minutes'"
+    )
 
 
 def test_filters_pass_no_join_that_pads_them() -> None:
@@ -398,11 +424,11 @@ def test_filters_pass_no_join_that_pads_them() -> None:
         "SELECT o.id FROM orders o RIGHT JOIN shipments s ON o.id = s.id "
         "LEFT JOIN orders t ON t.id = s.id WHERE t.value > 2 AND o.value > 1 AND cost > 3"
     )
-    told = [text for text in tree(text) if "Filter" in text]
+    told = [text for text in stages(text) if "Filter" in text]
     assert told == [
-        "  Filter `t.value` > 2",
-        "        Filter `o.value` > 1",
-        "              Filter cost > 3",
+        "    Filter `o.value` > 1",
+        "          Filter cost > 3",
+        "    Filter `t.value` > 2",
     ]
 
 
@@ -411,12 +437,22 @@ def test_a_join_of_a_query_that_joins() -> None:
         "WITH j AS (SELECT o.id, cost FROM orders o JOIN shipments s ON o.id = s.id) "
         "SELECT j.id, k.value FROM j JOIN orders k ON k.id = j.id WHERE j.cost > 1"
     )
-    assert tree(text)[:5] == [
-        "Project `j.id` AS id, value",
-        "  Join inner on [j.id = k.id] RANGE [unbounded, unbounded]",
-        "    Project `o.id` AS j.id",
-        "      Filter cost > 1",
-        "        Join inner on [o.id = s.id] RANGE [unbounded, unbounded]",
+    assert stages(text) == [
+        "j: None less 0 seconds",
+        "  Project `o.id` AS id, cost",
+        "    Join inner on [o.id = s.id] RANGE [unbounded, unbounded]",
+        "      Project id AS o.id",
+        "        Scan orders",
+        "      Project id AS s.id, cost",
+        "        Scan shipments",
+        "answer:",
+        "  Project `j.id` AS id, value",
+        "    Join inner on [j.id = k.id] RANGE [unbounded, unbounded]",
+        "      Project id AS j.id",
+        "        Filter cost > 1",
+        "          Scan j",
+        "      Project id AS k.id, value",
+        "        Scan orders",
     ]
 
 
@@ -536,8 +572,8 @@ def test_the_last_of_several_joins_is_emitted_as_the_query_says() -> None:
         "EMIT EARLY EVERY 1 MINUTE LATE NEVER RETAIN 1 HOUR"
     )
     outer = join(text)
-    assert isinstance(outer.left, Project) and isinstance(outer.left.input, Join)
-    inner = outer.left.input
+    inner = join_of(below(outer).of[0])
+    assert inner is not None
     assert (outer.policy.early, outer.policy.late) == (Early.EVERY, Late.NEVER)
     assert (inner.policy.early, inner.policy.late) == (None, Late.ON_UPDATE)
     assert outer.policy.retain == inner.policy.retain == HOUR

@@ -1,4 +1,7 @@
-"""Plans of joins against DuckDB's answer of the same text: conditions went where they may."""
+"""Plans of joins against DuckDB's answer of the same text: conditions went where they may.
+
+A join below another is a derived stream, whose rows lie at its event time.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,11 @@ def tables(seed: int) -> duckdb.DuckDBPyConnection:
 
 
 def meant(node: Node) -> str:
-    """The plan as SQL, each row with its position in microseconds."""
+    """The plan as SQL, each row with its event time in microseconds."""
+    if isinstance(node, Scan) and node.stream.of:
+        rows = " UNION ALL ".join(meant(plan) for plan in node.stream.of)
+        time = "NULL::BIGINT" if node.stream.ts is None else f'epoch_us("{node.stream.ts}")'
+        return f"SELECT * EXCLUDE (pos), {time} AS pos FROM ({rows})"
     if isinstance(node, Scan):
         return f'SELECT *, epoch_us("{node.stream.ts}") AS pos FROM {node.stream.name}'
     if isinstance(node, StaticScan):
@@ -83,14 +90,12 @@ def meant(node: Node) -> str:
     tests += [f"rpos - lpos >= {node.match.low}"] * (node.match.low is not None)
     tests += [f"rpos - lpos <= {node.match.high}"] * (node.match.high is not None)
     tests += [node.residual.duckdb] * 1 if node.residual is not None else []
-    follows = node.static or node.kind in ("semi", "anti")
-    position = "lpos" if follows else "greatest(lpos, rpos)"
     left, right = (
         f"(SELECT * EXCLUDE (pos), pos AS {called} FROM ({meant(side)}))"
         for side, called in ((node.left, "lpos"), (node.right, "rpos"))
     )
     return (
-        f"SELECT *, {position} AS pos FROM {left} {node.kind} JOIN {right} "
+        f"SELECT *, lpos AS pos FROM {left} {node.kind} JOIN {right} "
         f"ON {' AND '.join(tests) or 'TRUE'}"
     )
 
