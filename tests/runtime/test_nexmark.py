@@ -31,6 +31,29 @@ def rows(table: str, sequence: Sequence = SOME, step: int = 1_000) -> pl.DataFra
     return pl.concat(source.read(split, COLUMNS[table]) for split in source.splits)
 
 
+PEOPLE = [
+    (1000, "John Bartels", "Seattle", "OR"),
+    (1001, "Kate Smith", "Cheyenne", "WA"),
+]
+BIDS = [
+    (1000, 1001, 104660, "Facebook", "https://www.nexmark.com/uncx/ilq/pak/item.htm?query=1"),
+    (
+        1009,
+        1001,
+        305,
+        "channel-2889",
+        "https://www.nexmark.com/bjnag/zsat/wr_do/item.htm?query=1&channel_id=2889",
+    ),
+    (
+        1000,
+        1001,
+        79071880,
+        "channel-8978",
+        "https://www.nexmark.com/udnk/flce/zu_li/item.htm?query=1&channel_id=8978",
+    ),
+]
+
+
 # --- the same rows ----------------------------------------------------------------------
 
 
@@ -62,10 +85,6 @@ def test_rows_stay_as_they_are() -> None:
     assert rows("person", plain).select("id", "name", "city", "state").rows() == PEOPLE
     bids = rows("bid", plain).head(3).select("auction", "bidder", "price", "channel", "url")
     assert bids.rows() == BIDS
-
-
-PEOPLE: list[tuple[object, ...]] = []
-BIDS: list[tuple[object, ...]] = []
 
 
 # --- the sequence -----------------------------------------------------------------------
