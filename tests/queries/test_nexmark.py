@@ -73,7 +73,36 @@ def test_over_ordinary_streams(files: Path, name: str) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("name", QUERY)
 def test_on_spark(name: str) -> None:
-    check(on_spark, text(name), name)
+    """Late rows in several batches."""
+    check(on_spark, "SET 'batch.bytes' = 400000;\n" + late(name), name)
+
+
+RANKED = {
+    "q5": """
+        SELECT auction, num, window_start, window_end
+        FROM (
+          SELECT *, RANK() OVER (PARTITION BY window_start, window_end ORDER BY num DESC) AS place
+          FROM (
+            SELECT auction, window_start, window_end, COUNT(*) AS num
+            FROM HOP(TABLE bid, DESCRIPTOR(dateTime), INTERVAL '2' SECOND, INTERVAL '10' SECOND)
+            GROUP BY auction, window_start, window_end
+          )
+        )
+        WHERE place <= 1""",
+    "q7": """
+        SELECT auction, bidder, price, dateTime, extra
+        FROM (
+          SELECT *, RANK() OVER (PARTITION BY window_start, window_end ORDER BY price DESC) AS place
+          FROM TUMBLE(TABLE bid, DESCRIPTOR(dateTime), INTERVAL '10' SECOND)
+        )
+        WHERE place <= 1""",
+}
+
+
+@pytest.mark.parametrize("name", sorted(RANKED))
+def test_ranks_say_the_same_without_a_join(name: str) -> None:
+    stream = text("q0").partition("SELECT")[0]
+    check(embedded.run, stream + RANKED[name], name)
 
 
 @pytest.mark.parametrize("name", sorted(NOT_YET))

@@ -54,7 +54,7 @@ class Chance:
 
     def unit(self, what: str) -> npt.NDArray[np.float64]:
         """0 <= x < 1."""
-        return (self.draw(what) >> np.uint64(11)) * 2.0**-53
+        return (self.draw(what) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def one_of(self, what: str, words: tuple[str, ...]) -> pl.Series:
         return pl.Series(words)[self.below(what, len(words))]

@@ -79,7 +79,7 @@ def span_of(split: str) -> tuple[int, int]:
 def declared(stream: Stream) -> Nexmark:
     """QueryError for an option or a column that nexmark does not have."""
     options = dict(stream.options)
-    given = partial(_given, stream.name, DEFAULTS | options)
+    given = partial(_given, stream.name, {**DEFAULTS, **options})
     found = Nexmark(
         _table(stream.name, options.get("table", stream.name)),
         Sequence(
