@@ -12,7 +12,17 @@ from sqlwin.embedded.board import fold
 from sqlwin.errors import QueryError
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
-from tests.queries.nexmark_answers import NAMES, QUERIES, answer, late, ordinary, rows, text, write
+from tests.queries.nexmark_answers import (
+    NAMES,
+    QUERIES,
+    answer,
+    late,
+    ordinary,
+    rows,
+    text,
+    together,
+    write,
+)
 from tests.queries.test_queries import Run, on_spark, same
 
 NOT_YET = {
@@ -42,17 +52,19 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
-def check(run: Run, query: str, name: str, base: Path = QUERIES) -> pl.DataFrame:
-    """The last revisions are the batch answer, and no row is refused. Returns all emissions."""
+def check(run: Run, query: str, name: str, base: Path = QUERIES) -> None:
+    """The last revisions are the batch answer, and no row is refused."""
     emitted: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []
     run(script(query), RunOptions(base=base, show=emitted.append, on_errors=refused.append))
-    told = pl.concat(emitted)
+    assert_answer(pl.concat(emitted), name)
+    assert not refused or pl.concat(refused).is_empty()
+
+
+def assert_answer(told: pl.DataFrame, name: str) -> None:
     last, expected = fold(told).filter(pl.col("op") != "-D"), answer(name)
     assert len(expected) > 0
     assert same(last.select(expected.columns), expected)
-    assert not refused or pl.concat(refused).is_empty()
-    return told
 
 
 @pytest.mark.parametrize("name", QUERY)
@@ -70,11 +82,24 @@ def test_over_ordinary_streams(files: Path, name: str) -> None:
     check(embedded.run, ordinary(name), name, files)
 
 
+@pytest.fixture(scope="module")
+def on_spark_told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of what each query told, all in one run: late rows, in several batches."""
+    base = tmp_path_factory.mktemp("spark")
+    (base / "side_input.csv").write_bytes((QUERIES / "side_input.csv").read_bytes())
+    refused: list[pl.DataFrame] = []
+    asked = "SET 'batch.bytes' = 1600000;\n" + together(RUNNING)
+    on_spark(script(asked), RunOptions(base=base, on_errors=refused.append))
+    assert not refused
+    return base
+
+
 @pytest.mark.spark
-@pytest.mark.parametrize("name", QUERY)
-def test_on_spark(name: str) -> None:
-    """Late rows in several batches."""
-    check(on_spark, "SET 'batch.bytes' = 400000;\n" + late(name), name)
+@pytest.mark.parametrize("name", RUNNING)
+def test_on_spark(on_spark_told: Path, name: str) -> None:
+    parts = sorted((on_spark_told / name).glob("*.parquet"))
+    assert len(parts) > 1
+    assert_answer(pl.concat(map(pl.read_parquet, parts)), name)
 
 
 RANKED = {
