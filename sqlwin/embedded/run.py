@@ -20,14 +20,13 @@ from sqlwin.embedded.place import PROGRESS, Files, Place
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
-from sqlwin.runtime.files import listing, read
 from sqlwin.runtime.chain import chain
 from sqlwin.runtime.fronts import Brought, brought, together
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sources import check_sources, source_path
+from sqlwin.runtime.sources import check_sources, source_of
 from sqlwin.runtime.staged import StagedTask
 from sqlwin.runtime.task import Output
 from sqlwin.state.blobs import SqliteBlobs
@@ -84,7 +83,7 @@ class _Runner:
         self.options, self.wording = options, script.wording
         self.chain = chain(query)
         self.plan = fingerprint(query)
-        self.paths = {name: source_path(each) for name, each in self.chain.streams.items()}
+        self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
         self.place = self._restored()
@@ -108,11 +107,12 @@ class _Runner:
 
     def _read(self, name: str) -> _Read | None:
         """The next file of a stream, if there is one."""
-        files = self.place.streams[name].known(listing(self.paths[name], self.options.base))
+        source = self.sources[name]
+        files = self.place.streams[name].known(source.splits(self.options.base))
         at, watermark = files.done, self.task.watermark(name)
         if at == len(files.files):
             return None
-        came = read(files.files[at], at, self.chain.streams[name], watermark)
+        came = source.read(files.files[at], at, watermark)
         through = brought(self.chain.fronts, name, came.rows, watermark)
         rows = len(came.rows) + len(came.errors)
         return _Read(through, came.errors, replace(files, done=at + 1), rows)

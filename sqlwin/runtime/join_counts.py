@@ -50,7 +50,11 @@ def records(asked: Joined) -> Records:
     if match.unit is Unit.ROWS:
         return NOT_ESTIMATED
     reach = (match if side == 0 else match.mirrored).high
-    return NO_END if reach is None and asked.join.policy.retain is None else _span(asked, side, reach or 0)
+    return (
+        NO_END
+        if reach is None and asked.join.policy.retain is None
+        else _span(asked, side, reach or 0)
+    )
 
 
 def _span(asked: Joined, side: int, reach: int) -> Records:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded, read
-from sqlwin.runtime.fronts import Brought, brought
 from sqlwin.plan.nodes import Stream
+from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded
+from sqlwin.runtime.fronts import Brought, brought
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.rejects import once, under
+from sqlwin.runtime.sources import source_of
 from sqlwin.runtime.watermarks import each_merged
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
@@ -136,7 +137,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
         stream = program.streams[stream_number]
         header = dict(stream.options).get("header", "true").lower() == "true"
         with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
-            came = read(path, number, stream)
+            came = source_of(stream).read(path, number)
         at = number * ROWS_IN_A_FILE
         for query in range(len(program.queries)):
             told: list[pl.DataFrame] = []

@@ -41,7 +41,6 @@ from sqlwin.plan.nodes import (
     Query,
     Scan,
     Script,
-    Stream,
     TopN,
     WindowAggregate,
     WindowRank,
