@@ -26,13 +26,15 @@ from sqlwin.operators.contract import Stores
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Script, Stream
 from sqlwin.runtime.asking import Answers, Asking
+from sqlwin.runtime.chain import Lowering, chain
 from sqlwin.runtime.files import decoded
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.fronts import brought
 from sqlwin.runtime.intake import Rows, frame_of, unknown_columns
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import lower
 from sqlwin.runtime.moments import Instant, micros
-from sqlwin.runtime.task import Output, Task
+from sqlwin.runtime.staged import StagedTask
+from sqlwin.runtime.task import Output
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments import SEGMENT_ROWS
 
@@ -52,7 +54,7 @@ class EmbeddedQuery(Answers):
         self,
         script: Script,
         explain: Callable[[Query], str] = repr,
-        lowering: Callable[[Query], Lowered] = lower,
+        lowering: Lowering = lower,
         blobs: Blobs | None = None,
         token: str = "",
         segment_rows: int = SEGMENT_ROWS,
@@ -63,14 +65,14 @@ class EmbeddedQuery(Answers):
                 f"an embedded query is one SELECT, the script has {len(script.queries)}"
             )
         self._explain, self._wording = explain, script.wording
-        self._query = lowering(script.queries[0])
+        self._chain = chain(script.queries[0], lowering)
+        self._fronts: Sequence[Front] = self._chain.fronts
         self._blobs, self._token = blobs, token
-        self._at = At.read(blobs, fingerprint(self._query.query))
-        self._front = Front(self._query)
-        self._task = Task(self._query, blobs, token, segment_rows=segment_rows, lazy=lazy)
+        self._at = At.read(blobs, fingerprint(script.queries[0]))
+        self._task = StagedTask(self._chain, blobs, token, segment_rows, lazy)
         self._board = Board(self._task.back.nothing())
         self._board.add(waiting(blobs, self._task.back.nothing()))
-        self._refused = Refused(self._query.expired)
+        self._refused = Refused(self._chain.top.expired)
         self._sending = Sending(self._board)
         self._failure: BaseException | None = None
 
@@ -88,7 +90,7 @@ class EmbeddedQuery(Answers):
         frame = frame_of(rows, declared.columns)
         unknown_columns(frame, declared.columns, stream)
         other = self._other(stream)
-        watermark = self._task.clock.of(stream)
+        watermark = self._task.watermark(stream)
         came = decoded(frame, self._at.came(other), declared, watermark)
         before = self._at
         self._at = before.moved(len(frame), other)  # a commit on the way has both
@@ -101,11 +103,11 @@ class EmbeddedQuery(Answers):
     def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         """Take one batch of a stream that is decoded and has its positions."""
         self._ready("take")
-        lost, watermark = self._task.missing(), self._task.clock.of(stream)
+        lost, watermark = self._task.missing(), self._task.watermark(stream)
         heard = len(rows) + len(malformed) > 0
 
         def step() -> Output:
-            came = brought(self._front, stream, rows, watermark, lost)
+            came = brought(self._fronts, stream, rows, watermark, lost)
             out = self._task.take(came.rows, came.marks, self._at.now, heard=heard)
             self._task.read(came.read)
             self._refused.add(malformed, came.errors)
@@ -176,7 +178,7 @@ class EmbeddedQuery(Answers):
 
     def explain(self) -> str:
         """Operator, stores, message key, policies, lateness and retention."""
-        return self._explain(self._query.query)
+        return self._explain(self._chain.top.query)
 
     # --- state ---
 
@@ -199,14 +201,14 @@ class EmbeddedQuery(Answers):
 
         After the loss of the message store that is the first of the earliest window.
         """
-        pushed = {name: self._at.came(self._other(name)) for name in self._query.streams}
+        pushed = {name: self._at.came(self._other(name)) for name in self._chain.streams}
         return {name: self._task.replay_from(name, rows) for name, rows in pushed.items()}
 
     # --- what is asked; `Answers` has the calls ---
 
     @cached_property
     def _asking(self) -> Asking:
-        return Asking(self._query)
+        return Asking(self._chain.top)
 
     @contextmanager
     def _looking(self, keys: pl.DataFrame | None) -> Iterator[Sequence[Stores]]:
@@ -220,7 +222,7 @@ class EmbeddedQuery(Answers):
             stores.lives.read(keys)
 
     def _check(self) -> None:
-        self._task.stores._check()
+        self._task._check()
 
     def _step(self, watermark: Mapping[str, int] | None = None) -> None:
         self._alive()
@@ -277,11 +279,11 @@ class EmbeddedQuery(Answers):
             raise RunError(f"the query has failed and takes nothing more: {why}")
 
     def _declared(self, stream: str) -> Stream:
-        if stream not in self._query.streams:
-            known = " and ".join(map(repr, self._query.streams))
+        if stream not in self._chain.streams:
+            known = " and ".join(map(repr, self._chain.streams))
             raise InputError(f"no stream {stream!r}; the query reads {known}")
-        return self._query.streams[stream]
+        return self._chain.streams[stream]
 
     def _other(self, stream: str) -> str | None:
         """As `At` calls a stream."""
-        return None if stream == self._query.stream.name else stream
+        return None if stream == next(iter(self._chain.streams)) else stream

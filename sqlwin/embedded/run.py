@@ -20,16 +20,15 @@ from sqlwin.embedded.place import PROGRESS, Files, Place
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
-from sqlwin.runtime.files import listing, read
-from sqlwin.runtime.front import Front
+from sqlwin.runtime.chain import chain
 from sqlwin.runtime.fronts import Brought, brought, together
-from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sources import check_sources, source_path
-from sqlwin.runtime.task import Output, Task
+from sqlwin.runtime.sources import check_sources, source_of
+from sqlwin.runtime.staged import StagedTask
+from sqlwin.runtime.task import Output
 from sqlwin.state.blobs import SqliteBlobs
 
 __all__ = ["PROGRESS", "file_of", "now", "run"]
@@ -82,19 +81,18 @@ class _Runner:
     def __init__(self, script: Script, number: int, outlet: Outlet, options: RunOptions) -> None:
         query = script.queries[number]
         self.options, self.wording = options, script.wording
-        self.query = lower(query)
+        self.chain = chain(query)
         self.plan = fingerprint(query)
-        self.paths = {name: source_path(each) for name, each in self.query.streams.items()}
+        self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
-        self.front = Front(self.query)
         self.place = self._restored()
-        self.task = Task(self.query, self.blobs, uuid.uuid4().hex)
+        self.task = StagedTask(self.chain, self.blobs, uuid.uuid4().hex)
         self.deadline = self.task.deadline()
 
     def step(self, summary: Summary) -> bool:
         """Read the next file of each stream that has one, as one batch."""
-        found = {name: self._read(name) for name in self.query.streams}
+        found = {name: self._read(name) for name in self.chain.streams}
         read_ = {name: each for name, each in found.items() if each is not None}
         if not read_:
             return False
@@ -109,12 +107,13 @@ class _Runner:
 
     def _read(self, name: str) -> _Read | None:
         """The next file of a stream, if there is one."""
-        files = self.place.streams[name].known(listing(self.paths[name], self.options.base))
-        at, watermark = files.done, self.task.clock.of(name)
+        source = self.sources[name]
+        files = self.place.streams[name].known(source.splits(self.options.base))
+        at, watermark = files.done, self.task.watermark(name)
         if at == len(files.files):
             return None
-        came = read(files.files[at], at, self.query.streams[name], watermark)
-        through = brought(self.front, name, came.rows, watermark)
+        came = source.read(files.files[at], at, watermark)
+        through = brought(self.chain.fronts, name, came.rows, watermark)
         rows = len(came.rows) + len(came.errors)
         return _Read(through, came.errors, replace(files, done=at + 1), rows)
 
@@ -156,8 +155,8 @@ class _Runner:
 
     def _restored(self) -> Place:
         if self.blobs is None or PROGRESS not in self.blobs.names():
-            return Place.start(self.plan, self.query.streams)
-        known = Place.load(self.blobs.get(PROGRESS), self.query.streams)
+            return Place.start(self.plan, self.chain.streams)
+        known = Place.load(self.blobs.get(PROGRESS), self.chain.streams)
         if known.plan != self.plan:
             raise RunError(
                 f"the checkpoint {self.options.checkpoint} belongs to another script; "

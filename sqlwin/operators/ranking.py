@@ -16,6 +16,9 @@ with itself. What waited in these groups waits no more.
 |----------|---------------------------------------------------------------------|
 | `ranked` | partition, window's end, row key: columns and rank last emitted, `__was` |
 
+- A row whose group holds no row any more, for the input withdrew them, goes out `-D`, as
+  it was last sent; it then has no place, until it comes again.
+
 Invariant: within retention, `ranked` holds each row that was sent, as it was last
 sent. With RETAIN n ROWS alone no window is ever out of reach of a key not seen yet:
 then nothing leaves `ranked`.
@@ -39,7 +42,8 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import WAITED
-from sqlwin.schema import EMIT, REVISION, ROW_KEY, empty
+from sqlwin.operators.withdrawals import GONE, OUT, WITHDRAWN
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, empty
 
 RANKED = "ranked"
 AT = "__at"
@@ -65,7 +69,9 @@ class WindowRanker:
     @property
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record."""
-        return {**self.output, AT: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
+        record = {AT: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
+        withdrawn = {WITHDRAWN: pl.Boolean()} if self.inner.weighted else {}
+        return {**self.output, **record, **withdrawn}
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -128,7 +134,8 @@ class WindowRanker:
         all_ = self.inner.windows(replace(question, keys=None), stores)
         now = all_.drop(REVISION).with_columns(self._at)
         known = self._known(now, stores)
-        left = known.join(now, on=ROW_KEY, how="anti").drop(self.name, WAS)
+        sent_now = known.filter(~pl.col(WITHDRAWN))
+        left = sent_now.join(now, on=ROW_KEY, how="anti").drop(self.name, WAS, WITHDRAWN)
         gone = left.with_columns(pl.lit("full").alias(STATE))
         ranked = self._by.of(
             pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
@@ -147,45 +154,75 @@ class WindowRanker:
         if emitted.is_empty():
             return self.nothing()
         placed = self._placed(emitted, stores)
-        moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
-        differs = pl.any_horizontal(pl.col(WAS) < 0, *moved)
-        ours = pl.any_horizontal(SENT, WAITED, pl.col(WAS) >= 0)
-        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full")))
+        out = self._out(placed)
         was = (pl.col(WAS) + 1).cast(pl.Int32)
-        stores[RANKED].put(out.with_columns(was).select(list(self.columns)))
-        known = out.select(*self.output, KIND, WAS, ROW_KEY, *(OLD + c for c in self.output))
-        emissions = changes(known, pl.col(KIND), self.withdraw)
+        sent = out.with_columns(was, pl.col(GONE).alias(WITHDRAWN)).select(list(self.columns))
+        stores[RANKED].put(sent)
+        old = [pl.col(OLD + c) for c in self.output]
+        known = out.select(*self.output, KIND, WAS, ROW_KEY, WITHDRAWN, GONE, *old)
+        emissions = changes(known, pl.col(KIND), self.withdraw, OUT, pl.col(GONE))
         return emissions.select(*self.output, *CHANGE_SCHEMA)
 
+    def _out(self, placed: pl.DataFrame) -> pl.DataFrame:
+        """Which of the rows are told, those that have no place any more first."""
+        moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
+        differs = pl.any_horizontal(~OUT, *moved)
+        ours = pl.any_horizontal(SENT, WAITED, OUT)
+        told = (ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full"))
+        return placed.filter(pl.when(GONE).then(OUT).otherwise(told))
+
     def _placed(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """All rows of these windows as they are now, ranked, what was sent of them beside."""
+        """All rows of these windows as they are now, ranked, what was sent of them beside; first
+        those that are no more, as they were sent."""
         others = self.inner.others(emitted, self.partition, stores)
         sent = self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
         around = self._marked(self.inner.as_they_are(others, stores), sent=False)
         known = self._known(sent, stores)
-        now = pl.concat([sent, around])
+        told = pl.concat([sent, around])
+        now = told.filter(~pl.col(GONE))
+        gone = told.filter(GONE).join(now, on=ROW_KEY, how="anti")
         # what the aggregator has dropped can change no more
-        gone = known.join(now, on=ROW_KEY, how="anti").with_columns(
-            pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED)
+        dropped = (
+            known.filter(~pl.col(WITHDRAWN))
+            .join(told, on=ROW_KEY, how="anti")
+            .with_columns(
+                pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED), pl.lit("").alias(OP)
+            )
         )
-        rows = pl.concat([now, self._marked(gone, sent=False)])
-        old = known.select(ROW_KEY, WAS, *(pl.col(c).alias(OLD + c) for c in self.output))
-        beside = rows.join(old, on=ROW_KEY, how="left")
-        placed = self._by.of(beside, self.name, ties=self.inner.by.names)
-        return placed.with_columns(pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)))
+        rows = pl.concat([now, self._marked(dropped, sent=False)])
+        old = known.select(
+            ROW_KEY, WAS, WITHDRAWN, *(pl.col(c).alias(OLD + c) for c in self.output)
+        )
+        placed = self._by.of(
+            rows.join(old, on=ROW_KEY, how="left"), self.name, ties=self.inner.by.names
+        )
+        before = gone.join(old, on=ROW_KEY, how="inner").with_columns(
+            pl.col(OLD + c).alias(c) for c in self.output
+        )
+        return pl.concat([before.select(placed.columns), placed]).with_columns(
+            pl.col(WAS).fill_null(-1), pl.col(WITHDRAWN).fill_null(False)
+        )
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
-        marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED)
+        gone = (pl.col(OP) == "-D").alias(GONE)
+        marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED, gone)
         return rows.select(*self.inner.output, ROW_KEY, *marks)
 
     def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What was last sent of the same windows and partitions."""
         windows = sent.select(AT, *self.partition).unique()
         if windows.is_empty():
-            return stores[RANKED].scan(0, 0)
+            return self._with_word(stores[RANKED].scan(0, 0))
         keys = windows.select(self.partition) if self.partition else None
         known = stores[RANKED].scan(*bounds(windows[AT]), keys)
-        return known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        near = known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        return self._with_word(near)
+
+    def _with_word(self, known: pl.DataFrame) -> pl.DataFrame:
+        """With `__withdrawn`, which is kept only where a row may be."""
+        if self.inner.weighted:
+            return known
+        return known.with_columns(pl.lit(False).alias(WITHDRAWN))
 
     @property
     def _by(self) -> Standing:

@@ -14,6 +14,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.admission import Admission, Admitted, admit
+from sqlwin.runtime.derived import net
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.positions import Positions
 from sqlwin.runtime.watermarks import Watermarks
@@ -37,7 +38,7 @@ def admitted(
 def _judged(
     query: Lowered, at: int, rows: pl.DataFrame, stores: Stores, offsets: dict[int, int]
 ) -> Admitted:
-    rule = query.inputs[at].admission
+    rule, rows = query.inputs[at].admission, net(rows)
     if rule is None:
         return Admitted(rows)
     judged = admit(rule, rows, stores, offsets, _floors(query, rule, stores), stores.reached[at])

@@ -143,7 +143,8 @@ class Front:
         self, rows: pl.DataFrame, watermark: int | None
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         numbered = rows.with_row_index(RAW)
-        done = evaluate(numbered, self.input.columns, self.input.where, keep=(*POSITION, RAW))
+        kept = (*POSITION, *self.input.carried, RAW)
+        done = evaluate(numbered, self.input.columns, self.input.where, keep=kept)
         return done.frame, self._rejected(rows, done, watermark)
 
     def _rejected(self, rows: pl.DataFrame, done: Evaluated, watermark: int | None) -> pl.DataFrame:

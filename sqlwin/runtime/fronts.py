@@ -6,7 +6,7 @@ of them refuse for the same reason is told once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -27,7 +27,7 @@ class Brought:
 
 
 def brought(
-    front: Front,
+    fronts: Sequence[Front],
     stream: str,
     raw: pl.DataFrame,
     watermark: int | None,
@@ -35,8 +35,8 @@ def brought(
 ) -> Brought:
     """Rows of a stream, through the front of each input that reads it; see `Front.take`."""
     wanted = () if lost is None else (lost,)
-    readers = front.query.readers(stream)
-    taken = {at: front.of(at).take(raw, watermark, *wanted) for at in readers}
+    readers = {at: front for at, front in enumerate(fronts) if front.input.stream.name == stream}
+    taken = {at: front.take(raw, watermark, *wanted) for at, front in readers.items()}
     marks: dict[int, int] = {}
     read: dict[int, int] = {}
     for each in taken.values():

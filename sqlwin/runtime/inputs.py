@@ -15,8 +15,16 @@ import pyarrow as pa
 from sqlwin.plan.nodes import Scalar, Stream
 from sqlwin.runtime.admission import Admission
 from sqlwin.runtime.scalars import Columns
-from sqlwin.schema import PLACE, empty, polars_type
+from sqlwin.schema import EMIT, OP, PLACE, REVISION, ROW_KEY, WEIGHT, empty, polars_type
 from sqlwin.state.contract import Combine, Layout
+
+CARRIED: dict[str, pl.DataType] = {
+    WEIGHT: pl.Int8(),
+    OP: pl.String(),
+    EMIT: pl.String(),
+    REVISION: pl.Int32(),
+    ROW_KEY: pl.String(),
+}
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,7 @@ class Input:
     of the inputs of one query are pairwise of one type.
     retain: microseconds, None where no row can expire. timed: rows need event time.
     admission: what a task judges rows by, None where it takes all of them.
+    carried: what rows of a derived stream have besides, see `derived`.
     """
 
     stream: Stream
@@ -36,6 +45,7 @@ class Input:
     retain: int | None
     timed: bool
     admission: Admission | None = None
+    carried: tuple[str, ...] = ()
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
@@ -49,4 +59,4 @@ class Input:
     def nothing(self) -> pl.DataFrame:
         """No rows, with the columns that the front gives: those selected, then the position."""
         selected = {name: polars_type(scalar.type) for name, scalar in self.columns}
-        return empty({**selected, **PLACE})
+        return empty({**selected, **PLACE, **{name: CARRIED[name] for name in self.carried}})

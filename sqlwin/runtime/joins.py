@@ -13,6 +13,7 @@ from sqlwin.errors import RunError
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.join_sides import Side
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.plan.facts import changing
 from sqlwin.plan.nodes import Join, Scalar
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.runtime.slices import ENDLESS, slice_width
@@ -39,13 +40,16 @@ class Condition:
 def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin:
     """withdraw: a filter above wants both sides of a change."""
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
+    weighted = [changing(side) for side in (join.left, join.right)]
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
         width = slice_width(_retained(join))
-        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw)
+        rest = (join.kind, join.policy, width, withdraw)
+        return AsOfJoin.of(join.match, *sides, *rest, weighted=any(weighted))
     width = slice_width(_reach(join.match) + _retained(join))
-    first = Side("left", left, join.left_keys, join.match, width, join.large)
-    second = Side("right", right, join.right_keys, join.match.mirrored, width, join.large)
+    first = Side("left", left, join.left_keys, join.match, width, join.large, weighted[0])
+    mirrored = join.match.mirrored
+    second = Side("right", right, join.right_keys, mirrored, width, join.large, weighted[1])
     residual = None if join.residual is None else Condition(join.residual)
     return WindowJoin(first, second, join.kind, join.policy, residual, withdraw)
 

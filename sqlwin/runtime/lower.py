@@ -17,6 +17,7 @@ from sqlwin.operators.living import Living
 from sqlwin.plan.facts import (
     Window,
     bucket_keys,
+    changing,
     counts,
     join_of,
     unranked,
@@ -44,7 +45,7 @@ from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.joins import joined
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.slices import ENDLESS, slice_width
-from sqlwin.schema import polars_schema
+from sqlwin.schema import CHANGE, WEIGHT, polars_schema
 from sqlwin.windows import Frame, Hop, Session, Unit, Whole
 
 
@@ -52,7 +53,8 @@ from sqlwin.windows import Frame, Hop, Session, Unit, Whole
 class Lowered:
     """having, output: of the back. inputs: in the order of FROM; most queries have one.
 
-    operator: `Joining` where there are several inputs.
+    operator: `Joining` where there are several inputs. derives: its results are rows of a
+    derived stream, and are told with both sides of each change.
     """
 
     query: Query
@@ -60,6 +62,7 @@ class Lowered:
     operator: Operator | Joining | None
     having: Scalar | None
     output: Columns
+    derives: bool = False
 
     @property
     def stream(self) -> Stream:
@@ -144,17 +147,20 @@ class Cut:
     output: Columns
 
 
-def lower(query: Query) -> Lowered:
+def lower(query: Query, derives: bool = False) -> Lowered:
+    """derives: see `Lowered`."""
     join = join_of(query.plan)
-    return _windowed(query) if join is None else _joined(query, join)
+    return _windowed(query, derives) if join is None else _joined(query, join, derives)
 
 
-def _windowed(query: Query) -> Lowered:
+def _windowed(query: Query, derives: bool) -> Lowered:
     cut = _cut(query.plan)
     window, policy, stream = cut.window, window_policy(query.plan), cut.scan.stream
-    timed = window is not None and not counts(window) and stream.ts is not None
+    counted = window is not None and counts(window)
+    timed = (window is not None or derives) and not counted and stream.ts is not None
     functions = {function.name: function for function in query.functions}
-    assembly = Assembly(stream.name, cut.having is not None, functions)
+    withdraw = _both_sides(query.plan, derives) or cut.having is not None or changing(cut.scan)
+    assembly = Assembly(stream.name, withdraw, functions, changing(cut.scan))
     read = Input(
         stream=stream,
         where=cut.where,
@@ -163,6 +169,7 @@ def _windowed(query: Query) -> Lowered:
         retain=policy.retain if policy is not None and timed else None,
         timed=timed,
         admission=None if window is None else _admission(window, stream),
+        carried=_carried(cut.scan, window is None),
     )
     return Lowered(
         query=query,
@@ -170,7 +177,20 @@ def _windowed(query: Query) -> Lowered:
         operator=None if window is None else _living(assembly.operator(window), window),
         having=cut.having,
         output=cut.output,
+        derives=derives,
     )
+
+
+def _both_sides(plan: Node, derives: bool) -> bool:
+    """Whether the next stage has to be told what a change replaces."""
+    return derives and changing(plan)
+
+
+def _carried(scan: Scan, passes: bool) -> tuple[str, ...]:
+    """What is known of a derived row besides. passes: the row is a result as it is."""
+    if not scan.stream.of:
+        return ()
+    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
 
 
 def _living(operator: Operator, window: Window) -> Operator:
@@ -195,7 +215,7 @@ def _cut(plan: Node) -> Cut:
     return Cut(inner, where, columns, node, having, output)
 
 
-def _joined(query: Query, join: Join) -> Lowered:
+def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     """QueryError for a join that no host runs yet."""
     above, _ = _above(query.plan)
     having, output = _front(above, join)
@@ -205,9 +225,10 @@ def _joined(query: Query, join: Join) -> Lowered:
     return Lowered(
         query=query,
         inputs=(_side(join, 0), _side(join, 1)),
-        operator=joined(join, withdraw=having is not None),
+        operator=joined(join, withdraw=_both_sides(query.plan, derives) or having is not None),
         having=having,
         output=output,
+        derives=derives,
     )
 
 
@@ -227,10 +248,11 @@ def _side(join: Join, at: int) -> Input:
         columns=columns,
         keys=(join.left_keys, join.right_keys)[at],
         retain=retain,
-        timed=True,
+        timed=stream.ts is not None,
         admission=Admission(stream.name, True, False, None, retain, width, store=seen(at))
         if replays
         else None,
+        carried=_carried(scan, passes=False),
     )
 
 

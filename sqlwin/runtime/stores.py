@@ -64,7 +64,7 @@ from sqlwin.operators.spanning import AT
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
 from sqlwin.runtime.slices import ENDLESS, slice_width
-from sqlwin.schema import PLACE, POSITION, ROW_KEY
+from sqlwin.schema import PLACE, POSITION, ROW_KEY, WEIGHT
 from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
 from sqlwin.state.lives import lives_layout
@@ -95,8 +95,13 @@ def _window(operator: WindowAggregator) -> list[Shape]:
     ]
     if contents.whole:
         messages = _layout(MESSAGES, contents.message, (), POSITION, width)
-        kept.append((messages, keep_all(messages)))
+        kept.append((messages, _rows_of(messages)))
     return kept
+
+
+def _rows_of(layout: Layout) -> OneOf:
+    """How rows combine: one that may be withdrawn is written again, as withdrawn."""
+    return last_written(layout) if WEIGHT in layout.schema else keep_all(layout)
 
 
 def _window_slice(operator: WindowAggregator) -> int:
@@ -134,9 +139,9 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
 @shapes.register
 def _over(operator: OverAggregator) -> list[Shape]:
     row, width = {**operator.carried, **PLACE}, operator.slice_width
-    rows = _layout(over.ROWS, row, (), POSITION, width)
+    rows = _layout(over.ROWS, {**row, **operator.sign}, (), POSITION, width)
     kept: list[Shape] = [
-        (rows, keep_all(rows)),
+        (rows, _rows_of(rows)),
         _revisions(operator.revisions, {**operator.output, **row}, width),
     ]
     past = operator.reading.history
@@ -151,7 +156,8 @@ def _sums(sums: base_sums.BaseSums) -> list[Shape]:
     if not sums.folds:
         return []
     merges = [expr for fold in sums.folds for expr in fold.merge()]
-    named = ((sums.base, sums.width), (sums.past, ONE_SLICE))
+    base = [(sums.base, sums.width)] if sums.sliced else []
+    named = (*base, (sums.past, ONE_SLICE))
     layouts = [
         _layout(name, sums.columns, sums.share.partition, (base_sums.SLICE,), width)
         for name, width in named

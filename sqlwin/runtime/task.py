@@ -22,6 +22,7 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.instants import START
 from sqlwin.operators.contract import Restoring, Stores
 from sqlwin.runtime.admission import Admitted, expired_before
 from sqlwin.runtime.admitting import admitted, retire
@@ -84,6 +85,9 @@ class Task:
         self.query = query
         self.back = Back(query)
         self.clock = Watermarks({name: each.delay for name, each in query.streams.items()})
+        for name, each in query.streams.items():
+            if each.of:  # none of its plans has come to any time yet
+                self.clock.seen[name] = dict.fromkeys(range(len(each.of)), START)
         self.blobs, self.token = blobs, token
         kept = Kept(blobs, segment_rows, cache, run)
         header = kept.header()
@@ -183,6 +187,10 @@ class Task:
         missing = self.missing()
         return after if missing is None else {**after, **first_positions(missing)}
 
+    def reached(self) -> int:
+        """The watermark that its results have come to."""
+        return self.clock.least(self.query.clocks)
+
     def deadline(self) -> int | None:
         """Of the next tick that would say something; None where there is none to wait for."""
         operator = self.query.operator
@@ -238,7 +246,7 @@ class Task:
     def _operate(self, batch: dict[int, pl.DataFrame], now: int, end: bool) -> pl.DataFrame:
         """batch: prepared rows, by input."""
         query, stores, known = self.query, self.stores, self.recovery
-        watermark = self.clock.least(query.clocks)
+        watermark = self.reached()
         if known is not None:
             query = replace(query, operator=self._restoring.patient())
         operator = query.operator

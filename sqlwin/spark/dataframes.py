@@ -17,7 +17,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from sqlwin.errors import InputError
 from sqlwin.plan.nodes import Script, Stream
-from sqlwin.runtime.lower import lower
+from sqlwin.runtime.chain import chain
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
@@ -27,7 +27,7 @@ from sqlwin.spark.program import Program, settled
 from sqlwin.spark.run import OnCame, asked, bucketed, delivered, finished, sourced
 from sqlwin.spark.session import needed
 from sqlwin.spark.source import Settings
-from sqlwin.spark.tags import ERRORS, IN, RESULTS
+from sqlwin.spark.tags import COLUMNS, ERRORS, RESULTS
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
 
 
@@ -91,8 +91,8 @@ class SparkQuery:
         """The clock and the packed inputs, united."""
         text = program.dump()
         clock = sourced(self.spark, Settings(text, "tick", "", "", end, tick=self.tick))
-        for name, stream in program.lowered[0].streams.items():
-            clock = clock.union(self._declared(stream).mapInArrow(packer(text, name), IN))
+        for name, stream in program.chains[0].streams.items():
+            clock = clock.union(self._declared(stream).mapInArrow(packer(text, name), COLUMNS))
         return clock
 
     def _declared(self, stream: Stream) -> DataFrame:
@@ -118,7 +118,7 @@ def query_over(
         raise InputError(
             f"a query over DataFrames is one SELECT, the script has {len(script.queries)}"
         )
-    for name in lower(script.queries[0]).streams:
+    for name in chain(script.queries[0]).streams:
         if name not in inputs:
             raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
         if not inputs[name].isStreaming:

@@ -12,23 +12,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.plan.nodes import column_of
 from sqlwin.runtime.files import decoded
-from sqlwin.runtime.front import Front, Taken
-from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.rejects import once
-from sqlwin.schema import PART, SEQ, Column
-from sqlwin.spark.buckets import cut, hashes
+from sqlwin.schema import PART, SEQ
+from sqlwin.spark.buckets import hashes
+from sqlwin.spark.onward import addressed, keys
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.read import Packer
-from sqlwin.spark.tags import RAW, of_input
-from sqlwin.spark.wire import Mark, Packed, encode
+from sqlwin.spark.wire import Mark, Packed
 
 Batches = Iterable[pa.RecordBatch]
 CONTENT_BITS = 31
@@ -48,14 +45,22 @@ def packed(
     program: Program, batches: Batches, now: int, stream: str | None = None
 ) -> Iterator[Packed]:
     """A task's rows, then what it saw, for every bucket. stream: None is the first of FROM."""
-    name = program.lowered[0].stream.name if stream is None else stream
+    name = next(iter(program.chains[0].streams)) if stream is None else stream
     seen = Seen()
     for at, batch in enumerate(batches):
         frame = pl.from_arrow(pa.Table.from_batches([batch]))
         assert isinstance(frame, pl.DataFrame)
         yield from _packed(program, name, frame, at, seen)
     marks = {} if seen.ts is None else {name: {0: seen.ts}}
-    yield from Packer(program, 0).mark(Mark(now, marks=marks, read=seen.rows))
+    for at, stage in enumerate(_readers(program, name)):
+        read = 0 if at else seen.rows
+        mark = Mark(now, marks=marks, read=read, heard=seen.rows > 0)
+        yield from Packer(program, stage).mark(mark)
+
+
+def _readers(program: Program, stream: str) -> list[int]:
+    """The stages that read a stream."""
+    return [at for at, stage in enumerate(program.lowered) if stream in stage.streams]
 
 
 @dataclass
@@ -69,31 +74,19 @@ class Seen:
 def _packed(
     program: Program, stream: str, frame: pl.DataFrame, at: int, seen: Seen
 ) -> Iterator[Packed]:
-    lowered, labels = program.lowered[0], program.labels[0]
-    came = decoded(frame, 0, lowered.streams[stream], None)
-    taken = {number: _keys(lowered, number, came.rows) for number in lowered.readers(stream)}
-    reached = [ts for each in taken.values() for ts in each.marks.values()]
+    came = decoded(frame, 0, program.chains[0].streams[stream], None)
+    whole, told = _placed(came.rows), []
+    for stage in _readers(program, stream):
+        for number in program.lowered[stage].readers(stream):
+            taken = keys(program.lowered[stage], number, came.rows)
+            seen.ts = max(
+                [*taken.marks.values(), *([] if seen.ts is None else [seen.ts])], default=None
+            )
+            told.append(taken.errors)
+            yield from addressed(program, stage, number, whole, taken.rows, at)
     seen.rows += len(frame)
-    seen.ts = max([*reached, *([] if seen.ts is None else [seen.ts])], default=None)
-    for errors in (came.errors, once([each.errors for each in taken.values()])):
+    for errors in (came.errors, once(told)):
         yield from Packer(program, 0).errors(at, errors)
-    whole = _placed(came.rows)
-    for number, each in taken.items():
-        for bucket, keys in cut(each.rows, lowered.inputs[number].keys, len(labels)):
-            for payload in encode(whole[keys[PART].to_numpy()]):
-                yield Packed(0, labels[bucket], of_input(RAW, number), at, payload)
-
-
-def _keys(query: Lowered, number: int, rows: pl.DataFrame) -> Taken:
-    """The keys of the rows that WHERE lets pass; `__part` is the row's number here."""
-    read = query.inputs[number]
-    one = read.stream.schema[0]
-    types = dict(read.columns)
-    keys = tuple((key, types[key]) for key in read.keys)
-    nothing = ((one.name, column_of(Column(one.name, one.type))),)
-    bare = replace(read, columns=keys or nothing, retain=None, admission=None)
-    numbered = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(PART))
-    return Front(replace(query, inputs=(bare,), operator=None)).take(numbered, None)
 
 
 def _placed(rows: pl.DataFrame) -> pl.DataFrame:

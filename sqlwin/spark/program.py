@@ -1,4 +1,8 @@
-"""What one Spark query runs: the queries of a script, and how each is cut into buckets.
+"""What one Spark query runs: the stages of a script's queries, each cut into buckets.
+
+A stage has a number as a query has one: first come the queries, each for the stage that
+gives its results, then all stages below them. A stage of level n reads what those of
+lower levels say, and each level is one stateful operator of Spark.
 
 A program travels to the workers as text. Workers are kept between batches, so
 each lowers a program once.
@@ -13,7 +17,7 @@ import json
 import pickle
 import uuid
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from pyspark import cloudpickle
@@ -22,8 +26,9 @@ from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Stream
 from sqlwin.plan.wording import Wording
+from sqlwin.runtime.chain import Chain, Feed, chain, fronts_of
 from sqlwin.runtime.front import Front
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import Lowered
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
 
@@ -46,23 +51,56 @@ class Program:
     run: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False)
 
     @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        return tuple(chain(query) for query in self.queries)
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """Of each stage: number of its query, place in that one's chain."""
+        tops = [(query, len(each.stages) - 1) for query, each in enumerate(self.chains)]
+        return (*tops, *((query, at) for query, last in tops for at in range(last)))
+
+    @cached_property
     def lowered(self) -> tuple[Lowered, ...]:
-        return tuple(lower(query) for query in self.queries)
+        """The stages."""
+        return tuple(self.chains[query].stages[at] for query, at in self.places)
+
+    @cached_property
+    def feeds(self) -> tuple[tuple[Feed, ...], ...]:
+        """Of each stage; `to` is the number of a stage here."""
+        number = {place: stage for stage, place in enumerate(self.places)}
+        return tuple(
+            tuple(replace(f, to=number[query, f.to]) for f in self.chains[query].feeds[at])
+            for query, at in self.places
+        )
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """Of each stage: 0 for those that read nothing but declared streams."""
+        known = [0] * len(self.lowered)
+        for stage in sorted(range(len(known)), key=lambda stage: self.places[stage][1]):
+            for feed in self.feeds[stage]:
+                known[feed.to] = max(known[feed.to], known[stage] + 1)
+        return tuple(known)
+
+    def stages(self, query: int) -> list[int]:
+        """Numbers of a query's stages, its own first."""
+        return [stage for stage, (of, _) in enumerate(self.places) if of == query]
 
     @cached_property
     def streams(self) -> tuple[Stream, ...]:
         """Those that are read, in the order of the queries: their numbers in a checkpoint."""
-        read = (stream for query in self.lowered for stream in query.streams.values())
+        read = (stream for each in self.chains for stream in each.streams.values())
         return tuple(dict.fromkeys(read))
 
     @cached_property
-    def fronts(self) -> tuple[Front, ...]:
-        """Of each query's first input; `Front.of` has the others."""
-        return tuple(Front(query) for query in self.lowered)
+    def fronts(self) -> tuple[tuple[Front, ...], ...]:
+        """Of each stage's inputs."""
+        return tuple(fronts_of(stage) for stage in self.lowered)
 
     @cached_property
     def labels(self) -> tuple[tuple[int, ...], ...]:
-        """For each query the labels of its buckets."""
+        """For each stage the labels of its buckets."""
         return tuple(
             labels(number, self.buckets if query.inputs[0].keys else 1, self.partitions)
             for number, query in enumerate(self.lowered)

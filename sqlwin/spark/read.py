@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded, read
+from sqlwin.plan.nodes import Stream
+from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded
 from sqlwin.runtime.fronts import Brought, brought
 from sqlwin.runtime.lower import Lowered
-from sqlwin.runtime.rejects import under
+from sqlwin.runtime.rejects import once, under
+from sqlwin.runtime.sources import source_of
 from sqlwin.runtime.watermarks import each_merged
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
@@ -28,7 +30,7 @@ from sqlwin.spark.wire import CAP, Mark, Packed, encode
 
 Place = tuple[int, int]
 """Number of the input, bucket."""
-Marks = Mapping[str, Mapping[int, int]]
+Marks = dict[str, Mapping[int, int]]
 """By stream and partition, the greatest event time."""
 
 
@@ -128,55 +130,67 @@ class Packer:
 
 
 def _files(reading: Reading, program: Program) -> Iterator[Packed]:
-    packers = [Packer(program, number) for number in range(len(program.queries))]
+    packers = [Packer(program, number) for number in range(len(program.lowered))]
     marks: dict[int, Marks] = {number: {} for number in range(len(packers))}
-    counts = dict.fromkeys(marks, 0)
+    counts, heard = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
         header = dict(stream.options).get("header", "true").lower() == "true"
         with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
-            came = read(path, number, stream)
+            came = source_of(stream).read(path, number)
         at = number * ROWS_IN_A_FILE
-        for query, packer in enumerate(packers):
-            if packer.lowered.streams.get(stream.name) != stream:
-                continue
-            watermark = _hint(reading.watermarks, packer, stream.name)
-            taken = brought(program.fronts[query], stream.name, came.rows, watermark)
-            yield from packer.bring(at, taken)
-            yield from packer.errors(at, under(came.errors, watermark))
-            yield from packer.errors(at, taken.errors)
-            marks[query] = each_merged(marks[query], taken.marks)
-            counts[query] += len(came.rows) + len(came.errors)
-    for query, packer in enumerate(packers):
+        for query in range(len(program.queries)):
+            told: list[pl.DataFrame] = []
+            for stage in readers(program, query, stream):
+                packer = packers[stage]
+                watermark = _hint(reading.watermarks, packer, stream.name)
+                taken = brought(program.fronts[stage], stream.name, came.rows, watermark)
+                yield from packer.bring(at, taken)
+                marks[stage] = each_merged(marks[stage], taken.marks)
+                counts[stage] += 0 if told else len(came.rows) + len(came.errors)
+                heard[stage] |= len(came.rows) + len(came.errors) > 0
+                told += [under(came.errors, watermark), taken.errors]
+            yield from packers[query].errors(at, once(told))
+    for stage, packer in enumerate(packers):
         yield from packer.flush()
-        if reading.control or counts[query]:
+        if reading.control or heard[stage]:
             end = reading.end and reading.control
-            seen = Mark(reading.now, end, marks[query], read=counts[query])
+            seen = Mark(reading.now, end, marks[stage], read=counts[stage], heard=heard[stage])
             yield from packer.mark(seen)
+
+
+def readers(program: Program, query: int, stream: Stream) -> list[int]:
+    """The stages of a query that read a stream."""
+    known = program.stages(query)
+    return [at for at in known if program.lowered[at].streams.get(stream.name) == stream]
 
 
 def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
     for query, step in Feed(reading.feed).step(reading.step, reading.only).items():
-        packer = Packer(program, query)
-        name = packer.lowered.stream.name if step.stream is None else step.stream
-        marks: Marks = {}
-        if step.rows is not None:
-            watermark = _hint(reading.watermarks, packer, name)
-            came = decoded(step.rows, step.first, packer.lowered.streams[name], watermark)
-            taken = brought(program.fronts[query], name, came.rows, watermark)
-            marks = taken.marks
-            yield from packer.bring(0, taken)
-            yield from packer.flush()
-            yield from packer.errors(0, came.errors)
-            yield from packer.errors(0, taken.errors)
-        read_ = 0 if step.rows is None else len(step.rows)
-        raised = {} if step.watermark is None else {name: step.watermark}
-        yield from packer.mark(Mark(step.now, step.end, marks, raised, read_))
+        streams = program.chains[query].streams
+        stream = streams[next(iter(streams)) if step.stream is None else step.stream]
+        told: list[pl.DataFrame] = []
+        for stage in program.stages(query):
+            packer = Packer(program, stage)
+            marks: Marks = {}
+            reads = stream.name in packer.lowered.streams
+            if reads and step.rows is not None:
+                watermark = _hint(reading.watermarks, packer, stream.name)
+                came = decoded(step.rows, step.first, stream, watermark)
+                taken = brought(program.fronts[stage], stream.name, came.rows, watermark)
+                marks |= taken.marks
+                yield from packer.bring(0, taken)
+                yield from packer.flush()
+                told += [came.errors, taken.errors]
+            rows = len(step.rows) if reads and step.rows is not None else 0
+            raised = {stream.name: step.watermark} if reads and step.watermark is not None else {}
+            yield from packer.mark(Mark(step.now, step.end, marks, raised, rows, rows > 0))
+        yield from Packer(program, query).errors(0, once(told))
 
 
 def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
-    for query in range(len(program.queries)):
-        yield from Packer(program, query).mark(Mark(reading.now, reading.end))
+    for stage in range(len(program.lowered)):
+        yield from Packer(program, stage).mark(Mark(reading.now, reading.end))
 
 
 def _hint(watermarks: Mapping[int, int], packer: Packer, stream: str) -> int:

@@ -21,6 +21,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
+from sqlwin.runtime.sources import source_of
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing, Piece
@@ -152,10 +153,8 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return []
         opened = []
         for number, stream in enumerate(self.program.streams):
-            options = dict(stream.options)
-            path, format_ = options["path"], options.get("format", "json")
             base, piece = Path(self.settings.base), self.settings.piece_bytes
-            opened.append(Listing(self.folder, number, path, base, format_, piece))
+            opened.append(Listing(self.folder, number, source_of(stream), base, piece))
         return opened
 
     # What each task of a batch reads.

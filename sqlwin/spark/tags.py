@@ -1,8 +1,7 @@
 """What kinds of rows travel between the stages, and their columns; see `wire`."""
 
-ROWS, RAW, ERRORS, MARK, RESULTS = "rows", "raw", "errors", "mark", "results"
-IN = "query int, bucket int, kind string, at bigint, payload binary"
-OUT = "query int, bucket int, kind string, payload binary"
+ROWS, RAW, ERRORS, MARK, RESULTS, DONE = "rows", "raw", "errors", "mark", "results", "done"
+COLUMNS = "query int, bucket int, kind string, at bigint, payload binary"
 
 
 def of_input(kind: str, at: int) -> str:

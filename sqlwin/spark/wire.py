@@ -2,7 +2,7 @@
 
 | column  | what it is |
 |---------|------------|
-| query   | number of the query in the script |
+| query   | number of the query in the script, or of a lower stage, see `program` |
 | bucket  | label of the bucket, see `buckets` |
 | kind    | what the payload is |
 | at      | first position in the payload; a bucket takes payloads in this order |
@@ -11,7 +11,8 @@
 Into a bucket go `rows` (prepared by the front), `raw` (declared columns, for a
 front that has to know the watermark), `errors` and `mark` (what one task saw,
 the clock and end of input). Rows of a query's second input are `rows1` or `raw1`, see
-`tags`. Out of a bucket come `results`, `errors` and one `mark`.
+`tags`. Out of a bucket come `results`, `errors` and one `done`; out of one of a lower stage
+`raw` and `mark` for the stages above, in place of results.
 
 >>> frame = pl.DataFrame({"x": [1, 2, 3]})
 >>> [len(decode(payload)) for payload in encode(frame, cap=20)]
@@ -56,10 +57,11 @@ class Packed:
 
 @dataclass(frozen=True)
 class Mark:
-    """What one task of a batch saw. read: rows.
+    """What one task of a batch saw. heard: whether rows came.
 
-    marks: stream to partition to greatest event time. watermark: raise those of streams
-    to this. All times in microseconds.
+    read: those counted here; what two stages of a query read, one of them counts.
+    marks: stream to partition to greatest event time, of a derived stream to the watermark
+    of what gives it. watermark: raise those of streams to this. All times in microseconds.
     """
 
     now: int
@@ -67,6 +69,7 @@ class Mark:
     marks: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     watermark: Mapping[str, int] = field(default_factory=dict)
     read: int = 0
+    heard: bool = False
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -85,7 +88,7 @@ class Mark:
 class Done:
     """What a bucket tells of a batch. deadline: when it next wants a tick.
 
-    replayed: messages it had taken in before.
+    replayed: messages it had taken in before. stage: see `Program.lowered`.
     """
 
     watermarks: dict[str, int]
@@ -93,6 +96,7 @@ class Done:
     read: int
     emitted: int
     replayed: int = 0
+    stage: int = 0
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()

@@ -21,7 +21,7 @@ from sqlwin.embedded.board import Board
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import streams_of
+from sqlwin.plan.facts import sources_of
 from sqlwin.plan.nodes import Query, Script
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.intake import frame_of
@@ -96,7 +96,7 @@ def _driven(group: dict[Golden, Query]) -> dict[str, Outcome]:
 def fed(golden: Golden, query: Query) -> Iterator[Fed]:
     """The golden's steps as a feed has them: rows as text, positions in the order of rows."""
     now, pushed = parse_instant(START_OF_CLOCK), Counter[str]()
-    streams = {stream.name: stream for stream in streams_of(query.plan)}
+    streams = {stream.name: stream for stream in sources_of(query.plan)}
     for step in golden.steps():
         if step.kind == "clock":
             now = parse_instant(step.argument)

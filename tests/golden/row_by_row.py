@@ -41,12 +41,12 @@ class OneByOne(EmbeddedQuery):
 
     def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         self._alive()
-        before = self._task.clock.of(stream)
+        before = self._task.watermark(stream)
         self._refused.add(malformed)
         seen: dict[int, int] = {}
         now = self._at.now
         for row in rows.iter_slices(1):
-            came = brought(self._front, stream, row, before)
+            came = brought(self._fronts, stream, row, before)
             self._refused.add(came.errors)
             self._run(lambda: self._task.take(came.rows, {}, now, heard=True))  # noqa: B023
             seen = merged(seen, came.marks[stream])
@@ -58,7 +58,7 @@ class RowByRow:
     def __init__(self, asked: Script) -> None:
         self.query = OneByOne(asked, explain)
         self.query.advance(now=START_OF_CLOCK)
-        self.board = Board(Back(self.query._query).nothing())
+        self.board = Board(Back(self.query._chain.top).nothing())
         self.folded: dict[str, int] = {}  # how many revisions of a row_key are folded away
 
     def explain(self) -> str:

@@ -31,7 +31,7 @@ from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, counts, join_of
+from sqlwin.plan.facts import bucket_keys, changing, counts, join_of
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -41,7 +41,6 @@ from sqlwin.plan.nodes import (
     Query,
     Scan,
     Script,
-    Stream,
     TopN,
     WindowAggregate,
     WindowRank,
@@ -54,7 +53,7 @@ from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
-from sqlwin.schema import PART, SEQ, polars_schema
+from sqlwin.schema import CHANGE, PART, SEQ, WEIGHT, polars_schema
 from sqlwin.windows import Cumulate, Hop, Whole
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
@@ -87,11 +86,12 @@ def reference(asked: Script) -> EmbeddedQuery:
     query = EmbeddedQuery(asked, explain, specified)
 
     def begin() -> None:
-        operator = query._query.operator
-        if isinstance(operator, Forgetting):
-            operator.begin(query._at.now, query._task.stores)
+        for task in query._task.tasks:
+            operator = task.query.operator
+            if isinstance(operator, Forgetting):
+                operator.begin(query._at.now, task.stores)
 
-    query._front = SpecifiedFront(query._query, begin)
+    query._fronts = [SpecifiedFront(f.query, begin, at=f.at) for f in query._chain.fronts]
     return query
 
 
@@ -125,10 +125,10 @@ class SpecifiedFront(Front):
         return Taken(kept, pl.concat([taken.errors, errors]), taken.marks)
 
 
-def specified(query: Query) -> Lowered:
+def specified(query: Query, derives: bool = False) -> Lowered:
     """As `lower`, with the operator that keeps every row and computes all windows anew."""
     if join_of(query.plan) is not None:
-        return _joined(query)
+        return _joined(query, derives)
     above, window = _until(query.plan, _is_window)
     below, scan = _until(
         window if isinstance(window, Scan) else _input(window), lambda node: isinstance(node, Scan)
@@ -144,20 +144,28 @@ def specified(query: Query) -> Lowered:
         columns=_columns(below, scan),
         keys=() if isinstance(window, Scan) else _buckets(window),
         retain=None if isinstance(window, Scan) else _retain(window),
-        timed=not isinstance(window, Scan) and not _counts(window),
+        timed=derives if isinstance(window, Scan) else not _counts(window),
+        carried=_carried(scan, isinstance(window, Scan)),
     )
     return Lowered(
         query=query,
         inputs=(read,),
-        operator=None if isinstance(window, Scan) else _kept(query, window, scan.stream),
+        operator=None if isinstance(window, Scan) else _kept(query, window, scan, derives),
         having=having,
         output=_columns(above, top),
+        derives=derives,
     )
 
 
-def _joined(query: Query) -> Lowered:
+def _carried(scan: Scan, passes: bool) -> tuple[str, ...]:
+    if not scan.stream.of:
+        return ()
+    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
+
+
+def _joined(query: Query, derives: bool) -> Lowered:
     """The inputs and stores' admission of the fast one; the join is by definition."""
-    lowered = lower(query)
+    lowered = lower(query, derives)
     fast = lowered.operator
     assert isinstance(fast, WindowJoin | AsOfJoin)
     left, right = (join_sides.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right))
@@ -213,15 +221,19 @@ def _buckets(window: Window) -> tuple[str, ...]:
     return inner.partition if isinstance(inner, TopN) else bucket_keys(inner)
 
 
-def _kept(query: Query, window: Window, stream: Stream) -> Operator:
+def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
     """The operator, and what its TTL makes it forget."""
-    operator, ttl = _operator(query, window, stream), _policy(window).ttl
+    operator, ttl = _operator(query, window, scan, derives), _policy(window).ttl
     return operator if ttl is None else Forgetting(operator, ttl, bucket_keys(window))
 
 
-def _operator(query: Query, window: Window, stream: Stream) -> ReferenceOperator | ReferenceTopN:
+def _operator(
+    query: Query, window: Window, scan: Scan, derives: bool
+) -> ReferenceOperator | ReferenceTopN:
     carried = polars_schema(_input(window).schema)
-    withdraw = any(isinstance(node, Filter) for node in _until(query.plan, _is_window)[0])
+    filtered = any(isinstance(node, Filter) for node in _until(query.plan, _is_window)[0])
+    withdraw = filtered or (derives and changing(query.plan)) or changing(scan)
+    stream = scan.stream
     if isinstance(window, TopN):
         return ReferenceTopN(_top(window, stream.name, carried, withdraw))
     buckets = _buckets(window)
@@ -235,7 +247,8 @@ def _operator(query: Query, window: Window, stream: Stream) -> ReferenceOperator
             withdraw=withdraw,
             buckets=buckets,
             floor_of=_floor(_inner(window)),
-            once=not stream.trusted,
+            once=not stream.trusted and not stream.of,
+            weighted=changing(scan),
         )
     )
 

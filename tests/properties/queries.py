@@ -12,7 +12,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.properties import query_groups, query_overs, query_sessions
+from tests.properties import query_chains, query_groups, query_overs, query_sessions
 from tests.properties.features import has
 from tests.properties.query_policies import by_hours, counted, ranked, timed
 from tests.properties.question import Question
@@ -31,6 +31,7 @@ def questions() -> SearchStrategy[Question]:
     kinds += [_asked(kind, counted()) for kind in by_count]
     kinds += [_asked(query_sessions.sessions, by_hours())] * 2 if has("sessions") else []
     kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
+    kinds += [_asked(query_chains.chains, by_hours())] * 2 if has("chains") else []
     return st.one_of(kinds)
 
 

@@ -33,7 +33,8 @@ class Window:
     columns, and is asked only for what is emitted: a sum may leave its type on the way
     and come back. keys: those of the columns that need no computing. bucket: the key
     within which RETAIN n ROWS counts. family: windows whose values depend on each other,
-    as ranks do. group, span: of a group window its keys as text, and its bounds.
+    as ranks do. group, span: of a group window its keys as text, and its bounds. without:
+    as `full_at`, once it holds no row; None: the same.
     """
 
     row_key: str
@@ -45,6 +46,7 @@ class Window:
     family: str | None = None
     group: str = ""
     span: Span | None = None
+    without: Callable[[int], bool] | None = None
 
     @property
     def held(self) -> frozenset[Position]:
@@ -58,6 +60,7 @@ class Definition:
     carried: columns of the input. by_count: windows measured in messages; else in event
     time. buckets: the keys within which RETAIN n ROWS counts; floor_of: from the event
     time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
+    weighted: rows may be withdrawn.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -69,6 +72,7 @@ class Definition:
     buckets: tuple[str, ...] = ()
     floor_of: Callable[[int], int] = lambda ts: ts
     once: bool = True
+    weighted: bool = False
 
 
 def comparable(values: dict[str, Any]) -> list[Any]:
