@@ -5,9 +5,8 @@ One primitive: a pair of a left and a right row matches iff their keys are equal
 true. A row's position is its event time or, where `match` is in ROWS, its message
 number, counted from 1 over all messages of its stream, before any Filter.
 
-The position of a joined row is the later of both (a padded row has the one of the
-row that is there). Where the left row alone is answered, so in SEMI and ANTI joins,
-under AsOf and with a static table, it is the left row's.
+What a join gives may be the rows of another: of a derived stream, whose event time is one
+of those that its columns carry.
 """
 
 from __future__ import annotations

@@ -7,9 +7,11 @@ normal form, and the runtime lowers nothing else:
     Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
     Scan > Filter? > Project                                      (no window)
     Join > Filter? > Project, where an input of the Join is
-        Scan > Filter? > Project,
-        StaticScan > Filter? > Project                            (on the right), or
-        Join > Filter? > Project                                  (on the left)
+        Scan > Filter? > Project, or
+        StaticScan > Filter? > Project                            (on the right)
+
+A Scan is of a declared stream, or of a derived one, whose rows are the results of other
+such plans: so windows chain.
 
 Keys, arguments and carried columns of a window operator are plain columns,
 computed by the Project below it; everything after aggregation is computed by
