@@ -68,8 +68,8 @@ TABLE = st.lists(
 def test_each_call_emits_what_the_definition_emits(
     operator: StaticJoin, table: list[tuple[Any, ...]], taken: list[Step], restarts: bool
 ) -> None:
-    fast, slow = Joined(operator, restarts), Joined(specified(operator))  # type: ignore[arg-type]
-    source, watermark, now = Source(operator), 0, 0  # type: ignore[arg-type]
+    fast, slow = Joined(operator, restarts), Joined(specified(operator))
+    source, watermark, now = Source(operator), 0, 0
     for driven in (fast, slow):
         driven.step(right=rows_of(RIGHT, *((*row, 0, at, 0, 1) for at, row in enumerate(table))))
     for step in taken:
@@ -90,7 +90,7 @@ def left(*rows: tuple[Any, ...], weight: int = 1) -> pl.DataFrame:
 
 
 def test_a_row_is_padded_at_once() -> None:
-    driven = Joined(looked_up("left"))  # type: ignore[arg-type]
+    driven = Joined(looked_up("left"))
     driven.step(right=rows_of(RIGHT, ("a", 1, 5, 0, 0, 0, 1), ("a", 1, 6, 0, 1, 0, 1)))
     emitted = driven.step(left(("a", 1), ("b", 2)), watermark=100)
     assert told(emitted, "v", "w") == [
@@ -102,7 +102,7 @@ def test_a_row_is_padded_at_once() -> None:
 
 
 def test_a_row_that_was_withdrawn_takes_its_pairs_along() -> None:
-    driven = Joined(looked_up(weighted=True))  # type: ignore[arg-type]
+    driven = Joined(looked_up(weighted=True))
     driven.step(right=rows_of(RIGHT, ("a", 1, 5, 0, 0, 0, 1)))
     driven.step(left(("a", 1)))
     assert told(driven.step(left(("a", 1), weight=-1)), "w") == [("-D", "full", 1, 5)]
