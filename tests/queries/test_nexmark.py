@@ -9,7 +9,6 @@ import pytest
 
 from sqlwin.embedded import run as embedded
 from sqlwin.embedded.board import fold
-from sqlwin.errors import QueryError
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
 from tests.queries.nexmark_answers import (
@@ -24,19 +23,6 @@ from tests.queries.nexmark_answers import (
     write,
 )
 from tests.queries.test_queries import Run, on_spark, same
-
-NOT_YET = {
-    "q13": "joins with a static table are not run yet",
-}
-"""By the query, why it is refused."""
-
-QUERY = [
-    pytest.param(name, marks=pytest.mark.xfail(raises=QueryError, reason=NOT_YET[name]))
-    if name in NOT_YET
-    else name
-    for name in NAMES
-]
-RUNNING = [name for name in NAMES if name not in NOT_YET]
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +47,17 @@ def assert_answer(told: pl.DataFrame, name: str) -> None:
     assert same(last.select(expected.columns), expected)
 
 
-@pytest.mark.parametrize("name", QUERY)
+@pytest.mark.parametrize("name", NAMES)
 def test_in_process(name: str) -> None:
     check(embedded.run, text(name), name)
 
 
-@pytest.mark.parametrize("name", QUERY)
+@pytest.mark.parametrize("name", NAMES)
 def test_late_rows_correct_what_was_told(name: str) -> None:
     check(embedded.run, late(name), name)
 
 
-@pytest.mark.parametrize("name", QUERY)
+@pytest.mark.parametrize("name", NAMES)
 def test_over_ordinary_streams(files: Path, name: str) -> None:
     check(embedded.run, ordinary(name), name, files)
 
@@ -82,14 +68,14 @@ def on_spark_told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("spark")
     (base / "side_input.csv").write_bytes((QUERIES / "side_input.csv").read_bytes())
     refused: list[pl.DataFrame] = []
-    asked = "SET 'batch.bytes' = 1600000;\n" + together(RUNNING)
+    asked = "SET 'batch.bytes' = 1600000;\n" + together(NAMES)
     on_spark(script(asked), RunOptions(base=base, on_errors=refused.append))
     assert not refused
     return base
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", RUNNING)
+@pytest.mark.parametrize("name", NAMES)
 def test_on_spark(on_spark_told: Path, name: str) -> None:
     parts = sorted((on_spark_told / name).glob("*.parquet"))
     assert len(parts) > 1
@@ -122,13 +108,6 @@ RANKED = {
 def test_ranks_say_the_same_without_a_join(name: str) -> None:
     stream = text("q0").partition("SELECT")[0]
     check(embedded.run, stream + RANKED[name], name)
-
-
-@pytest.mark.parametrize("name", sorted(NOT_YET))
-def test_what_is_not_yet_is_refused_as_said(name: str) -> None:
-    with pytest.raises(QueryError) as refusal:
-        embedded.run(script(text(name)), RunOptions(base=QUERIES))
-    assert refusal.value.message == NOT_YET[name]
 
 
 def test_some_rows_are_late_then() -> None:
