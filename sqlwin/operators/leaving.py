@@ -22,11 +22,11 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
+from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.fullness import DONE, Fullness
 from sqlwin.operators.history import IN, OLD_ROW, VALUE
 from sqlwin.operators.limits import LIMIT, Limits
-from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.reading import Reading, placed, stored
 from sqlwin.operators.revisions import STORE as REVISIONS
 from sqlwin.schema import POSITION, TS

@@ -31,6 +31,7 @@ import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.operators.asking import STATE, Question, Stretch, of_keys
+from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.correcting import Correcting
@@ -39,7 +40,6 @@ from sqlwin.operators.fullness import Fullness
 from sqlwin.operators.history import OLD_ROW
 from sqlwin.operators.leaving import Leaving
 from sqlwin.operators.limits import Limits
-from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.reading import Reading, stored
 from sqlwin.operators.retracting import Retracting
 from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions

@@ -182,8 +182,12 @@ class WindowRanker:
         now = told.filter(~pl.col(GONE))
         gone = told.filter(GONE).join(now, on=ROW_KEY, how="anti")
         # what the aggregator has dropped can change no more
-        dropped = known.filter(~pl.col(WITHDRAWN)).join(told, on=ROW_KEY, how="anti").with_columns(
-            pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED), pl.lit("").alias(OP)
+        dropped = (
+            known.filter(~pl.col(WITHDRAWN))
+            .join(told, on=ROW_KEY, how="anti")
+            .with_columns(
+                pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED), pl.lit("").alias(OP)
+            )
         )
         rows = pl.concat([now, self._marked(dropped, sent=False)])
         old = known.select(

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.changes import OLD, WAS
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.fullness import Fullness
-from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.reading import Reading, stored
 from sqlwin.operators.revisions import DUE, FULL, SHOWN, STORE, WAITING
 from sqlwin.operators.touching import FILLED

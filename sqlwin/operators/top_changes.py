@@ -42,9 +42,7 @@ class TopChanges:
         """What is held beside a row."""
         return {THERE: pl.Boolean(), **{OLD + name: t for name, t in self.carried.items()}}
 
-    def applied(
-        self, held: pl.DataFrame, gone: pl.DataFrame, came: pl.DataFrame
-    ) -> pl.DataFrame:
+    def applied(self, held: pl.DataFrame, gone: pl.DataFrame, came: pl.DataFrame) -> pl.DataFrame:
         """The rows that are held after a batch took some away and brought others."""
         left = self._less(held, gone)
         new = self._told_before(came, left, held)

@@ -17,12 +17,12 @@ import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.changes import WAS
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.framing import changed
 from sqlwin.operators.fullness import Fullness
 from sqlwin.operators.history import OLD_ROW
-from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.reading import Reading, stored, which
 from sqlwin.operators.revisions import ADDED, FULL
 from sqlwin.operators.withdrawals import GONE

@@ -35,9 +35,7 @@ def operators(draw: st.DrawFn) -> WindowAggregator:
     )
 
 
-VALUES = st.tuples(
-    st.sampled_from(["a", "b", None]), st.sampled_from([1, None]), st.integers(0, 4)
-)
+VALUES = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, None]), st.integers(0, 4))
 STEPS = steps(
     VALUES,
     st.integers(0, 200).map(lambda n: n * SECOND),

@@ -41,9 +41,7 @@ VALUES = st.tuples(
     st.sampled_from([1, None]),
     st.sampled_from([None, 1, 2, 3]),
 )
-STEPS = steps(
-    VALUES, st.integers(-6, 8), st.sampled_from([0, 0, 1, 2, 3, 5, 9]), st.integers(0, 4)
-)
+STEPS = steps(VALUES, st.integers(-6, 8), st.sampled_from([0, 0, 1, 2, 3, 5, 9]), st.integers(0, 4))
 
 
 @given(operators(), STEPS, st.booleans())
@@ -58,9 +56,7 @@ def test_each_call_emits_what_the_definitions_emit(
         batch = source.batch(step.acts, watermark)
         watermark, now = watermark + step.watermark, now + step.clock
         found, expected = (
-            records(
-                driven.step(batch if len(batch) else None, now, watermark, step.end), columns
-            )
+            records(driven.step(batch if len(batch) else None, now, watermark, step.end), columns)
             for driven in (fast, slow)
         )
         assert found == expected
