@@ -306,15 +306,29 @@ class ReferenceOperator:
         """apart: late ones whose own turn comes next."""
         late = [w for w in self.windows.values() if self._late(w) and w not in apart]
         chosen = {w.row_key: w for w in self.told.with_rivals(list(windows), late)}
+        for key in chosen.keys() & self.empty.keys():
+            if self.told.values(key) is None:  # it was never told, and goes without a word
+                self.waiting.pop(key, None)
+                del chosen[key]
         records: list[dict[str, Any]] = []
         for window, values, word in self._with_family(chosen, emit):
             records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
             records += self.told.change(window, values, word, self.definition.withdraw)
-        gone = [w for w in chosen.values() if w.row_key in self.told.vanished]
-        for window in chosen.values():
-            if window.row_key in self.empty:  # and never told, or withdrawn already
-                self.waiting.pop(window.row_key, None)
-        return self._records([*(self._withdrawn(each, emit) for each in gone), *records])
+        gone = self._gone_with(chosen, emit)
+        return self._records([*(self._withdrawn(each, word) for each, word in gone), *records])
+
+    def _gone_with(self, chosen: dict[str, Window], emit: str) -> list[tuple[Window, str]]:
+        """Those of the chosen that are no more, and of their families, with their words."""
+        families = {w.family for w in chosen.values() if w.family is not None}
+        vanished = self.told.vanished
+        related = [w for key, w in vanished.items() if key not in chosen and key in self.waiting]
+        return [
+            *((w, emit) for key, w in chosen.items() if key in vanished),
+            *((w, self._word(w)) for w in related if w.family in families),
+        ]
+
+    def _word(self, window: Window) -> str:
+        return "late" if self._late(window) else "early"
 
     def _each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
         """Rows beyond retention, which EXPIRED EMIT tells and forgets."""
@@ -348,7 +362,7 @@ class ReferenceOperator:
             if key in chosen and (emit == "full" or window.family is None):
                 yield window, values, emit
             elif comparable(values) != comparable(out or {}):
-                yield window, values, "late" if self._late(window) else "early"
+                yield window, values, self._word(window)
 
 
 def _were(window: Window, before: dict[str, Window], gone: list[Window]) -> list[Window]:
