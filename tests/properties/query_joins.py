@@ -18,6 +18,7 @@ RESIDUALS = ("", "", " AND l.i <= r.i", " AND l.i + r.i > 0 AND l.b", " AND r.i 
 OFTEN = ("", "EMIT EARLY EVERY 1 SECOND ", "EMIT EARLY EVERY 10 SECONDS ")
 POLICIES = (*OFTEN, "EMIT EARLY ON UPDATE ", "EMIT CHANGES ", "EMIT LATE EVERY 3 SECONDS ",
             "EMIT EARLY EVERY 5 SECONDS LATE EVERY 7 SECONDS ")  # fmt: skip
+OPS = (">=", ">", "<=", "<")
 SECOND = 1_000_000
 
 
@@ -173,8 +174,8 @@ STATIC = Parts(
 
 @st.composite
 def _asof(draw: DrawFn) -> JoinQuestion:
-    op, kind = draw(st.sampled_from([">=", ">", "<=", "<"])), draw(st.sampled_from(["", "LEFT "]))
-    versioned = op == ">=" and draw(st.booleans())
+    kind, how = draw(st.sampled_from(["", "LEFT "])), draw(st.sampled_from([*OPS, "version"]))
+    versioned, op = how == "version", ">=" if how == "version" else how
     keys = " AND ".join(KEYS[: draw(st.sampled_from([1, 1, 2]))])
     shown, above = _shown("LEFT"), draw(st.sampled_from(_above("LEFT")))
     itself, policy = draw(st.booleans()), draw(st.sampled_from(POLICIES))
