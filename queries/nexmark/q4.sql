@@ -38,14 +38,17 @@ CREATE STREAM bid (
   'out-of-orderness' = '4 seconds', 'step.events' = 1000
 );
 
-SELECT /*+ STATE_TTL('Q' = '1 day') */ category, AVG(final) AS final
+SELECT category, AVG(final) AS final
 FROM (
-  SELECT A.category, MAX(B.price) AS final
-  FROM auction AS A JOIN bid AS B
-    ON A.id = B.auction
-   AND B.dateTime BETWEEN A.dateTime AND A.expires
-   AND B.dateTime <= A.dateTime + INTERVAL '1' HOUR
-  GROUP BY A.id, A.category
-) AS Q
+  SELECT /*+ STATE_TTL('S' = '1 day') */ category, MAX(price) AS final
+  FROM (
+    SELECT A.id, A.category, B.price
+    FROM auction AS A JOIN bid AS B
+      ON A.id = B.auction
+     AND B.dateTime BETWEEN A.dateTime AND A.expires
+     AND B.dateTime <= A.dateTime + INTERVAL '1' HOUR
+  ) AS S
+  GROUP BY id, category
+)
 GROUP BY category
 EMIT CHANGES;

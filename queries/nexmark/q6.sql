@@ -39,15 +39,18 @@ CREATE STREAM bid (
   'out-of-orderness' = '4 seconds', 'step.events' = 1000
 );
 
-SELECT /*+ STATE_TTL('Q' = '1 day') */ seller, auction, dateTime,
+SELECT seller, auction, dateTime,
        AVG(price) OVER (PARTITION BY seller ORDER BY dateTime ROWS 9 PRECEDING) AS avg_price
 FROM (
-  SELECT A.id AS auction, A.seller, B.price, B.dateTime,
-         ROW_NUMBER() OVER (PARTITION BY A.id ORDER BY B.price DESC, B.dateTime) AS place
-  FROM auction AS A JOIN bid AS B
-    ON A.id = B.auction
-   AND B.dateTime BETWEEN A.dateTime AND A.expires
-   AND B.dateTime <= A.dateTime + INTERVAL '1' HOUR
-) AS Q
+  SELECT /*+ STATE_TTL('S' = '1 day') */ auction, seller, price, dateTime,
+         ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price DESC, dateTime) AS place
+  FROM (
+    SELECT A.id AS auction, A.seller, B.price, B.dateTime
+    FROM auction AS A JOIN bid AS B
+      ON A.id = B.auction
+     AND B.dateTime BETWEEN A.dateTime AND A.expires
+     AND B.dateTime <= A.dateTime + INTERVAL '1' HOUR
+  ) AS S
+)
 WHERE place <= 1
-EMIT CHANGES;
+EMIT CHANGES RETAIN INTERVAL '1' DAY;

@@ -52,10 +52,11 @@ class Leaving:
         """Records of retired rows, which are emitted for the last time."""
         if records.is_empty() or self._ends_never:
             return records.clear()
+        mark = np.asarray(self.limits.of(records, stores)) - self.fullness.after
+        timed = records.filter(pl.Series(records[TS].to_numpy() < mark))
         if not self.fullness.counting:
-            mark = np.asarray(self.limits.of(records, stores)) - self.fullness.after
-            return records.filter(pl.Series(records[TS].to_numpy() < mark))
-        return records.join(self._waiting(stores), on=list(POSITION), how="anti")
+            return timed
+        return timed.join(self._waiting(stores), on=list(POSITION), how="anti")
 
     def kept(self, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
         """The rows with lo <= ts < hi that are not retired, in order."""

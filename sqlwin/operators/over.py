@@ -125,7 +125,8 @@ class OverAggregator(Correcting):
     @cached_property
     def retracting(self) -> Retracting:
         assert isinstance(self.revisions, Withdrawals)
-        return Retracting(self.reading, self.fullness, self.revisions, self.per_instant)
+        early = self.policy.early is not None
+        return Retracting(self.reading, self.fullness, self.revisions, self.per_instant, early)
 
     @cached_property
     def touching(self) -> Touching:
@@ -178,7 +179,8 @@ class OverAggregator(Correcting):
         told = self._remember(touched, stores)
         self.retracting.take_out(known, stores)
         self.retracting.note(told, stores)
-        self.revisions.touch(told.drop(GONE, LEFT), stores, now, self.policy)
+        still_open = told.with_columns(pl.col(FULL) & ~pl.col(LEFT)).drop(GONE, LEFT)
+        self.revisions.touch(still_open, stores, now, self.policy)
         return told.filter(LEFT).select(self.identity)
 
     def _take(
@@ -219,7 +221,9 @@ class OverAggregator(Correcting):
             return self._close(closing, stores)
         after = self.fullness.after
         span = (closed - after, watermark - after)
-        emptied = self.retracting.revisions.emptied(closing, stores, *span)
+        counting = self.fullness.counting  # then some that are there wait for others
+        held = self._identities(self.reading.all_rows(stores)) if counting else closing
+        emptied = self.retracting.revisions.emptied(held, stores, *span)
         return pl.concat([self._close(emptied, stores), self._close(closing, stores)])
 
     # Which rows.
@@ -228,7 +232,8 @@ class OverAggregator(Correcting):
         """Those of a batch that may change what was emitted, or will be before it is full."""
         if self.policy.early is not None or everything(stores, STORE)[SHOWN].any():
             return batch
-        if self.policy.late is Late.NEVER and not self.fullness.counting:
+        silent = self.policy.late is Late.NEVER and not self.fullness.counting
+        if silent and not self.weighted:  # else it must be known what is in whose place
             return batch.clear()
         return batch.filter(pl.col(TS) < stores.closed)
 

@@ -160,7 +160,8 @@ class ReferenceOperator:
         again = {key: w for key, w in self.empty.items() if key in self.windows}
         opened = {key for key, w in again.items() if key in left or not self._full(w)}
         opened &= self.told.vanished.keys()
-        were_late = {key for key, w in again.items() if key not in opened and self._late(w)}
+        out = again.keys() & self.told.vanished.keys()
+        were_late = {key for key in out if key not in opened and self._late(again[key])}
         filled = [
             w
             for key, w in self.windows.items()
@@ -201,13 +202,14 @@ class ReferenceOperator:
         self.told.empty(gone, self.windows)
         self.empty |= {window.row_key: alone(window) for window in gone}
         self._show_opened(were_late)
+        left = {w.row_key for w in gone if self._full(alone(w)) and w.row_key not in were_full}
         for key, window in before.items():
             there = self.windows.get(key)
             if there is None:
-                self._touch(self.empty[key], 1, now)
+                self._touch(window if key in left else self.empty[key], 1, now)
             elif window.frames != there.frames or self._full(there) != (key in were_full):
                 self._touch(there, 1, now)
-        return {w.row_key for w in gone if self._full(alone(w)) and w.row_key not in were_full}
+        return left
 
     def _show_opened(self, were_late: set[str]) -> None:
         """What was late is late, if it is open again."""

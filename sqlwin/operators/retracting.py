@@ -36,12 +36,16 @@ MOVED, AGAIN, LATE_ONE = "__moved", "__again", "__late_one"
 
 @dataclass(frozen=True)
 class Retracting:
-    """Of the rows of an OVER operator. per_instant: windows are not known by positions."""
+    """Of the rows of an OVER operator. per_instant: windows are not known by positions.
+
+    early: rows that are not full go out.
+    """
 
     reading: Reading
     fullness: Fullness
     revisions: Withdrawals
     per_instant: bool
+    early: bool
 
     # What goes.
 
@@ -80,7 +84,9 @@ class Retracting:
         moved = self._moved(came, left, stores)
         rows = came.select(on).join(moved, on=on, how="anti")
         still_open = pl.Series(~self.fullness.timed(rows, stores.closed))
-        waiting = rows.filter(still_open | _among(rows, left))
+        waits = still_open | _among(rows, left)
+        waiting = rows.filter(waits)
+        self._show(rows.filter(~waits), stores)
         opened = moved.filter(~pl.col(LATE_ONE)).select(on)
         known = self.revisions.was(pl.concat([waiting, opened]), stores)
         return known.filter(OUT).select(on)
@@ -98,6 +104,12 @@ class Retracting:
         gone = left.join(came, on=on, how="anti", nulls_equal=True)
         return self.revisions.was(gone, stores).filter(OUT)
 
+    def _show(self, late: pl.DataFrame, stores: Stores) -> None:
+        """Rows that were told full and may not be full now."""
+        known = self.revisions.was(late, stores).filter(OUT)
+        columns = stores[STORE].layout.schema.names()
+        stores[STORE].put(known.with_columns(pl.lit(True).alias(SHOWN)).select(columns))
+
     def _moved(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Let records of positions that came at another instant go along.
 
@@ -112,7 +124,12 @@ class Retracting:
         if going.is_empty():
             return came.select(on).clear().with_columns(pl.lit(False).alias(LATE_ONE))
         late = pl.Series(self.fullness.timed(going, stores.closed)) & ~_among(going, left)
-        told = going.with_columns((pl.col(SHOWN) | late).alias(SHOWN))
+        waits = OUT | pl.lit(self.early)
+        told = going.with_columns(
+            (pl.col(SHOWN) | (OUT & late)).alias(SHOWN),
+            pl.when(waits).then(DUE).alias(DUE),
+            pl.when(waits).then(WAITING).otherwise(0).alias(WAITING),
+        )
         columns = stores[STORE].layout.schema.names()
         here = told.with_columns(pl.col(MOVED).alias(TS)).select(columns)
         old = [pl.lit(None).alias(name) for name in columns if name.startswith(OLD)]
@@ -127,6 +144,7 @@ class Retracting:
             ).select(columns)
         )
         stores[STORE].put(here)
+        stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
         return here.select(on).with_columns(late.alias(LATE_ONE))
 
 

@@ -25,6 +25,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.changes import OLD, WAS
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.revisions import (
+    ADDED,
     DUE,
     FULL,
     RECORD,
@@ -67,8 +68,8 @@ class Withdrawals(Revisions):
 
     def touch(self, touched: pl.DataFrame, stores: Stores, now: int, policy: Policy) -> None:
         super().touch(touched, stores, now, policy)
-        if policy.late is Late.NEVER and stores.pending is not None:
-            # what waited in a window that had no row when it became full is due no more
+        if stores.pending is not None and not _always(policy):
+            # what waited may be due no more, see `_kept`
             stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
 
     def note(self, told: pl.DataFrame, shown: pl.Expr, stores: Stores) -> None:
@@ -131,7 +132,17 @@ class Withdrawals(Revisions):
             stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
 
     def _kept(self, records: pl.DataFrame, policy: Policy) -> pl.DataFrame:
-        """Late and never to be told, a window without a record would be taken for a told one."""
-        silent = pl.col(FULL) & ~OUT & pl.lit(policy.late is Late.NEVER)
-        waiting = pl.when(silent).then(0).otherwise(pl.col(WAITING))
-        return records.filter(recorded(policy) | silent).with_columns(waiting.alias(WAITING))
+        """And of windows that no policy tells, those of which something is to be known.
+
+        One that is late and was not told would be taken for told; one that waited when it
+        held other rows, full or open, waits no more.
+        """
+        told = recorded(policy)
+        silent = ~told & ((pl.col(FULL) & ~OUT) | (pl.col(WAITING) > pl.col(ADDED)))
+        waiting = pl.when(told).then(pl.col(WAITING)).otherwise(0)
+        return records.filter(told | silent).with_columns(waiting.alias(WAITING))
+
+
+def _always(policy: Policy) -> bool:
+    """Whether every change of a window is told at some time."""
+    return policy.early is not None and policy.late is not Late.NEVER

@@ -170,10 +170,10 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
 
     With grouping sets a row goes to several groups, which have only the keys of every
     set in common; a rank has all groups of its partition meet. A session in ROWS counts
-    the messages of all keys.
+    the messages of all keys, as does a join in ROWS.
     """
     if isinstance(window, Join):
-        return window.left_keys
+        return () if counts(window) else window.left_keys
     if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):

@@ -58,6 +58,11 @@ class Chain:
         return {stream.name: stream for stream in sources_of(self.top.query.plan)}
 
     @cached_property
+    def tables(self) -> frozenset[str]:
+        """The names of the static ones among `streams`."""
+        return frozenset(name for stage in self.stages for name in stage.tables)
+
+    @cached_property
     def inputs(self) -> tuple[tuple[int, int], ...]:
         """Stage and number of the input there, of each that is read from outside."""
         return tuple(

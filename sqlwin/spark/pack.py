@@ -79,9 +79,8 @@ def _packed(
     for stage in _readers(program, stream):
         for number in program.lowered[stage].readers(stream):
             taken = keys(program.lowered[stage], number, came.rows)
-            seen.ts = max(
-                [*taken.marks.values(), *([] if seen.ts is None else [seen.ts])], default=None
-            )
+            known = [] if seen.ts is None else [seen.ts]
+            seen.ts = max([*taken.marks.values(), *known], default=None)
             told.append(taken.errors)
             yield from addressed(program, stage, number, whole, taken.rows, at)
     seen.rows += len(frame)

@@ -57,6 +57,9 @@ def _refuse(given: ast.Policies, match: JoinWindow | AsOf | None, waits: bool) -
     if given.retain_rows is not None:
         message = "RETAIN n ROWS of a join is not supported yet"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
+    if match is None and given.late is not None:
+        message = "what a static table says of a row never changes: nothing is late"
+        raise QueryError(message, given.late.span, legal="EMIT EARLY …")
     counted = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
     if counted and given.late is not None:
         message = "a window in ROWS counts messages as they come: none is late"

@@ -25,11 +25,13 @@ from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
+from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
 from sqlwin.plan.facts import bucket_keys, changing, counts, join_of
 from sqlwin.plan.nodes import (
@@ -67,7 +69,8 @@ def _none(operator: ReferenceOperator) -> list[Shape]:
 
 @shapes.register(ReferenceAsOf)
 @shapes.register(ReferenceJoin)
-def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin) -> list[Shape]:
+@shapes.register(ReferenceStatic)
+def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin | ReferenceStatic) -> list[Shape]:
     return []
 
 
@@ -167,12 +170,13 @@ def _joined(query: Query, derives: bool) -> Lowered:
     """The inputs and stores' admission of the fast one; the join is by definition."""
     lowered = lower(query, derives)
     fast = lowered.operator
-    assert isinstance(fast, WindowJoin | AsOfJoin)
+    assert isinstance(fast, WindowJoin | AsOfJoin | StaticJoin)
     left, right = (join_sides.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right))
     rest = (fast.kind, fast.policy, fast.withdraw)
     if isinstance(fast, AsOfJoin):
         return replace(lowered, operator=ReferenceAsOf(left, right, *rest, match=fast.match))
-    return replace(lowered, operator=ReferenceJoin(left, right, *rest, residual=fast.residual))
+    made = ReferenceStatic if isinstance(fast, StaticJoin) else ReferenceJoin
+    return replace(lowered, operator=made(left, right, *rest, residual=fast.residual))
 
 
 def _until(node: Node, found: Callable[[Node], bool]) -> tuple[list[Node], Node]:

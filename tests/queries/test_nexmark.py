@@ -26,12 +26,6 @@ from tests.queries.nexmark_answers import (
 from tests.queries.test_queries import Run, on_spark, same
 
 NOT_YET = {
-    "q4": "GROUP BY or an aggregate over a join is not supported yet",
-    "q5": "an aggregate over the result of a window is not supported yet",
-    "q6": "a window over a join is not supported yet",
-    "q7": "a join of windowed queries is not supported yet",
-    "q8": "a join of windowed queries is not supported yet",
-    "q9": "a window over a join is not supported yet",
     "q13": "joins with a static table are not run yet",
 }
 """By the query, why it is refused."""

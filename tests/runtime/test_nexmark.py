@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ BASE = parse_instant("2015-07-15T00:00:00Z")
 SOME = Sequence(seed=7, rate=100, events=5_000, disorder=3 * SECOND, base=BASE)
 
 
+@cache
 def rows(table: str, sequence: Sequence = SOME, step: int = 1_000) -> pl.DataFrame:
     source = Nexmark(table, sequence, step)
     return pl.concat(source.read(split, COLUMNS[table]) for split in source.splits)
@@ -36,21 +38,15 @@ PEOPLE = [
     (1001, "Kate Smith", "Cheyenne", "WA"),
 ]
 BIDS = [
-    (1000, 1001, 104660, "Facebook", "https://www.nexmark.com/uncx/ilq/pak/item.htm?query=1"),
-    (
-        1009,
-        1001,
-        305,
-        "channel-2889",
-        "https://www.nexmark.com/bjnag/zsat/wr_do/item.htm?query=1&channel_id=2889",
-    ),
     (
         1000,
         1001,
-        79071880,
-        "channel-8978",
-        "https://www.nexmark.com/udnk/flce/zu_li/item.htm?query=1&channel_id=8978",
+        104660,
+        "channel-8588",
+        "https://www.nexmark.com/usfx/dquh/ygej/item.htm?query=1&channel_id=8588",
     ),
+    (1009, 1001, 305, "Google", "https://www.nexmark.com/oybug/qxyyg/yrs/item.htm?query=1"),
+    (1000, 1001, 79071880, "Google", "https://www.nexmark.com/oybug/qxyyg/yrs/item.htm?query=1"),
 ]
 
 
@@ -58,7 +54,7 @@ BIDS = [
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("step", [1, 37, 301, 4_999, 10_000])
+@pytest.mark.parametrize("step", [7, 37, 301, 4_999, 10_000])
 def test_rows_do_not_depend_on_how_they_are_cut(table: str, step: int) -> None:
     sequence = Sequence(seed=7, rate=100, events=400, disorder=SECOND, base=BASE)
     assert rows(table, sequence, step).equals(rows(table, sequence, 400))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 import polars as pl
@@ -52,7 +52,7 @@ class Nexmark:
     sequence: Sequence
     step: int
 
-    @property
+    @cached_property
     def splits(self) -> list[str]:
         events = self.sequence.events
         return [f"{lo}-{min(lo + self.step, events)}" for lo in range(0, events, self.step)]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ ACTIVE_PEOPLE, OPEN_AUCTIONS, AHEAD = 1_000, 100, 10
 HOT_EVERY = 100
 CHANNELS = 10_000
 
-_HOT_CHANNELS = ("Google", "Facebook", "Baidu", "Apple")
+_BIG_CHANNELS = ("Google", "Facebook", "Baidu", "Apple")
 _FIRST = (
     "Peter", "Paul", "Luke", "John", "Saul", "Vicky", "Kate", "Julie", "Sarah", "Deiter", "Walter",
 )  # fmt: skip
@@ -149,32 +150,31 @@ def _bidder(rows: Rows) -> Integers:
     return np.where(rows.often("hot bidder", 4), rows.hot_person(1), rows.person("bidder"))
 
 
-def _channels(rows: Rows) -> tuple[npt.NDArray[np.bool_], Integers]:
-    """Whether it is one of the big ones, and its number."""
-    hot = rows.often("hot channel", 2)
-    big = rows.chance.below("big channel", len(_HOT_CHANNELS))
-    return hot, np.where(hot, big, rows.chance.below("channel", CHANNELS))
+def _place(rows: Rows) -> Integers:
+    """Of the channel among all of them."""
+    big = CHANNELS + rows.chance.below("big channel", len(_BIG_CHANNELS))
+    return np.where(rows.often("big", 2), big, rows.chance.below("channel", CHANNELS))
 
 
-def _channel(rows: Rows) -> pl.Series:
-    hot, number = _channels(rows)
-    big = pl.Series(_HOT_CHANNELS)[np.where(hot, number, 0)]
-    small = _joined("channel-", pl.Series(number).cast(pl.String))
-    return pl.select(pl.when(pl.lit(pl.Series(hot))).then(big).otherwise(small)).to_series()
+@cache
+def _channels() -> pl.Series:
+    return pl.Series([*(f"channel-{number}" for number in range(CHANNELS)), *_BIG_CHANNELS])
 
 
-def _url(rows: Rows) -> pl.Series:
+@lru_cache(maxsize=4)
+def _addresses(seed: int) -> pl.Series:
     """One for each channel; nine of ten small ones have their number in it."""
-    hot, number = _channels(rows)
-    channels = Chance(rows.sequence.seed, np.where(hot, -1 - number, number))
-    folders = [channels.text(f"folder {at}", 3, 5, gap="_") for at in range(3)]
+    numbers = np.arange(len(_channels()))
+    chance = Chance(seed, numbers)
+    folders = [chance.text(f"folder {at}", 3, 5, gap="_") for at in range(3)]
     page = _joined(
         "https://www.nexmark.com/", folders[0], "/", folders[1], "/", folders[2],
         "/item.htm?query=1",
     )  # fmt: skip
-    told = _joined(page, "&channel_id=", pl.Series(number).cast(pl.String))
-    telling = ~hot & (channels.below("told", 10) > 0)
-    return pl.select(pl.when(pl.lit(pl.Series(telling))).then(told).otherwise(page)).to_series()
+    number = _joined("&channel_id=", pl.Series(numbers).cast(pl.String))
+    telling = (numbers < CHANNELS) & (chance.below("told", 10) > 0)
+    told = pl.when(pl.lit(pl.Series(telling))).then(number).otherwise(pl.lit(""))
+    return _joined(page, pl.select(told).to_series())
 
 
 # --- all ------------------------------------------------------------------------------
@@ -215,8 +215,8 @@ COLUMNS: Mapping[str, Mapping[str, tuple[pa.DataType, Values]]] = {
         "auction": (_BIGINT, _auction),
         "bidder": (_BIGINT, _bidder),
         "price": (_BIGINT, lambda rows: rows.price("price")),
-        "channel": (_STRING, _channel),
-        "url": (_STRING, _url),
+        "channel": (_STRING, lambda rows: _channels()[_place(rows)]),
+        "url": (_STRING, lambda rows: _addresses(rows.sequence.seed)[_place(rows)]),
         **_TIMES,
         "extra": (_STRING, lambda rows: rows.extra(68)),
     },
