@@ -217,6 +217,9 @@ def _functions(plan: Node) -> Iterator[str]:
 
 
 def fingerprint(*queries: Query) -> str:
-    """Tells plans apart: a checkpoint belongs to one. Sinks may change."""
-    plans = [plan for query in queries for plan in plans_of(query.plan)]
-    return hashlib.sha256(repr(plans).encode()).hexdigest()[:16]
+    """Tells plans apart: a checkpoint belongs to one. Sinks may change, but not whether they
+    take both halves of a change, for which the old one has to be kept.
+    """
+    told: list[object] = [plan for query in queries for plan in plans_of(query.plan)]
+    told += ["retract"] * sum(query.retracts for query in queries)
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

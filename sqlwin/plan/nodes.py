@@ -223,6 +223,11 @@ class Sink:
     columns: Schema | None
     options: tuple[tuple[str, str], ...]
 
+    @property
+    def changelog(self) -> str:
+        """What it can hold: append, upsert or retract; see `plan/sinks.py`."""
+        return dict(self.options).get("changelog", "upsert")
+
 
 @dataclass(frozen=True)
 class Query:
@@ -237,6 +242,11 @@ class Query:
     explain: bool = False
     errors: Sink | None = None
     functions: tuple[PythonAggregate, ...] = ()
+
+    @property
+    def retracts(self) -> bool:
+        """Whether its sink takes both halves of a change."""
+        return self.sink is not None and self.sink.changelog == "retract"
 
 
 @dataclass(frozen=True)

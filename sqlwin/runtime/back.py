@@ -91,8 +91,8 @@ class Back:
         return self._told(passing.select(emitted.columns))
 
     def _told(self, changes: pl.DataFrame) -> pl.DataFrame:
-        """A replacement says it all, but to a derived stream."""
-        return changes if self.query.derives else changes.filter(pl.col(OP) != "-U")
+        """A replacement says it all, but to a derived stream and to a sink that retracts."""
+        return changes if self.query.pairs else changes.filter(pl.col(OP) != "-U")
 
 
 def _op() -> pl.Expr:

@@ -90,6 +90,11 @@ class Lowered:
         return [at for at, each in enumerate(self.inputs) if each.stream.name == stream]
 
     @property
+    def pairs(self) -> bool:
+        """Whether both halves of a change are told."""
+        return self.derives or self.query.retracts
+
+    @property
     def policy(self) -> Policy | None:
         """Of its window, None where it has none."""
         return window_policy(self.query.plan)
@@ -110,11 +115,13 @@ class Lowered:
     def corrects(self) -> bool:
         """Whether a value that goes out of too few rows is corrected by each that follows.
 
-        Not if corrections are not wanted, retention is told by the rows, a filter asks
-        for the value before, a frame waits for rows to follow, or a session may be withdrawn.
+        Not if corrections are not wanted, retention is told by the rows, a filter or a sink
+        asks for the value before, a frame waits for rows to follow, or a session may be withdrawn.
         """
         window, policy = window_of(self.query.plan), self.policy
         if policy is None or policy.late is Late.NEVER or policy.retain_rows is not None:
+            return False
+        if self.query.retracts:
             return False
         if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
             return False
@@ -164,7 +171,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     counted = window is not None and counts(window)
     timed = (window is not None or derives) and not counted and stream.ts is not None
     functions = {function.name: function for function in query.functions}
-    withdraw = _both_sides(query.plan, derives) or cut.having is not None or changing(cut.scan)
+    withdraw = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
     assembly = Assembly(stream.name, withdraw, functions, changing(cut.scan))
     read = Input(
         stream=stream,
@@ -186,9 +193,9 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     )
 
 
-def _both_sides(plan: Node, derives: bool) -> bool:
-    """Whether the next stage has to be told what a change replaces."""
-    return derives and changing(plan)
+def _both_sides(query: Query, derives: bool) -> bool:
+    """Whether the next stage, or a sink, has to be told what a change replaces."""
+    return (derives or query.retracts) and changing(query.plan)
 
 
 def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
@@ -229,7 +236,7 @@ def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     return Lowered(
         query=query,
         inputs=(_side(join, 0), _side(join, 1)),
-        operator=joined(join, withdraw=_both_sides(query.plan, derives) or having is not None),
+        operator=joined(join, withdraw=_both_sides(query, derives) or having is not None),
         having=having,
         output=output,
         derives=derives,

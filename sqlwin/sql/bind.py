@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlwin.errors import QueryError
 from sqlwin.functions import PythonAggregate
-from sqlwin.plan.facts import functions_of, window_policy
+from sqlwin.plan.facts import changing, functions_of, window_policy
 from sqlwin.plan.nodes import (
     Describe,
     Node,
@@ -22,6 +22,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.settings import SETTINGS
+from sqlwin.plan.sinks import why_changing
 from sqlwin.plan.stages import staged
 from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
@@ -98,6 +99,7 @@ class Binding:
         sink, relation = self.sink(statement.sink), bind_select(statement.select, self.known)
         plan = optimize(into(sink, relation.plan(), statement))
         plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
+        _refuse_changes(sink, plan, statement)
         return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
@@ -183,6 +185,14 @@ def _set(binding: Binding, statement: ast.Set) -> None:
     if not value.isdigit() or int(value) == 0:
         raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")
     binding.settings[name] = value
+
+
+def _refuse_changes(sink: Sink, plan: Node, statement: ast.Insert) -> None:
+    """A sink that appends cannot take back what a later row changes."""
+    if sink.changelog == "append" and changing(plan):
+        message = f"{sink.name} appends, and results of this query change: {why_changing(plan)}"
+        legal = "changelog = 'upsert' or 'retract'; EMIT FINAL, which sends full windows once"
+        raise QueryError(message, statement.sink.span, legal=legal)
 
 
 TAKES: dict[type, Callable[[Binding, Any], None]] = {

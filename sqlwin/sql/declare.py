@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Scalar, Sink, Stream
+from sqlwin.plan.sinks import CHANGELOGS
 from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema, type_name, type_named, type_names
 from sqlwin.sql import ast, ttl
 from sqlwin.sql.calls import refuse_calls
@@ -58,7 +59,11 @@ def _partitions(created: ast.CreateStream) -> None:
 def sink(created: ast.CreateSink) -> Sink:
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in created.columns)
-    return Sink(created.name.text, columns or None, created.options)
+    made = Sink(created.name.text, columns or None, created.options)
+    if made.changelog not in CHANGELOGS:
+        message = f"the sink {made.name} cannot be {made.changelog!r}"
+        raise QueryError(message, created.name.span, legal=", ".join(CHANGELOGS))
+    return made
 
 
 def _own(name: ast.Name) -> str:

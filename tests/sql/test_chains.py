@@ -361,6 +361,8 @@ def test_a_hint_beside_a_join_is_of_all_its_query_keeps() -> None:
 
 # --- changes --------------------------------------------------------------------------
 
+NEAREST = "FROM bid ASOF JOIN sold s MATCH_CONDITION (ts >= at) ON auction = id"
+
 
 @pytest.mark.parametrize(
     ("text", "changes"),
@@ -378,7 +380,7 @@ def test_a_hint_beside_a_join_is_of_all_its_query_keeps() -> None:
         ("SELECT b.price FROM bid b ANTI JOIN sold s ON b.auction = s.id", True),
         ("SELECT b.price FROM bid b LEFT JOIN sold s ON b.auction = s.id", True),
         ("SELECT b.price FROM bid b LEFT JOIN sold s ON b.auction = s.id EMIT LATE NEVER", False),
-        ("SELECT bid.price FROM bid ASOF JOIN sold s MATCH_CONDITION (ts >= at) ON auction = id", True),
+        (f"SELECT bid.price {NEAREST}", True),
         (f"SELECT c.n FROM ({COUNTED}) c JOIN sold s ON c.auction = s.id", True),
         (OUTER.format(COUNTED) + " EMIT FINAL", True),
         (OUTER.format(COUNTED + " EMIT FINAL") + " EMIT FINAL", False),
