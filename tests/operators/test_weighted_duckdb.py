@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlwin.policies import Early, Late
-from sqlwin.schema import OP, REVISION, ROW_KEY
+from sqlwin.schema import OP, ROW_KEY
 from tests.operators.aggregators import COLUMNS, aggregator
 from tests.operators.changelogs import Source, Step
 from tests.operators.driving import Driven
@@ -37,7 +37,7 @@ def last(driven: Driven, source: Source, taken: list[Step], counted: bool) -> pl
         watermark, now = watermark + step.watermark, now + step.clock
         out.append(driven.step(batch if len(batch) else None, now, watermark, step.end))
     out.append(driven.step(None, now + 2**40, watermark, end=True))
-    told = pl.concat(out).with_row_index("at").sort(REVISION, "at")
+    told = pl.concat(out).with_row_index("__n").sort("__n")
     return told.unique(ROW_KEY, keep="last").filter(pl.col(OP) != "-D")
 
 
