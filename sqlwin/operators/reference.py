@@ -157,19 +157,19 @@ class ReferenceOperator:
         self.taken += rows
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [window for key, window in before.items() if key not in self.windows]
-        again = {key: w for key, w in self.empty.items() if key in self.windows}
-        opened = {key for key, w in again.items() if key in left or not self._full(w)}
+        back = {key: w for key, w in self.empty.items() if key in self.windows}
+        opened = {key for key, w in back.items() if key in left or not self._full(w)}
         opened &= self.told.vanished.keys()
-        out = again.keys() & self.told.vanished.keys()
-        were_late = {key for key in out if key not in opened and self._late(again[key])}
+        were_out = back.keys() & self.told.vanished.keys()
+        were_late = {key for key in were_out if key not in opened and self._late(back[key])}
         filled = [
             w
             for key, w in self.windows.items()
             if self._filled(_were(w, before, gone), w) or (key in opened and self._full(w))
         ]
         self._vanish(gone, now)
-        self._show_opened(were_late | (self.shown & again.keys()))
-        self.empty = {key: w for key, w in self.empty.items() if key not in again}
+        self._show_opened(were_late | (self.shown & back.keys()))
+        self.empty = {key: w for key, w in self.empty.items() if key not in back}
         unshown = [w for w in filled if w.row_key not in self.shown]
         closing = filled if self.policy.late is Late.NEVER else unshown
         told = self._emit(unshown, "full")
@@ -179,7 +179,7 @@ class ReferenceOperator:
                 self._touch(window, max(1, len(window.held & new)), now)
         return pl.concat([told, again])
 
-    def _change(self, batch: list[Row], now: int) -> pl.DataFrame:
+    def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
         gone, came = changed(batch, self.taken)
         left = self._withdraw(gone, now)
         told = self._take(came, now, left) if came else self.nothing()

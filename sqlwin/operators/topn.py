@@ -249,8 +249,8 @@ class TopRows(Counting):
         if self.policy.early is None:
             return noted
         period = self.policy.early_period if self.policy.early is Early.EVERY else 0
-        due = pl.when(changed).then(pl.col(DUE).fill_null(now + period)).otherwise(DUE)
-        return noted.with_columns(due.alias(DUE))
+        next_due = pl.when(changed).then(pl.col(DUE).fill_null(now + period)).otherwise(DUE)
+        return noted.with_columns(next_due.alias(DUE))
 
     def _keep(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         """Write the rows of these rankings into their first slots, and the rankings."""

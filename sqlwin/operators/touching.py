@@ -49,7 +49,8 @@ class Touching:
         """
         if batch.is_empty():
             none = stores[ROWS].layout.empty()
-            return self._told(none, *(np.zeros(0, dtype=t) for t in "?l???"))
+            zeros = [np.zeros(0, dtype=t) for t in "?l???"]
+            return self._told(none, zeros[0], zeros[1], zeros[2], zeros[3], zeros[4])
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.operators import contents, reading
+from sqlwin.operators import base_sums, contents
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.runtime.rejects import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
@@ -33,7 +33,7 @@ from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import FLOOR, Combine, Layout, Store
 
 SEEN, KNOWN = "seen", "__known"
-MESSAGES = (contents.MESSAGES, reading.ROWS)
+MESSAGES = (contents.MESSAGES, base_sums.ROWS)
 """The stores that hold messages; all others are window metadata."""
 
 

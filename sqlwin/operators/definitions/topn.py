@@ -14,7 +14,7 @@ Worked example, the greatest value: 5 comes, `+I` 0. 7 comes: of 5 `-D` 1, of 7 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,7 +94,7 @@ class ReferenceTopN:
             self._wait(key, rows, now)
         return self.nothing()
 
-    def _change(self, batch: list[Row], now: int) -> pl.DataFrame:
+    def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
         gone, came = changed(batch, self.taken)
         self.taken = [row for row in self.taken if position(row) not in gone] + came
         for key, rows in Counter(map(self._key, effective(batch))).items():

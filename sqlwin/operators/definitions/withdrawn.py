@@ -12,6 +12,7 @@ there from now on. In a batch one that is replaced by its equal is as if neither
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.definitions.window import Position, comparable, position
@@ -30,11 +31,11 @@ def changed(batch: Sequence[Row], taken: Sequence[Row]) -> tuple[set[Position], 
     """Positions of `taken` that a batch withdraws, and the rows it brings."""
     rows = effective(batch)
     gone = {position(row) for row in rows if row[WEIGHT] < 0}
-    came = [_plain(row) for row in rows if row[WEIGHT] > 0]
+    came: list[Row] = [_plain(row) for row in rows if row[WEIGHT] > 0]
     return gone & {position(row) for row in taken}, came
 
 
-def _plain(row: Row) -> Row:
+def _plain(row: Row) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != WEIGHT}
 
 
