@@ -41,7 +41,7 @@ def records(asked: Joined) -> Records:
     if name.startswith("seen"):
         return _span(asked, int(name.removeprefix("seen") or 0), 0)
     side = BY_SIDE.get(name)
-    if side is None or not isinstance(match, AsOf | JoinWindow):
+    if asked.join.static or side is None or not isinstance(match, AsOf | JoinWindow):
         return NOT_ESTIMATED
     if isinstance(match, AsOf):
         rows = _span(asked, side, 0)

@@ -81,6 +81,7 @@ REFUSED = [
     (f"{FROM}FULL JOIN products p USING (product)", "FULL JOIN would wait for all of the stream", "FULL JOIN"),
     (f"{FROM}ASOF JOIN products p ON o.product = p.product", "p is a static table: no row of it is before another", "ASOF JOIN"),
     (f"{FROM}JOIN products p [ROWS 3] USING (product)", "a static table has no window", "[ROWS 3]"),
+    (f"{FROM}JOIN products p USING (product) EMIT LATE NEVER", "what a static table says of a row never changes", "LATE NEVER"),
     (f"{FROM}[RANGE 1 HOUR] JOIN products p USING (product)", "a static table has no time: no window here", "o"),
     (f"{FROM}JOIN products p WITHIN 1 HOUR USING (product)", "WITHIN belongs to a join of two streams", "WITHIN 1 HOUR"),
     # what is above
