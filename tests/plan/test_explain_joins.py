@@ -82,6 +82,7 @@ def test_a_join_of_messages_in_full() -> None:
         "Late: never: messages are counted as they come",
         "Ties: of shipments by source position",
         "Ties: of orders by OFFSET id",
+        "Warning: a window in ROWS numbers the messages of all keys, so all rows go to one bucket",
         "Warning: rows of shipments are kept for ever, "
         "so state grows until a window or TTL is given",
     ]
@@ -99,7 +100,7 @@ def test_several_joins_are_told_from_the_last() -> None:
         "Stores: none but the table",
         "Message key: equal fields",
         "Full: each left row as it comes",
-        "Late: on each update",
+        "Late: never: what the table says of a row does not change",
         "Watermark: of o_s ts, as below o_s",
         "Ties: of o_s by what identifies a row of the derived stream",
         "Derived stream: o_s; event time ts; rows are withdrawn and replaced",
