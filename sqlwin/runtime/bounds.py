@@ -18,16 +18,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-<<<<<<< HEAD
 from sqlwin.plan.facts import operator_of
 from sqlwin.plan.nodes import Join, Query, Script
 from sqlwin.runtime import join_counts
 from sqlwin.runtime.chain import chain
-=======
-from sqlwin.errors import QueryError
-from sqlwin.plan.facts import window_of
-from sqlwin.plan.nodes import Query, Script
->>>>>>> joins
 from sqlwin.runtime.load import Load
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.record_counts import RECORDS, Case, Records
@@ -52,24 +46,8 @@ class Held:
 
 
 def expected(query: Query, load: Load) -> list[Held]:
-<<<<<<< HEAD
     """Every store of each stage's operator and its admission, in their order."""
     return [held for stage in chain(query).stages for held in _of_stage(stage, load)]
-=======
-    """Every store of a query's operator and its admission, in their order.
-
-    QueryError for a join.
-    """
-    lowered = lower(query)
-    if lowered.operator is None:
-        return []
-    window = window_of(query.plan)
-    if window is None:
-        raise QueryError("how much state a join holds is not told yet", legal="EXPLAIN, no rate")
-    admitting = [shape for each in lowered.inputs for shape in each.shapes]
-    found = [layout for layout, _ in [*shapes(lowered.operator), *admitting]]
-    return [_held(Case(window, lowered.stream, load, layout)) for layout in found]
->>>>>>> joins
 
 
 def _of_stage(stage: Lowered, load: Load) -> Iterator[Held]:

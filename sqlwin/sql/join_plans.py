@@ -64,9 +64,11 @@ class Plans:
         assert made.stream is not None
         timed = [bound.left for bound, _ in pair.times]
         known = candidates(made.stream)
-        ts = pair.asked or next((name for name in timed if name in known), made.stream.ts)
-        if ts is not None and ts not in known:
-            raise _untimed(pair, ts, known)
+        ts = next((name for name in timed if name in known), made.stream.ts)
+        if pair.asked is not None:
+            ts = pair.asked.text
+            if ts not in known:
+                raise _untimed(pair.asked, known)
         pair.settle(ts)
         return made if ts is None else replace(made, base=Scan(timed_as(made.stream, ts)))
 
@@ -142,10 +144,10 @@ class _Side:
         return Project(self.relation.filtered(), tuple(self.columns.items()))
 
 
-def _untimed(pair: Pair, ts: str, known: Sequence[str]) -> QueryError:
-    message = f"{ts} may be however far behind what its row was joined with"
+def _untimed(asked: ast.Name, known: Sequence[str]) -> QueryError:
+    message = f"{asked.text} may be however far behind what its row was joined with"
     legal = ", ".join(known) or "a RETAIN, or bounds of both event times in the join before it"
-    return QueryError(message, pair.word.span, legal=legal)
+    return QueryError(message, asked.span, legal=legal)
 
 
 def _narrowed(relation: Relation, terms: list[Term]) -> Relation:

@@ -85,7 +85,7 @@ class Pair:
     residual: list[Term] = field(default_factory=list)
     above: list[Term] = field(default_factory=list)
     ts: str | None = None
-    asked: str | None = None
+    asked: ast.Name | None = None
 
     @property
     def names(self) -> frozenset[str]:

@@ -100,8 +100,7 @@ def test_several_joins_are_told_from_the_last() -> None:
         "Stores: none but the table",
         "Message key: equal fields",
         "Full: each left row as it comes",
-<<<<<<< HEAD
-        "Late: on each update",
+        "Late: never: what the table says of a row does not change",
         "Watermark: of o_s ts, as below o_s",
         "Ties: of o_s by what identifies a row of the derived stream",
         "Derived stream: o_s; event time ts; rows are withdrawn and replaced",
@@ -111,9 +110,6 @@ def test_several_joins_are_told_from_the_last() -> None:
         "      Scan orders",
         "    Project id AS s.id",
         "      Scan shipments",
-=======
-        "Late: never: what the table says of a row does not change",
->>>>>>> joins
         "Operator: ASOF join, left",
         "Keys: o.id = s.id",
         "Window: the last right row at or before the left row",
