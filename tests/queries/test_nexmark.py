@@ -75,6 +75,7 @@ def on_spark_told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(1_200)  # the first waits for all of them
 @pytest.mark.parametrize("name", NAMES)
 def test_on_spark(on_spark_told: Path, name: str) -> None:
     parts = sorted((on_spark_told / name).glob("*.parquet"))
