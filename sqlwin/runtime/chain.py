@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
-from sqlwin.plan.facts import plans_of, sources_of
+from sqlwin.plan.facts import plans_of
 from sqlwin.plan.nodes import Node, Query, Stream
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lower import Lowered, lower
@@ -54,8 +54,9 @@ class Chain:
 
     @cached_property
     def streams(self) -> dict[str, Stream]:
-        """The declared ones that it reads, by name, each once, as FROM has them."""
-        return {stream.name: stream for stream in sources_of(self.top.query.plan)}
+        """The declared ones that it reads, by name, each once, those of lower stages first."""
+        read = (stream for stage in self.stages for stream in stage.streams.values())
+        return {stream.name: stream for stream in read if not stream.of}
 
     @cached_property
     def tables(self) -> frozenset[str]:

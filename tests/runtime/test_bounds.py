@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.bounds import Held, expected
 from sqlwin.runtime.kept import HEADER

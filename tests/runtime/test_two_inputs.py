@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,13 @@ import pytest
 from sqlwin.embedded import run as running
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError
-from sqlwin.plan.nodes import Query
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.chain import Lowering
 from sqlwin.runtime.options import RunOptions
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Blobs
 from tests.runtime.two_inputs import QUERY, both, stream, themselves
 from tests.spark.scripts import script
 
-Lowering = Callable[[Query], Lowered]
 OFFSETS = partial(both, streams=(stream("orders", offset="value"), stream("shipments")))
 ITSELF = partial(both, streams=(stream("orders", offset="value"),) * 2)
 

@@ -103,7 +103,9 @@ def _told(rows: pl.DataFrame, under: int, emit: str) -> pl.DataFrame:
     )
 
 
-def both(query: Query, streams: tuple[Stream, Stream] = (ORDERS, SHIPMENTS)) -> Lowered:
+def both(
+    query: Query, derives: bool = False, streams: tuple[Stream, Stream] = (ORDERS, SHIPMENTS)
+) -> Lowered:
     """RETAIN 1 MINUTE; a stream with an OFFSET has its messages admitted."""
     base = lower(query)
     (read,) = base.inputs
