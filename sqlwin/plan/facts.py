@@ -90,7 +90,7 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
     the messages of all keys.
     """
     if isinstance(window, Join):
-        return window.left_keys
+        return window.buckets[0]
     if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):

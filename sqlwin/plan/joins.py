@@ -3,7 +3,9 @@
 One primitive: a pair of a left and a right row matches iff their keys are equal
 (NULL equals nothing), they lie near enough (`match`), and the residual condition is
 true. A row's position is its event time or, where `match` is in ROWS, its message
-number, counted from 1 over all messages of its stream, before any Filter.
+number, counted from 1 over all messages of its stream, before any Filter. Where `match`
+is of sessions, rows lie near enough whose sessions overlap; each is found among all rows
+of its input that have its session key.
 
 The position of a joined row is the later of both (a padded row has the one of the
 row that is there). Where the left row alone is answered, so in SEMI and ANTI joins,
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING
 from sqlwin.plan.streams import Scalar, Stream
 from sqlwin.policies import Policy
 from sqlwin.schema import Schema
-from sqlwin.windows import AsOf, JoinWindow
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow
 
 if TYPE_CHECKING:
     from sqlwin.plan.nodes import Node
@@ -44,7 +46,8 @@ class Join:
     """left_keys, right_keys: input columns, equal in pairs and of one type; none: any rows.
 
     match: AsOf is for inner and left joins alone; with a StaticScan on the right it is an
-    unbounded JoinWindow, and the kind is not right and not full. residual: over `pairs`.
+    unbounded JoinWindow, and the kind is not right and not full. The keys of JoinSessions
+    come first. residual: over `pairs`.
     large: whether messages are kept by their keys first, so that few of a wide window are
     looked at; of no account without keys.
     Output: all columns of left, then of right, whose names differ; SEMI and ANTI: of left.
@@ -55,7 +58,7 @@ class Join:
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
     kind: str
-    match: JoinWindow | AsOf
+    match: JoinWindow | AsOf | JoinSessions
     residual: Scalar | None
     policy: Policy
     large: bool = True
@@ -76,9 +79,16 @@ class Join:
         return isinstance(node, StaticScan)
 
     @property
+    def buckets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Of left and right the keys by which rows meet in one place."""
+        match = self.match
+        keys = match.keys if isinstance(match, JoinSessions) else len(self.left_keys)
+        return self.left_keys[:keys], self.right_keys[:keys]
+
+    @property
     def unbounded(self) -> tuple[str, ...]:
         """The sides whose rows may match however much later the other one's are."""
-        if isinstance(self.match, AsOf) or self.static:
+        if not isinstance(self.match, JoinWindow) or self.static:
             return ()
         ends = (("left", self.match.high), ("right", self.match.low))
         return tuple(side for side, end in ends if end is None)

@@ -225,7 +225,7 @@ def _side(join: Join, at: int) -> Input:
         stream=stream,
         where=where,
         columns=columns,
-        keys=(join.left_keys, join.right_keys)[at],
+        keys=join.buckets[at],
         retain=retain,
         timed=True,
         admission=Admission(stream.name, True, False, None, retain, width, store=seen(at))
