@@ -88,7 +88,7 @@ def _window(join: Join) -> str:
         return NEAREST[match.op]
     if isinstance(match, JoinSessions):
         left, right = (_pause(session) for session in (match.left, match.right))
-        return f"rows of sessions that overlap; of the left {left}, of the right {right}"
+        return f"rows of sessions that overlap; a left one ends {left}, a right one {right}"
     if join.static:
         return "none: the table is read whole before the first row"
     if match.low is None and match.high is None:

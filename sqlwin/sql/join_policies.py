@@ -16,7 +16,6 @@ from sqlwin.sql import ast
 from sqlwin.sql.policies import policy
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
-
 Match = JoinWindow | AsOf | JoinSessions
 
 
