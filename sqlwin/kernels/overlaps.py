@@ -16,13 +16,14 @@ no later than the other begins.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gathered import MOST, chunks
-from sqlwin.kernels.joins import Line, coded
+from sqlwin.kernels.joins import Coded, Line, coded
 
 
 def overlapping(
@@ -38,13 +39,17 @@ def overlapping(
 
     begin, end: Int64 columns of both.
     """
-    begins, first = coded(left, right, left_on, right_on, begin)
-    ends, last = coded(left, right, left_on, right_on, end)
-    if not len(begins.rows) or not len(first.rows):
+    own, others = coded(left, right, left_on, right_on, begin)
+    if not len(own.rows) or not len(others.rows):
         return
-    beginning, ending = Line(first), Line(last)
-    lo = ending.first(begins.code, begins.position + 1)
-    hi = beginning.first(ends.code, ends.position)
+    by_begin, by_end = Line(others), Line(replace(others, position=_at(right, end, others)))
+    lo = by_end.first(own.code, own.position + 1)
+    hi = by_begin.first(own.code, _at(left, end, own))
     for chunk in chunks(Frames(lo, np.maximum(lo, hi)), most):
         if len(chunk.owner):
-            yield begins.rows[chunk.frames][chunk.owner], beginning.rows[chunk.index]
+            yield own.rows[chunk.frames][chunk.owner], by_begin.rows[chunk.index]
+
+
+def _at(frame: pl.DataFrame, column: str, of: Coded) -> Ints:
+    positions: Ints = frame[column].to_numpy()[of.rows]
+    return positions

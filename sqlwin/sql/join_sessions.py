@@ -17,7 +17,7 @@ from sqlwin.plan.nodes import Scalar
 from sqlwin.sql import ast
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.relation import Relation, Side
-from sqlwin.sql.scalars import Expr, parsed, place
+from sqlwin.sql.scalars import Expr, parsed
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.sessions import microseconds
 from sqlwin.sql.windows import Window
@@ -95,7 +95,7 @@ def _column(relation: Relation, run: ast.Run) -> str:
     if not isinstance(tree, exp.Column):
         message = "the session key of a join is made of columns"
         legal = "FROM (SELECT *, LOWER(user) AS u FROM clicks) OVER (PARTITION BY u …)"
-        raise QueryError(message, place(tree, run), legal=legal)
+        raise QueryError(message, run.span, legal=legal)
     return tree.name
 
 
