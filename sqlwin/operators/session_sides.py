@@ -37,7 +37,7 @@ from sqlwin.schema import TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
 from sqlwin.state.session_store import FROM, UNTIL, session_layout
-from sqlwin.windows import Session
+from sqlwin.windows import Session, Unit
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class SessionSide(Side):
 
     def __post_init__(self) -> None:
         """ValueError for what a session join does not take."""
-        if self.session.cut or self.at != TS:
+        if self.session.cut or self.session.unit is Unit.ROWS:
             raise ValueError(f"a late row may part such a session, or none is late: {self.session}")
         if not self.partition or self.keys[: len(self.partition)] != self.partition:
             raise ValueError(f"{self.keys} do not begin with the session key {self.partition}")

@@ -131,7 +131,7 @@ CASES = [
     (f"{JOIN} JOIN {RIGHT.replace('AS s', 'AS t')} ON t.id = o.id", "a session join is of two streams", "OVER (PARTITION BY id ORDER BY at SESSION 10 MINUTES GAP)"),
     (f"{JOIN} EXPIRED EMIT", "EXPIRED EMIT makes a session of an expired row", "EXPIRED EMIT"),
     (f"{JOIN} RETAIN 3 ROWS", "RETAIN n ROWS of a join is not supported yet", "3"),
-    (f"{JOIN} WHERE window_start > ts", "window_start is known only above a window", "window_start"),
+    (f"{JOIN} WHERE window_start > ts", "a join has no window_start: the windows of its inputs", "window_start"),
 ]  # fmt: skip
 
 
