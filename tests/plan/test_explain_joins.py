@@ -244,8 +244,12 @@ def test_a_static_table_is_described() -> None:
 
 
 @pytest.mark.parametrize(
-    "right", ["shipments s WITHIN 1 HOUR ON o.id = s.id", "products USING (product)"]
+    ("text", "what"),
+    [
+        (f"SELECT o.id FROM orders o JOIN shipments s {ON} JOIN orders p {ON}", "joins of joins"),
+        (f"SELECT /*+ STATE_TTL('o' = '3 d') */ o.id FROM orders o JOIN shipments s {ON}", "a TTL"),
+    ],
 )
-def test_no_host_runs_a_join_yet(right: str) -> None:
-    with pytest.raises(QueryError, match="joins are not run yet"):
-        lower(query(f"SELECT o.id FROM orders o JOIN {right}"))
+def test_some_joins_are_not_run_yet(text: str, what: str) -> None:
+    with pytest.raises(QueryError, match=f"{what} are not run yet"):
+        lower(query(text.replace("p ON o.id = s.id", "p ON p.id = o.id")))
