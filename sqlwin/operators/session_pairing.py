@@ -97,15 +97,20 @@ class SessionPairing(Pairing):
         keys = left.side.partition, right.side.partition
         for a, b in overlapping(first, second, *keys, FROM, UNTIL):
             pairs = _unknown(first[a], second[b])
-            ends = [
-                grown.held(parts.filter(pl.col(PART).is_in(pairs[name].implode())), stores).join(
-                    pairs.select(pl.col(name).alias(PART), PAIR), on=PART
-                )
-                for grown, parts, name in ((left, first, "left"), (right, second, "right"))
-            ]
+            lefts = _replicated(left.held(_of(first, pairs, "left"), stores), pairs, "left")
+            rights = _replicated(right.held(_of(second, pairs, "right"), stores), pairs, "right")
             on = [PAIR, *left.side.rest], [PAIR, *right.side.rest]
-            found = near(*coded(*ends, *on, TS), None, None)
-            yield self.joined(*(rows.drop(PAIR, PART) for rows in ends), found)
+            found = near(*coded(lefts, rights, *on, TS), None, None)
+            yield self.joined(lefts.drop(PAIR, PART), rights.drop(PAIR, PART), found)
+
+
+def _of(parts: pl.DataFrame, pairs: pl.DataFrame, side: str) -> pl.DataFrame:
+    return parts.filter(pl.col(PART).is_in(pairs[side].implode()))
+
+
+def _replicated(rows: pl.DataFrame, pairs: pl.DataFrame, side: str) -> pl.DataFrame:
+    """Each row once for each pair of parts that it is in."""
+    return rows.join(pairs.select(pl.col(side).alias(PART), PAIR), on=PART)
 
 
 def _unknown(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:

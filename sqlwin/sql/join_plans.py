@@ -73,8 +73,8 @@ class Plans:
         for one, other, run in rest:
             self._key(sides, one, other, run)
         if pair.sessions:
-            ends = zip((pair.left.leaves[0].input, pair.right.input), sides, strict=True)
-            return JoinSessions(*(self._session(each, side) for each, side in ends), keys)
+            left = self._session(pair.left.leaves[0].input, sides[0])
+            return JoinSessions(left, self._session(pair.right.input, sides[1]), keys)
         return AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
 
     def _session(self, each: Input, side: _Side) -> Session:
