@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 import polars as pl
 
@@ -68,32 +67,26 @@ class Grown:
         old = parts.drop_nulls(OWN_FROM).drop(bounds).rename({OWN_FROM: FROM, OWN_UNTIL: UNTIL})
         rows = [(within(self.rows, TS, new, side.partition), new), (side.held(old, stores), old)]
         on = [*side.partition, *bounds]
-        return pl.concat(
-            [found.join(of, on=on).select(*side.row, PART) for found, of in rows],
-        )
+        return pl.concat(found.join(of, on=on).select(*side.row, PART) for found, of in rows)
 
 
 @dataclass(frozen=True)
 class SessionPairing(Pairing):
-    """Of two sides that are `SessionSide`s."""
+    left: SessionSide
+    right: SessionSide
 
     def changes(
         self, left: Arrivals, right: Arrivals, stores: Stores
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         """None that are withdrawn, and those made; takes the rows into sessions."""
-        grown = self._grown(self.left, left, stores), self._grown(self.right, right, stores)
-        made = [empty(self.columns), *self._made(*grown, stores)]
+        lefts = Grown(self.left, left.new, *self.left.grow(left.new, stores))
+        rights = Grown(self.right, right.new, *self.right.grow(right.new, stores))
+        made = [empty(self.columns), *self._made(lefts, rights, stores)]
         return made[0], pl.concat(made)
 
-    def _grown(self, side: object, arrivals: Arrivals, stores: Stores) -> Grown:
-        own = cast(SessionSide, side)
-        return Grown(own, arrivals.new, *own.grow(arrivals.new, stores))
-
     def _made(self, left: Grown, right: Grown, stores: Stores) -> Iterator[pl.DataFrame]:
-        first, second = (
-            left.parts(_near(left, right, stores)),
-            right.parts(_near(right, left, stores)),
-        )
+        first = left.parts(_near(left, right, stores))
+        second = right.parts(_near(right, left, stores))
         keys = left.side.partition, right.side.partition
         for a, b in overlapping(first, second, *keys, FROM, UNTIL):
             pairs = _unknown(first[a], second[b])

@@ -70,13 +70,13 @@ def let_go(
     if not among:
         return
     sessions = kept.find_sessions(START, END)
-    stay = sessions.filter(pl.col(UNTIL) >= horizon)
+    stay, gone = sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon
     first = pl.col(FROM).min().alias(FLOOR)
-    left = sessions.filter(pl.col(UNTIL) < horizon).select(partition).unique()
-    held = stay.group_by(partition).agg(first) if partition else stay.clear()
     for store in among:
         store.expire(min(horizon, *stay.select(first.fill_null(horizon)).to_series()))
         if not partition or store.floor >= horizon:
             continue
+        left = sessions.filter(gone).select(partition).unique()
+        held = stay.group_by(partition).agg(first)
         floors = left.join(held, on=list(partition), how="left", nulls_equal=True)
         store.cut(floors.with_columns(pl.min_horizontal(FLOOR, pl.lit(horizon, pl.Int64))))
