@@ -80,11 +80,13 @@ class EmbeddedQuery(Answers):
         """Take one batch: a list of dicts, an Arrow table, a pandas or a Polars frame.
 
         Rows are positioned in the order they are pushed, unless the stream declares
-        an OFFSET. Malformed, expired and timeless rows go to `expired()`. InputDisabled
-        after an output was refused; Incomplete while a lost message store is filled.
+        an OFFSET; those of a static table come before any other. Malformed, expired and
+        timeless rows go to `expired()`. InputDisabled after an output was refused; Incomplete
+        while a lost message store is filled.
         """
         declared = self._declared(stream)
         self._ready("push")
+        self._check_in_time(stream)
         frame = frame_of(rows, declared.columns)
         unknown_columns(frame, declared.columns, stream)
         other = self._other(stream)
@@ -281,6 +283,15 @@ class EmbeddedQuery(Answers):
             known = " and ".join(map(repr, self._query.streams))
             raise InputError(f"no stream {stream!r}; the query reads {known}")
         return self._query.streams[stream]
+
+    def _check_in_time(self, stream: str) -> None:
+        """InputError for rows of a table once rows of a stream may have looked them up."""
+        streams = [name for name in self._query.streams if name not in self._query.tables]
+        begun = [name for name in streams if self._at.came(self._other(name))]
+        if begun and stream not in streams:
+            raise InputError(
+                f"{stream} is a static table: its rows come before the first row of {begun[0]}"
+            )
 
     def _other(self, stream: str) -> str | None:
         """As `At` calls a stream."""

@@ -1,8 +1,9 @@
 """A script in this process, with its own sources and sinks.
 
-One file is one batch. State, what was read, and the position in it are committed
-together after the sinks have the batch; a batch that was cut short is done again
-from the last commit, and sinks take it under the same number.
+One file is one batch, the first with all files of static tables. State, what was read,
+and the position in it are committed together after the sinks have the batch; a batch
+that was cut short is done again from the last commit, and sinks take it under the same
+number.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sqlite3
 import time
 import uuid
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 
 import polars as pl
@@ -22,7 +24,7 @@ from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.files import listing, read
 from sqlwin.runtime.front import Front
-from sqlwin.runtime.fronts import Brought, brought, together
+from sqlwin.runtime.fronts import Brought, brought, in_turn, together
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
@@ -68,12 +70,22 @@ def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None
 
 @dataclass(frozen=True)
 class _Read:
-    """A file of one stream. files: with it as the last that is read. rows: in it, also bad ones."""
+    """Files of one stream. files: with them as the last that are read. rows: in them, also bad
+    ones."""
 
     brought: Brought
     malformed: pl.DataFrame
     files: Files
     rows: int
+
+    def then(self, more: _Read) -> _Read:
+        """Both, in this order."""
+        return _Read(
+            in_turn(self.brought, more.brought),
+            pl.concat([self.malformed, more.malformed]),
+            more.files,
+            self.rows + more.rows,
+        )
 
 
 class _Runner:
@@ -94,7 +106,7 @@ class _Runner:
 
     def step(self, summary: Summary) -> bool:
         """Read the next file of each stream that has one, as one batch."""
-        found = {name: self._read(name) for name in self.query.streams}
+        found = {name: self._next(name) for name in self.query.streams}
         read_ = {name: each for name, each in found.items() if each is not None}
         if not read_:
             return False
@@ -107,12 +119,21 @@ class _Runner:
         self._finish(output, errors, after, summary, rows)
         return True
 
-    def _read(self, name: str) -> _Read | None:
-        """The next file of a stream, if there is one."""
-        files = self.place.streams[name].known(listing(self.paths[name], self.options.base))
-        at, watermark = files.done, self.task.clock.of(name)
-        if at == len(files.files):
+    def _next(self, name: str) -> _Read | None:
+        """The next file of a stream, if there is one; of a table all files, once."""
+        static, files = name in self.query.tables, self.place.streams[name]
+        if static and self.place.batch:
             return None
+        files = files.known(listing(self.paths[name], self.options.base))
+        left = range(files.done, len(files.files))
+        parts = [self._read(name, replace(files, done=at)) for at in (left if static else left[:1])]
+        if static and not parts:
+            raise RunError(f"no file matches {self.paths[name]} of the static table {name}")
+        return reduce(_Read.then, parts) if parts else None
+
+    def _read(self, name: str, files: Files) -> _Read:
+        """The file after those that are done."""
+        at, watermark = files.done, self.task.clock.of(name)
         came = read(files.files[at], at, self.query.streams[name], watermark)
         through = brought(self.front, name, came.rows, watermark)
         rows = len(came.rows) + len(came.errors)

@@ -32,6 +32,8 @@ class Stores:
     after a TIMEOUT until the next. The task sets it, before `on_batch`.
     reached: the watermark of each input's own stream before the batch, by number of the
     input; the task sets it as well. What is older came late.
+    counted: the greatest message number of each input, where they are numbered; the task
+    sets it, with this batch. Messages that WHERE dropped count.
     lives: of the keys of `named`, where they have a TTL.
     """
 
@@ -40,6 +42,7 @@ class Stores:
     pending: int | None = None
     heard: int | None = None
     reached: tuple[int, ...] = ()
+    counted: tuple[int, ...] = ()
     lives: Lifetimes | None = None
 
     def __getitem__(self, name: str) -> Store:

@@ -108,7 +108,7 @@ class WindowJoin(Joining):
     ) -> pl.DataFrame:
         """Take prepared rows of both sides, none of them expired; emit what goes out at once."""
         lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
-        if not (lefts or rights):
+        if not (lefts or rights or self.by_count):
             return self.nothing()
         bounds, due = self._bounds(stores), self.telling.due(now)
         gone, came = self.pairing.changes(lefts, rights, stores)
@@ -211,10 +211,10 @@ class WindowJoin(Joining):
         return (known["__left"][0], known["__right"][0]) if len(known) else (0, 0)
 
     def _count(self, left: Arrivals, right: Arrivals, stores: Stores) -> None:
-        before = self._counted(stores)
+        before, told = self._counted(stores), stores.counted or (0, 0)
         seen = [
-            max([was, *arrived.new[POS].to_list()])
-            for was, arrived in zip(before, (left, right), strict=True)
+            max([was, at_least, *arrived.new[POS].to_list()])
+            for was, at_least, arrived in zip(before, told, (left, right), strict=True)
         ]
         record = {"__at": [0], "__left": [seen[0]], "__right": [seen[1]]}
         stores[COUNTS].put(pl.DataFrame(record, schema=_COUNTS))

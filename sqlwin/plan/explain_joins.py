@@ -54,7 +54,7 @@ def _facts(join: Join) -> Iterator[str]:
     if policy.timeout is not None:
         silence = format_duration(policy.timeout)
         yield f"Timeout: after {silence} with no row, rows that wait are sent full"
-    yield f"Late: {'never: messages are counted as they come' if counts(join) else late(policy)}"
+    yield f"Late: {_late(join, policy)}"
     if not counts(join) and not join.static:
         yield f"Retention: {retention(policy)}"
     yield from kept(policy)
@@ -167,6 +167,12 @@ def _early(join: Join, policy: Policy) -> str:
     return "each pair as it is found"
 
 
+def _late(join: Join, policy: Policy) -> str:
+    if join.static:
+        return "never: what the table says of a row does not change"
+    return "never: messages are counted as they come" if counts(join) else late(policy)
+
+
 def _full(join: Join) -> str:
     if isinstance(join.match, AsOf):
         return "when the watermark passes the left row"
@@ -198,7 +204,9 @@ def _all_cautions(join: Join | None) -> Iterator[str]:
 
 
 def _cautions(join: Join) -> Iterator[str]:
-    if not join.left_keys and not join.static:
+    if counts(join):
+        yield "a window in ROWS numbers the messages of all keys, so all rows go to one bucket"
+    elif not join.left_keys and not join.static:
         yield "the join has no equality, so all rows go to one bucket and each meets all others"
     if join.unbounded and not _bounded(join):
         remedy = "a window or TTL" if counts(join) else "a RETAIN or TTL"

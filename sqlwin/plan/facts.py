@@ -87,7 +87,7 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
 
     With grouping sets a row goes to several groups, which have only the keys of every
     set in common; a rank has all groups of its partition meet. A session in ROWS counts
-    the messages of all keys.
+    the messages of all keys, as does a join in ROWS.
     """
     if isinstance(window, Join):
         return window.buckets[0]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from sqlwin.plan.streams import Scalar, Stream
 from sqlwin.policies import Policy
 from sqlwin.schema import Schema
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 if TYPE_CHECKING:
     from sqlwin.plan.nodes import Node
@@ -80,9 +80,12 @@ class Join:
 
     @property
     def buckets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Of left and right the keys by which rows meet in one place."""
-        match = self.match
-        keys = match.keys if isinstance(match, JoinSessions) else len(self.left_keys)
+        """Of left and right the keys by which rows meet; all messages that are counted do."""
+        match, keys = self.match, len(self.left_keys)
+        if isinstance(match, JoinSessions):
+            keys = match.keys
+        elif isinstance(match, JoinWindow) and match.unit is Unit.ROWS:
+            keys = 0
         return self.left_keys[:keys], self.right_keys[:keys]
 
     @property

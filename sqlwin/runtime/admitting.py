@@ -15,23 +15,37 @@ import polars as pl
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.admission import Admission, Admitted, admit
 from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.numbers import Numbers
 from sqlwin.runtime.positions import Positions
 from sqlwin.runtime.watermarks import Watermarks
 
 
 def admitted(
-    query: Lowered, batch: Mapping[int, list[pl.DataFrame]], stores: Stores, positions: Positions
+    query: Lowered,
+    batch: Mapping[int, list[pl.DataFrame]],
+    stores: Stores,
+    positions: Positions,
+    numbers: Numbers,
 ) -> dict[int, Admitted]:
-    """Prepared rows of each input that has a batch; `positions` move on."""
+    """Prepared rows of each input that has a batch; `positions` and `numbers` move on."""
     before = {name: dict(positions.of(name)) for name in query.streams}
     taken = {}
     for at, frames in batch.items():
         if frames:
             stream = query.inputs[at].stream.name
             offsets = dict(before[stream])
-            taken[at] = _judged(query, at, pl.concat(frames), stores, offsets)
+            judged = _judged(query, at, pl.concat(frames), stores, offsets)
+            taken[at] = _numbered(query, at, judged, numbers)
             positions.note(stream, offsets)
     return taken
+
+
+def _numbered(query: Lowered, at: int, judged: Admitted, numbers: Numbers) -> Admitted:
+    read = query.inputs[at]
+    if not read.numbered:
+        return judged
+    rows = numbers.give(at, judged.rows, by_offset=read.stream.offset is not None)
+    return replace(judged, rows=query.prepare(rows, at))
 
 
 def _judged(
@@ -41,6 +55,8 @@ def _judged(
     if rule is None:
         return Admitted(rows)
     judged = admit(rule, rows, stores, offsets, _floors(query, rule, stores), stores.reached[at])
+    if query.inputs[at].numbered:
+        return judged
     return replace(judged, rows=query.prepare(judged.rows, at))
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.errors import QueryError
 from sqlwin.plan.facts import window_of
 from sqlwin.plan.nodes import Query, Script
 from sqlwin.runtime.load import Load
@@ -38,12 +39,16 @@ class Held:
 
 
 def expected(query: Query, load: Load) -> list[Held]:
-    """Every store of a query's operator and its admission, in their order."""
+    """Every store of a query's operator and its admission, in their order.
+
+    QueryError for a join.
+    """
     lowered = lower(query)
     if lowered.operator is None:
         return []
     window = window_of(query.plan)
-    assert window is not None
+    if window is None:
+        raise QueryError("how much state a join holds is not told yet", legal="EXPLAIN, no rate")
     admitting = [shape for each in lowered.inputs for shape in each.shapes]
     found = [layout for layout, _ in [*shapes(lowered.operator), *admitting]]
     return [_held(Case(window, lowered.stream, load, layout)) for layout in found]

@@ -6,7 +6,8 @@ front is stateless: the watermark before the batch is given, so it may run
 anywhere, in a source, before a shuffle, or in process.
 
 A row moves the watermark even if WHERE drops it; a row that WHERE drops cannot
-expire.
+expire. Where messages are numbered it is not dropped here: what it holds is, and it
+says so (`numbers`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sqlwin.plan.nodes import column_of
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.numbers import HELD
 from sqlwin.runtime.rejects import EXPIRED, WHOLE, no_rejects, rejects, texts
 from sqlwin.runtime.scalars import Evaluated, evaluate
 from sqlwin.schema import PART, POSITION, SEQ, TS, Column
@@ -76,9 +78,9 @@ class Front:
     def _judged(self, rows: pl.DataFrame, whole: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
         admission = self.input.admission
-        if admission is None:
+        if admission is None and not self.input.numbered:
             return self.query.prepare(rows.drop(RAW), self.at)
-        if admission.by_rows is None:
+        if admission is None or admission.by_rows is None:
             return rows.drop(RAW)
         late = rows.filter(pl.col(TS) < watermark)
         if late.is_empty():
@@ -144,7 +146,16 @@ class Front:
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         numbered = rows.with_row_index(RAW)
         done = evaluate(numbered, self.input.columns, self.input.where, keep=(*POSITION, RAW))
-        return done.frame, self._rejected(rows, done, watermark)
+        kept = self._with_blanks(numbered, done) if self.input.numbered else done.frame
+        return kept, self._rejected(rows, done, watermark)
+
+    def _with_blanks(self, numbered: pl.DataFrame, done: Evaluated) -> pl.DataFrame:
+        """With a row of NULLs for each that WHERE drops."""
+        held = done.frame.with_columns(pl.lit(True).alias(HELD))
+        rejected = [at for at, _ in done.rejected]
+        rest = numbered.join(held, on=RAW, how="anti").filter(~pl.col(RAW).is_in(rejected))
+        blanks = rest.select(*POSITION, RAW, pl.lit(False).alias(HELD))
+        return pl.concat([held, blanks], how="diagonal")
 
     def _rejected(self, rows: pl.DataFrame, done: Evaluated, watermark: int | None) -> pl.DataFrame:
         if not done.rejected:

@@ -6,14 +6,14 @@ of them refuse for the same reason is told once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.rejects import no_rejects, once
-from sqlwin.runtime.watermarks import merged
+from sqlwin.runtime.watermarks import each_merged, merged
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Brought:
     """rows: by number of the input. marks, read: by stream; see `Taken`. errors: as `rejects`."""
 
     rows: dict[int, list[pl.DataFrame]]
-    marks: dict[str, dict[int, int]]
-    read: dict[str, dict[int, int]]
+    marks: Mapping[str, Mapping[int, int]]
+    read: Mapping[str, Mapping[int, int]]
     errors: pl.DataFrame
 
 
@@ -46,6 +46,16 @@ def brought(
         {stream: marks},
         {stream: read},
         once([each.errors for each in taken.values()]),
+    )
+
+
+def in_turn(first: Brought, then: Brought) -> Brought:
+    """Two batches of one stream as one."""
+    return Brought(
+        {at: first.rows.get(at, []) + then.rows.get(at, []) for at in {**first.rows, **then.rows}},
+        each_merged(first.marks, then.marks),
+        each_merged(first.read, then.read),
+        pl.concat([first.errors, then.errors]),
     )
 
 

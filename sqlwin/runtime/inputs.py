@@ -12,6 +12,7 @@ from functools import cached_property
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.operators.join_sides import POS
 from sqlwin.plan.nodes import Scalar, Stream
 from sqlwin.runtime.admission import Admission
 from sqlwin.runtime.scalars import Columns
@@ -26,7 +27,9 @@ class Input:
     keys: the columns a bucket is chosen by; none where all rows belong together. Those
     of the inputs of one query are pairwise of one type.
     retain: microseconds, None where no row can expire. timed: rows need event time.
-    admission: what a task judges rows by, None where it takes all of them.
+    admission: what a task judges rows by, None where it takes all of them. numbered: a
+    task numbers its messages, also those that WHERE drops, see `numbers`. static: it is a
+    table, read whole before the first row of any stream.
     """
 
     stream: Stream
@@ -36,6 +39,8 @@ class Input:
     retain: int | None
     timed: bool
     admission: Admission | None = None
+    numbered: bool = False
+    static: bool = False
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
@@ -47,6 +52,7 @@ class Input:
         return [] if self.admission is None else self.admission.shapes
 
     def nothing(self) -> pl.DataFrame:
-        """No rows, with the columns that the front gives: those selected, then the position."""
+        """No rows that were judged: the columns selected, then the position, then the number."""
         selected = {name: polars_type(scalar.type) for name, scalar in self.columns}
-        return empty({**selected, **PLACE})
+        number = {POS: pl.Int64()} if self.numbered else {}
+        return empty({**selected, **PLACE, **number})

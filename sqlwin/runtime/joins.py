@@ -15,6 +15,7 @@ from sqlwin.operators.join_sides import Columns, Side
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.session_sides import SessionSide
+from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.nodes import Join, Scalar
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.runtime.slices import ENDLESS, slice_width
@@ -23,6 +24,9 @@ from sqlwin.state.session_store import segment_interval
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 HELD = "held"
+ANYWHERE = JoinWindow(Unit.RANGE, None, None)
+COUNTED_SLICES = 10_000
+"""Messages of a slice where a window in ROWS has no end."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Condition:
         return done.frame[HELD]
 
 
-def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin:
+def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
     """withdraw: a filter above wants both sides of a change."""
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
     if isinstance(join.match, AsOf):
@@ -48,10 +52,12 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin:
         return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw)
     if isinstance(join.match, JoinSessions):
         return _of_sessions(join, join.match, (left, right), withdraw)
-    width = slice_width(_reach(join.match) + _retained(join))
-    first = Side("left", left, join.left_keys, join.match, width, join.large)
-    second = Side("right", right, join.right_keys, join.match.mirrored, width, join.large)
-    return WindowJoin(first, second, join.kind, join.policy, _residual(join), withdraw)
+    match = ANYWHERE if join.static else join.match
+    width = _slice(match, _retained(join))
+    first = Side("left", left, join.left_keys, match, width, join.large)
+    second = Side("right", right, join.right_keys, match.mirrored, width, join.large)
+    of = StaticJoin if join.static else WindowJoin
+    return of(first, second, join.kind, join.policy, _residual(join), withdraw)
 
 
 def _of_sessions(
@@ -63,7 +69,7 @@ def _of_sessions(
             name,
             types,
             keys,
-            JoinWindow(Unit.RANGE, None, None),
+            ANYWHERE,
             width,
             session=session,
             partition=partition,
@@ -85,11 +91,13 @@ def _residual(join: Join) -> Condition | None:
     return None if join.residual is None else Condition(join.residual)
 
 
-def _reach(window: JoinWindow) -> int:
-    """How far apart the partners of a row may be."""
-    if window.low is None or window.high is None:
-        return ENDLESS
-    return window.high - window.low
+def _slice(window: JoinWindow, retained: int) -> int:
+    """How much of what the window measures is a slice of a store."""
+    endless = window.low is None or window.high is None
+    reach = 0 if window.low is None or window.high is None else window.high - window.low
+    if window.unit is Unit.ROWS:
+        return COUNTED_SLICES if endless else max(1, reach)
+    return slice_width((ENDLESS if endless else reach) + retained)
 
 
 def _retained(join: Join) -> int:

@@ -77,6 +77,11 @@ class Lowered:
         timed = [each.stream.name for each in self.inputs if each.timed]
         return tuple(dict.fromkeys(timed or self.streams))
 
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """Names of the static ones among `streams`."""
+        return frozenset(each.stream.name for each in self.inputs if each.static)
+
     def readers(self, stream: str) -> list[int]:
         """Numbers of the inputs that read a stream."""
         return [at for at, each in enumerate(self.inputs) if each.stream.name == stream]
@@ -199,9 +204,8 @@ def _joined(query: Query, join: Join) -> Lowered:
     """QueryError for a join that no host runs yet."""
     above, _ = _above(query.plan)
     having, output = _front(above, join)
-    if counts(join) or join.policy.ttl is not None:
-        what = "joins measured in messages" if counts(join) else "joins with a TTL"
-        raise QueryError(f"{what} are not run yet", legal="EXPLAIN of the join")
+    if join.policy.ttl is not None:
+        raise QueryError("joins with a TTL are not run yet", legal="EXPLAIN of the join")
     return Lowered(
         query=query,
         inputs=(_side(join, 0), _side(join, 1)),
@@ -214,12 +218,13 @@ def _joined(query: Query, join: Join) -> Lowered:
 def _side(join: Join, at: int) -> Input:
     """The input on the left (0) or on the right (1)."""
     below, scan = _above((join.left, join.right)[at])
-    if not isinstance(scan, Scan):
-        what = "joins of joins" if isinstance(scan, Join) else "joins with a static table"
-        raise QueryError(f"{what} are not run yet", legal="EXPLAIN of the join")
+    if isinstance(scan, Join):
+        raise QueryError("joins of joins are not run yet", legal="EXPLAIN of the join")
+    assert isinstance(scan, Scan | StaticScan)
     where, columns = _front(below, scan)
-    stream, retain = scan.stream, join.policy.retain
-    replays = stream.offset is not None and not stream.trusted
+    counted, static = counts(join), isinstance(scan, StaticScan)
+    stream, retain = scan.stream, None if counted or static else join.policy.retain
+    replays = stream.offset is not None and not stream.trusted and not static
     width = slice_width(retain or ENDLESS)
     return Input(
         stream=stream,
@@ -227,10 +232,12 @@ def _side(join: Join, at: int) -> Input:
         columns=columns,
         keys=join.buckets[at],
         retain=retain,
-        timed=True,
-        admission=Admission(stream.name, True, False, None, retain, width, store=seen(at))
+        timed=not counted and stream.ts is not None,
+        admission=Admission(stream.name, True, counted, None, retain, width, store=seen(at))
         if replays
         else None,
+        numbered=counted,
+        static=static,
     )
 
 

@@ -24,7 +24,7 @@
 |                  | rankings  | what waits of the partition    | last written |
 | WindowRanker     | its aggregator's, and      |               |             |
 |                  | ranked    | a row as it was last emitted   | last written |
-| WindowJoin, AsOfJoin | see `operators.joining` and `operators.asof` | |
+| WindowJoin, AsOfJoin, StaticJoin | see `operators.joining`, `asof`, `static_join` | |
 | Living           | those of its operator, each record with its `__life`, and |
 |                  | lives     | when the life of a key was last renewed | last written |
 """
@@ -61,6 +61,7 @@ from sqlwin.operators.session_spans import SESSIONS
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.spanning import AT
+from sqlwin.operators.static_join import StaticJoin
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
 from sqlwin.runtime.slices import ENDLESS, slice_width
@@ -202,7 +203,8 @@ def _ranker(operator: WindowRanker) -> list[Shape]:
 
 @shapes.register(AsOfJoin)
 @shapes.register(WindowJoin)
-def _joins(operator: AsOfJoin | WindowJoin) -> list[Shape]:
+@shapes.register(StaticJoin)
+def _joins(operator: AsOfJoin | WindowJoin | StaticJoin) -> list[Shape]:
     return operator.shapes
 
 

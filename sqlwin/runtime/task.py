@@ -28,6 +28,7 @@ from sqlwin.runtime.admitting import admitted, retire
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.kept import HEADER, VERSION, Kept
 from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.numbers import Numbers
 from sqlwin.runtime.positions import Positions
 from sqlwin.runtime.recovery import (
     emptied,
@@ -92,6 +93,7 @@ class Task:
         gone = None if self.recovery is None else lost(header, names)
         self.stores = kept.stores(query, header if gone is None else emptied(header, gone))
         self.positions = Positions(tuple(query.streams))
+        self.numbers = Numbers.load(header["numbers"]) if "numbers" in header else Numbers()
         self.admitted = 0
         if header:
             self.clock.restore(header["watermarks"])
@@ -127,7 +129,8 @@ class Task:
         if self.stores.lives is not None:  # before rows are judged by what is kept
             self.stores.lives.begin(now, self.stores.closed)
         self.stores.reached = tuple(before[each.stream.name] for each in self.query.inputs)
-        taken = admitted(self.query, batch, self.stores, self.positions)
+        taken = admitted(self.query, batch, self.stores, self.positions, self.numbers)
+        self.stores.counted = self.numbers.greatest(len(self.query.inputs))
         self.admitted += sum(len(each.rows) for each in taken.values())
         emitted = self._operate({at: each.rows for at, each in taken.items()}, now, end)
         return self._output([self.back.show(emitted)], again, *taken.values())
@@ -149,6 +152,8 @@ class Task:
             "lives": None if lives is None else lives.to_json(),
             "stores": indexes,
         }
+        if any(each.numbered for each in self.query.inputs):
+            header["numbers"] = self.numbers.to_json()
         self.blobs.put(HEADER, json.dumps(header).encode())
 
     def _flush(self, store: Store) -> IndexJson:

@@ -13,7 +13,7 @@ import json
 import pickle
 import uuid
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from pyspark import cloudpickle
@@ -36,7 +36,8 @@ class Program:
     """partitions: of Spark's shuffle. buckets: for each query with keys; others have one.
 
     counted: queries whose results nobody reads; they are only counted. run: unlike that of
-    any other start.
+    any other start. given: static tables that are no files of the script's, name and rows as
+    Arrow; they come with the first tick.
     """
 
     queries: tuple[Query, ...]
@@ -44,6 +45,7 @@ class Program:
     buckets: int
     counted: frozenset[int] = frozenset()
     run: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False)
+    given: tuple[tuple[str, bytes], ...] = ()
 
     @cached_property
     def lowered(self) -> tuple[Lowered, ...]:
@@ -54,6 +56,12 @@ class Program:
         """Those that are read, in the order of the queries: their numbers in a checkpoint."""
         read = (stream for query in self.lowered for stream in query.streams.values())
         return tuple(dict.fromkeys(read))
+
+    @cached_property
+    def tables(self) -> frozenset[int]:
+        """Numbers of the static ones among `streams`."""
+        static = {query.streams[name] for query in self.lowered for name in query.tables}
+        return frozenset(at for at, stream in enumerate(self.streams) if stream in static)
 
     @cached_property
     def fronts(self) -> tuple[Front, ...]:
@@ -87,7 +95,7 @@ class Program:
 
     def dump(self) -> str:
         """As text, for the options of a data source."""
-        bare = (self.queries, self.partitions, self.buckets, self.counted, self.run)
+        bare = (self.queries, self.partitions, self.buckets, self.counted, self.run, self.given)
         pickled: bytes = cloudpickle.dumps(bare)  # type: ignore[no-untyped-call]
         return base64.b64encode(zlib.compress(pickled)).decode()
 
@@ -126,4 +134,4 @@ def _as_kept(program: Program, folder: Folder) -> Program:
             f"the checkpoint {folder.path} belongs to another script; "
             "give this one a checkpoint of its own, or run the script that made it"
         )
-    return Program(program.queries, manifest["partitions"], manifest["buckets"], program.counted)
+    return replace(program, partitions=manifest["partitions"], buckets=manifest["buckets"])

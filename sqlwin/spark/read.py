@@ -24,7 +24,7 @@ from sqlwin.spark.listing import Piece, opened
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import number_of
 from sqlwin.spark.tags import ERRORS, MARK, ROWS, of_input
-from sqlwin.spark.wire import CAP, Mark, Packed, encode
+from sqlwin.spark.wire import CAP, Mark, Packed, decode, encode
 
 Place = tuple[int, int]
 """Number of the input, bucket."""
@@ -57,11 +57,12 @@ class StepReading:
 
 @dataclass(frozen=True)
 class Ticking:
-    """The clock alone."""
+    """The clock alone; first: and, before any row of a stream, the tables that were given."""
 
     program: str
     now: int
     end: bool
+    first: bool = False
 
 
 def packed(reading: Reading | StepReading | Ticking) -> Iterator[Packed]:
@@ -176,7 +177,15 @@ def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
 
 def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
     for query in range(len(program.queries)):
-        yield from Packer(program, query).mark(Mark(reading.now, reading.end))
+        packer = Packer(program, query)
+        for name, payload in program.given if reading.first else ():
+            came = decoded(decode(payload), 0, packer.lowered.streams[name], None)
+            taken = brought(program.fronts[query], name, came.rows, START)
+            yield from packer.bring(0, taken)
+            yield from packer.errors(0, came.errors)
+            yield from packer.errors(0, taken.errors)
+        yield from packer.flush()
+        yield from packer.mark(Mark(reading.now, reading.end))
 
 
 def _hint(watermarks: Mapping[int, int], packer: Packer, stream: str) -> int:

@@ -56,7 +56,7 @@ def inputs(source: ast.From, known: Known, bind: Bind) -> list[Input]:
     windowed = [_windowed(r, each) for r, each in zip(relations, given, strict=True)]
     _alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
     counted = any(frame is not None and frame.unit is Unit.ROWS for _, frame in windowed)
-    if not counted:
+    if not counted and sum(not isinstance(r.base, StaticScan) for r, _ in windowed) > 1:
         for (relation, _), span in zip(windowed, spans, strict=True):
             if isinstance(relation.base, Scan):
                 stream_time(relation, span)
@@ -135,9 +135,23 @@ def _alike(
     if len(rows) < len(told):
         message = "one window of this join counts messages, another one time"
         raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
+    for relation in relations:
+        _one_partition(relation, rows[0].span)
     if len(given) > 2 or any(not isinstance(relation.base, Scan) for relation in relations):
         message = "a window in ROWS joins two streams: rows that are joined have no number"
         raise QueryError(message, rows[0].span, legal="a window in RANGE")
+
+
+def _one_partition(relation: Relation, span: Span) -> None:
+    """The messages of both streams are numbered, whichever has the window."""
+    stream = relation.stream
+    count = "1" if stream is None else dict(stream.options).get("partitions", "1")
+    if stream is not None and int(count) > 1:
+        message = (
+            f"{stream.name} has {count} partitions, and their messages have no order "
+            "between them in which to be numbered"
+        )
+        raise QueryError(message, span, legal="a window in RANGE")
 
 
 # --- names ----------------------------------------------------------------------------

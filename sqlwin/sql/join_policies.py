@@ -66,6 +66,9 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool) -> None:
     if isinstance(match, JoinSessions) and expired is not None and expired.how == "EMIT":
         message = "EXPIRED EMIT makes a session of an expired row, and it would meet none to join"
         raise QueryError(message, expired.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
+    if match is None and given.late is not None:
+        message = "what a static table says of a row never changes: nothing is late"
+        raise QueryError(message, given.late.span, legal="EMIT EARLY …")
     counted = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
     if counted and given.late is not None:
         message = "a window in ROWS counts messages as they come: none is late"

@@ -26,11 +26,13 @@ from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
 from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
+from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
 from sqlwin.plan.facts import bucket_keys, counts, join_of
 from sqlwin.plan.nodes import (
@@ -69,7 +71,8 @@ def _none(operator: ReferenceOperator) -> list[Shape]:
 
 @shapes.register(ReferenceAsOf)
 @shapes.register(ReferenceJoin)
-def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin) -> list[Shape]:
+@shapes.register(ReferenceStatic)
+def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin | ReferenceStatic) -> list[Shape]:
     return []
 
 
@@ -161,7 +164,7 @@ def _joined(query: Query) -> Lowered:
     lowered = lower(query)
     fast = lowered.operator
     join = join_of(query.plan)
-    assert isinstance(fast, WindowJoin | AsOfJoin) and join is not None
+    assert isinstance(fast, WindowJoin | AsOfJoin | StaticJoin) and join is not None
     left, right = (join_sides.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right))
     rest = (fast.kind, fast.policy, fast.withdraw)
     if isinstance(fast, AsOfJoin):
@@ -171,7 +174,8 @@ def _joined(query: Query) -> Lowered:
         both = {"sessions": (match.left, match.right), "parted": match.keys}
         made = ReferenceSessionJoin(left, right, *rest, residual=fast.residual, **both)
         return replace(lowered, operator=made)
-    return replace(lowered, operator=ReferenceJoin(left, right, *rest, residual=fast.residual))
+    made = ReferenceStatic if isinstance(fast, StaticJoin) else ReferenceJoin
+    return replace(lowered, operator=made(left, right, *rest, residual=fast.residual))
 
 
 def _until(node: Node, found: Callable[[Node], bool]) -> tuple[list[Node], Node]:

@@ -16,9 +16,11 @@ from sqlwin.operators.definitions import join_sides as defined
 from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
+from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.join_sides import POS, WEIGHT, Side
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.session_joining import SessionJoin
+from sqlwin.operators.static_join import StaticJoin
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, SEQ, TS
 from sqlwin.state.blobs import DictBlobs
@@ -33,6 +35,7 @@ RIGHT: dict[str, pl.DataType] = {"rk": pl.String(), "rj": INT, "w": INT}
 KINDS = ("inner", "left", "right", "full", "semi", "anti")
 Fast = WindowJoin | AsOfJoin
 Slow = ReferenceJoin | ReferenceAsOf
+Static = StaticJoin | ReferenceStatic
 
 
 def residual(pairs: pl.DataFrame) -> pl.Series:
@@ -83,7 +86,7 @@ def specified(fast: Fast) -> Slow:
 class Joined:
     """A join driven as a task drives it. restarts: stores are made anew after each step."""
 
-    def __init__(self, operator: Fast | Slow, restarts: bool = False) -> None:
+    def __init__(self, operator: Fast | Slow | Static, restarts: bool = False) -> None:
         self.operator, self.restarts = operator, restarts
         self.blobs, self.steps, self.indexes = DictBlobs(), 0, dict[str, Any]()
         self.stores = Stores(self._named())
@@ -113,7 +116,7 @@ class Joined:
         return pl.concat(out)
 
     def _named(self) -> dict[str, Store]:
-        if not isinstance(self.operator, WindowJoin | AsOfJoin):
+        if not isinstance(self.operator, WindowJoin | AsOfJoin | StaticJoin):
             return {}
         return {
             layout.name: self._store(layout, combine) for layout, combine in self.operator.shapes
@@ -219,7 +222,7 @@ def asofs(draw: st.DrawFn) -> Fast:
 class Source:
     """Rows of both sides with positions and numbers; knows which may be withdrawn."""
 
-    def __init__(self, operator: Fast) -> None:
+    def __init__(self, operator: Fast | StaticJoin) -> None:
         self.weighted, self.numbered = operator.left.weighted, operator.left.at == POS
         self.gone: list[tuple[Any, ...]] = []
         self.next = (count(), count())

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.bounds import Held, expected
 from sqlwin.runtime.kept import HEADER
@@ -209,3 +210,10 @@ def _measured(index: dict[str, list[dict[str, str]]], blobs: DictBlobs) -> tuple
     whole = pl.concat(frames)
     time = next(name for name, dtype in whole.schema.items() if dtype == pl.Int64)
     return records, len(encode_segment(whole, time, compress=False))
+
+
+def test_of_a_join_nothing_is_expected() -> None:
+    text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    asked = script(text + "SELECT a.k FROM s a JOIN s b WITHIN 1 HOUR ON a.k = b.k")
+    with pytest.raises(QueryError, match="how much state a join holds is not told yet"):
+        expected(asked.queries[0], Load(rate=1, keys=1))

@@ -93,6 +93,8 @@ class ReferenceJoin(Logged):
     ) -> pl.DataFrame:
         bounds, due, before = self._bounds(), self.log.due(now), self.pairs
         gone = (self.left.take(left), self.right.take(right))
+        for of, counted in zip((self.left, self.right), stores.counted, strict=False):
+            of.counted = max(of.counted, counted)
         self.pairs = self._found(gone)
         if self.kind not in ("semi", "anti"):
             for pair in {**before, **self.pairs}:
