@@ -193,6 +193,31 @@ class JoinWindow:
 
 
 @dataclass(frozen=True)
+class JoinSessions:
+    """Which pairs of a join: those of rows whose sessions overlap as `[first, last + gap)`.
+
+    left, right: of the two inputs, ended by a pause alone. keys: the session key, so many of
+    the join's keys, from the first on. Source: SAMZA-552.
+    """
+
+    left: Session
+    right: Session
+    keys: int
+
+    def __post_init__(self) -> None:
+        for session in (self.left, self.right):
+            if session.cut or session.unit is Unit.ROWS:
+                raise ValueError(f"a session of a join is ended by a gap of time alone: {session}")
+        if self.keys < 1:
+            raise ValueError("sessions of a join have a key")
+
+    @property
+    def gap(self) -> int:
+        """The longer one, of those that are the same for all rows."""
+        return max(self.left.gap or 0, self.right.gap or 0)
+
+
+@dataclass(frozen=True)
 class AsOf:
     """For each left row one right row: of those that meet `left.ts op right.ts` the nearest.
 

@@ -78,6 +78,11 @@ class Side:
         """The column that windows measure."""
         return POS if self.window.unit is Unit.ROWS else TS
 
+    @property
+    def ends(self) -> str:
+        """The column of `bounded` rows by which they are certain."""
+        return self.at
+
     @cached_property
     def marks(self) -> Columns:
         """What a row has beside its columns; by these it is known."""
@@ -168,6 +173,14 @@ class Side:
         lo = START if low is None else first + low
         hi = END if high is None else last + high
         return self.scan(stores, lo, hi, self.keys_of(rows, other) if self.keyed else None)
+
+    def bounded(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Rows with the column `ends`."""
+        return rows
+
+    def ending(self, stores: Stores, lo: int, hi: int) -> pl.DataFrame:
+        """Stored rows with `lo <= ends < hi`."""
+        return self.scan(stores, lo, hi)
 
     def keys_of(self, rows: pl.DataFrame, other: Side) -> pl.DataFrame:
         """The keys of the other side's rows, under this side's names."""

@@ -88,12 +88,13 @@ class Alone:
         more = pl.col(MATCHES) + pl.col(f"{MATCHES}.more").fill_null(0)
         was_replaced = self._among(told, arrivals.gone)
         lives = ~was_replaced | self._among(told, arrivals.new)
-        return told.with_columns(
+        touched = told.with_columns(
             more.alias(MATCHES),
             *(pl.col(cause).fill_null(False) for cause in CAUSES),
             was_replaced.alias(REPLACED),
             lives.alias("__lives"),
         ).drop(f"{MATCHES}.more")
+        return self.side.bounded(touched, stores)
 
     def changes(self, touched: pl.DataFrame, gone: pl.DataFrame, moment: Moment) -> pl.DataFrame:
         """What becomes true and untrue of `touched` rows. gone: those withdrawn or replaced."""
@@ -126,7 +127,7 @@ class Alone:
         """Changes that tell the rows of these positions that have no match, and are not out."""
         if self.kind == "semi" or lo >= hi:
             return self.telling.none()
-        known = self._known(self.side.scan(stores, lo, hi), stores)
+        known = self._known(self.side.ending(stores, lo, hi), stores)
         rows = known.filter(pl.col(MATCHES) == 0, ~pl.col(OUT))
         stores[self.store].put(rows.with_columns(pl.lit(True).alias(OUT)).select(*self.known))
         return self._change(rows, 1, (pl.lit("full"), pl.lit(now, pl.Int64())))
@@ -150,7 +151,8 @@ class Alone:
 
     def _known(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows with their records beside them."""
-        keys = rows.select(self.side.keys).unique() if self.side.keyed else None
+        first = self.side.layout.keys
+        keys = rows.select(first).unique() if first else None
         on = list(self.side.identity)
         known = stores[self.store].scan(*bounds(rows[self.side.at]), keys)
         joined = rows.join(
@@ -166,7 +168,7 @@ class Alone:
 
     def _wanted(self, moment: Moment) -> pl.Expr:
         matched = pl.col(MATCHES) > 0
-        told = (pl.col(self.side.at) < moment.certain) | pl.col(OUT) | pl.lit(self.early)
+        told = (pl.col(self.side.ends) < moment.certain) | pl.col(OUT) | pl.lit(self.early)
         wanted = matched if self.kind == "semi" else ~matched & told
         return (wanted & pl.col("__lives")).alias(WANTED)
 
@@ -193,7 +195,7 @@ class Alone:
         known = (pl.lit(LATE), pl.lit(moment.due.late, pl.Int64()))
         certain = either(late, known, (pl.lit("full"), pl.lit(moment.now, pl.Int64())))
         early = (pl.lit("early"), pl.lit(moment.due.early, pl.Int64()))
-        return either(pl.col(self.side.at) < moment.certain, certain, early)
+        return either(pl.col(self.side.ends) < moment.certain, certain, early)
 
     def _by_row(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         late = self._late(pl.col(TS), moment.closed)

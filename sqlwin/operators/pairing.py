@@ -20,7 +20,7 @@ only among left rows that were there before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import polars as pl
@@ -75,11 +75,14 @@ class Pairing:
 
     def of(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
         """The pairs of two frames of rows."""
+        return self.joined(left, right, self._near(left, right))
+
+    def joined(
+        self, left: pl.DataFrame, right: pl.DataFrame, numbers: Iterable[tuple[Ints, Ints]]
+    ) -> pl.DataFrame:
+        """Of the rows with these numbers, those that are true."""
         first, second = left.rename(marked(self.left)), right.rename(marked(self.right))
-        found = [
-            self._true(pl.concat([first[a], second[b]], how="horizontal"))
-            for a, b in self._near(left, right)
-        ]
+        found = [self._true(pl.concat([first[a], second[b]], how="horizontal")) for a, b in numbers]
         if not found:
             return empty(self.columns)
         return pl.concat(found).with_columns(self._at).select(*self.columns)

@@ -10,6 +10,7 @@ every vanished session that is still to be withdrawn with such a one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import polars as pl
@@ -40,9 +41,8 @@ class SessionRetention:
         """Drop what only sessions need that end below `horizon`."""
         sessions = self.spans.sessions(stores)
         stores[STORE].expire(self._least_displaced(sessions, horizon, stores))
-        for name in (PANES, MESSAGES):
-            if name in stores.named:
-                self._drop(stores[name], sessions.find_sessions(START, END), horizon)
+        kept = [stores[name] for name in (PANES, MESSAGES) if name in stores.named]
+        let_go(kept, sessions, self.partition, horizon)
         sessions.expire(horizon)
 
     def _least_displaced(self, sessions: SessionStore, horizon: int, stores: Stores) -> int:
@@ -57,15 +57,26 @@ class SessionRetention:
         ends: list[int] = within(ended, AT, alive, self.partition)[ENDED].to_list()
         return min([horizon, *ends])
 
-    def _drop(self, store: Store, sessions: pl.DataFrame, horizon: int) -> None:
-        """Of each key what lies before the first of its sessions that stay; one that has gone
-        on for long holds nothing of other keys back."""
-        stay, gone = (sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon)
-        first = pl.col(FROM).min().alias(FLOOR)
+
+def let_go(
+    stores: Iterable[Store], kept: SessionStore, partition: tuple[str, ...], horizon: int
+) -> None:
+    """Drop what only sessions hold that end below `horizon`.
+
+    Of each key what lies before the first of its sessions that stay; one that has gone on
+    for long holds nothing of other keys back.
+    """
+    among = list(stores)
+    if not among:
+        return
+    sessions = kept.find_sessions(START, END)
+    stay, gone = sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon
+    first = pl.col(FROM).min().alias(FLOOR)
+    for store in among:
         store.expire(min(horizon, *stay.select(first.fill_null(horizon)).to_series()))
-        if not self.partition or store.floor >= horizon:
-            return
-        left = sessions.filter(gone).select(self.partition).unique()
-        held = stay.group_by(self.partition).agg(first)
-        floors = left.join(held, on=list(self.partition), how="left", nulls_equal=True)
+        if not partition or store.floor >= horizon:
+            continue
+        left = sessions.filter(gone).select(partition).unique()
+        held = stay.group_by(partition).agg(first)
+        floors = left.join(held, on=list(partition), how="left", nulls_equal=True)
         store.cut(floors.with_columns(pl.min_horizontal(FLOOR, pl.lit(horizon, pl.Int64))))

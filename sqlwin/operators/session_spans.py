@@ -38,13 +38,14 @@ REACH = "__reach"
 class Spans(ABC):
     """partition: what sessions are of. keys: what groups are of, these among them.
 
-    folds: the incremental ones.
+    folds: the incremental ones. store: where sessions lie.
     """
 
     window: Session
     partition: tuple[str, ...]
     keys: tuple[str, ...]
     folds: tuple[Fold, ...]
+    store: str = SESSIONS
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -91,7 +92,7 @@ class Spans(ABC):
         return held.join(windows, on=list(self.identity), how="inner", nulls_equal=True)
 
     def sessions(self, stores: Stores) -> SessionStore:
-        return SessionStore(stores[SESSIONS])
+        return SessionStore(stores[self.store])
 
     @property
     def reach(self) -> pl.Expr:

@@ -10,7 +10,7 @@ from sqlwin.plan.facts import counts, lateness, scans, streams_of
 from sqlwin.plan.nodes import Join, Scan
 from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
 from sqlwin.policies import Early, Policy
-from sqlwin.windows import AsOf, Unit
+from sqlwin.windows import AsOf, JoinSessions, Session, Unit
 
 NEAREST = {
     ">=": "the last right row at or before the left row",
@@ -59,11 +59,17 @@ def _operator(join: Join) -> str:
         return f"ASOF join, {join.kind}"
     if join.static:
         return f"join with a static table, {join.kind}"
+    if isinstance(join.match, JoinSessions):
+        return f"session join, {join.kind}"
     return f"join, {join.kind}; windows of {'messages' if counts(join) else 'time'}"
 
 
 def _keys(join: Join) -> str:
     pairs = zip(join.left_keys, join.right_keys, strict=True)
+    if isinstance(join.match, JoinSessions):
+        told = [f"{left} = {right}" for left, right in pairs]
+        first = join.match.keys
+        return ", ".join([f"{', '.join(told[:first])} (session key)", *told[first:]])
     return ", ".join(f"{left} = {right}" for left, right in pairs) or "none: any two rows may pair"
 
 
@@ -74,6 +80,9 @@ def _window(join: Join) -> str:
     match = join.match
     if isinstance(match, AsOf):
         return NEAREST[match.op]
+    if isinstance(match, JoinSessions):
+        left, right = (_pause(session) for session in (match.left, match.right))
+        return f"rows of sessions that overlap; a left one ends {left}, a right one {right}"
     if join.static:
         return "none: the table is read whole before the first row"
     if match.low is None and match.high is None:
@@ -85,6 +94,13 @@ def _window(join: Join) -> str:
         return f"right rows {'' if first else 'at '}{begin}"
     last = "any time after" if match.high is None else _away(match.high, match.unit)
     return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}"
+
+
+def _pause(session: Session) -> str:
+    """What ends it."""
+    if session.gap is None:
+        return "after the gap of each row"
+    return f"after {format_duration(session.gap)} without a row"
 
 
 def _away(by: int, unit: Unit) -> str:
@@ -102,6 +118,8 @@ def _away(by: int, unit: Unit) -> str:
 def _stores(join: Join) -> str:
     if join.static:
         return "none but the table"
+    if isinstance(join.match, JoinSessions):
+        return "left_sessions, right_sessions, left, right, pending"
     left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
     lives = ", lives" * (join.policy.ttl is not None)
     return f"{left}, right, pending{lives}"
@@ -111,6 +129,8 @@ def _message_key(join: Join) -> str:
     """SAMZA-552's table; the size of a window counts where keys could stand on either side."""
     if join.static:
         return "equal fields" if join.left_keys else "none: each row is compared with all"
+    if isinstance(join.match, JoinSessions):
+        return "session key, timestamp, offset"
     size = "large window" if join.large else "small window"
     if counts(join):
         if not join.left_keys:

@@ -173,7 +173,7 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
     the messages of all keys, as does a join in ROWS.
     """
     if isinstance(window, Join):
-        return () if counts(window) else window.left_keys
+        return window.buckets[0]
     if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):

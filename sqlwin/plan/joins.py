@@ -3,7 +3,9 @@
 One primitive: a pair of a left and a right row matches iff their keys are equal
 (NULL equals nothing), they lie near enough (`match`), and the residual condition is
 true. A row's position is its event time or, where `match` is in ROWS, its message
-number, counted from 1 over all messages of its stream, before any Filter.
+number, counted from 1 over all messages of its stream, before any Filter. Where `match`
+is of sessions, rows lie near enough whose sessions overlap; each is found among all rows
+of its input that have its session key.
 
 What a join gives may be the rows of another: of a derived stream, whose event time is one
 of those that its columns carry.
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING
 from sqlwin.plan.streams import Scalar, Stream
 from sqlwin.policies import Policy
 from sqlwin.schema import Schema
-from sqlwin.windows import AsOf, JoinWindow
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 if TYPE_CHECKING:
     from sqlwin.plan.nodes import Node
@@ -43,7 +45,8 @@ class Join:
     """left_keys, right_keys: input columns, equal in pairs and of one type; none: any rows.
 
     match: AsOf is for inner and left joins alone; with a StaticScan on the right it is an
-    unbounded JoinWindow, and the kind is not right and not full. residual: over `pairs`.
+    unbounded JoinWindow, and the kind is not right and not full. The keys of JoinSessions
+    come first. residual: over `pairs`.
     large: whether messages are kept by their keys first, so that few of a wide window are
     looked at; of no account without keys.
     Output: all columns of left, then of right, whose names differ; SEMI and ANTI: of left.
@@ -54,7 +57,7 @@ class Join:
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
     kind: str
-    match: JoinWindow | AsOf
+    match: JoinWindow | AsOf | JoinSessions
     residual: Scalar | None
     policy: Policy
     large: bool = True
@@ -75,9 +78,19 @@ class Join:
         return isinstance(node, StaticScan)
 
     @property
+    def buckets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Of left and right the keys by which rows meet; all messages that are counted do."""
+        match, keys = self.match, len(self.left_keys)
+        if isinstance(match, JoinSessions):
+            keys = match.keys
+        elif isinstance(match, JoinWindow) and match.unit is Unit.ROWS:
+            keys = 0
+        return self.left_keys[:keys], self.right_keys[:keys]
+
+    @property
     def unbounded(self) -> tuple[str, ...]:
         """The sides whose rows may match however much later the other one's are."""
-        if isinstance(self.match, AsOf) or self.static:
+        if not isinstance(self.match, JoinWindow) or self.static:
             return ()
         ends = (("left", self.match.high), ("right", self.match.low))
         return tuple(side for side, end in ends if end is None)

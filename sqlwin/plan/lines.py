@@ -30,6 +30,7 @@ from sqlwin.windows import (
     Exclude,
     Frame,
     GroupWindow,
+    JoinSessions,
     JoinWindow,
     Session,
     Unit,
@@ -63,14 +64,18 @@ def _join(node: Join) -> str:
     return f"Join {node.kind}{keys} {near(node.match)}{residual}"
 
 
-def near(match: JoinWindow | AsOf) -> str:
-    """The right position less the left one, as an interval; or how an ASOF join compares.
+def near(match: JoinWindow | AsOf | JoinSessions) -> str:
+    """The right position less the left one, as an interval; or how an ASOF join compares, or
+    which sessions overlap.
 
     >>> near(JoinWindow(Unit.RANGE, -60_000_000, None)), near(AsOf(">="))
     ('RANGE [-1 minute, unbounded]', 'ASOF >=')
     """
     if isinstance(match, AsOf):
         return f"ASOF {match.op}"
+    if isinstance(match, JoinSessions):
+        sessions = " and ".join(_session(each) for each in (match.left, match.right))
+        return f"{sessions} of the first {match.keys} keys".replace("first 1 keys", "first key")
     ends = f"{_end(match.low, match.unit)}, {_end(match.high, match.unit)}"
     return f"{match.unit.value} [{ends}]"
 

@@ -49,7 +49,7 @@ from sqlwin.plan.nodes import (
     quoted,
 )
 from sqlwin.schema import TIMESTAMP
-from sqlwin.windows import AsOf, Cumulate, Hop, Session, Unit, Whole
+from sqlwin.windows import AsOf, Cumulate, Hop, JoinSessions, Session, Unit, Whole
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def _joined(plan: Join, name: str) -> int | None:
         return None
     if isinstance(plan.match, AsOf) or plan.static:
         return own if left else None
-    if plan.match.unit is Unit.ROWS:
+    if isinstance(plan.match, JoinSessions) or plan.match.unit is Unit.ROWS:
         return None
     low, high = plan.match.low, plan.match.high
     other = high if left else None if low is None else -low

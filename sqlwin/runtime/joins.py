@@ -12,15 +12,18 @@ import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.operators.asof import AsOfJoin
-from sqlwin.operators.join_sides import Side
+from sqlwin.operators.join_sides import Columns, Side
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.session_joining import SessionJoin
+from sqlwin.operators.session_sides import SessionSide
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.facts import changing
 from sqlwin.plan.nodes import Join, Scalar
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import polars_schema
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.state.session_store import segment_interval
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 HELD = "held"
 ANYWHERE = JoinWindow(Unit.RANGE, None, None)
@@ -51,13 +54,45 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
         width = slice_width(_retained(join))
         more: dict[str, Any] = {"weighted": any(weighted)}
         return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw, **more)
+    if isinstance(join.match, JoinSessions):
+        return _of_sessions(join, join.match, (left, right), withdraw)
     match = ANYWHERE if join.static else join.match
     width = _slice(match, _retained(join))
     first = Side("left", left, join.left_keys, match, width, join.large, weighted[0])
     second = Side("right", right, join.right_keys, match.mirrored, width, join.large, weighted[1])
-    residual = None if join.residual is None else Condition(join.residual)
     of = StaticJoin if join.static else WindowJoin
-    return of(first, second, join.kind, join.policy, residual, withdraw)
+    return of(first, second, join.kind, join.policy, _residual(join), withdraw)
+
+
+def _of_sessions(
+    join: Join, match: JoinSessions, columns: tuple[Columns, Columns], withdraw: bool
+) -> SessionJoin:
+    width, interval = slice_width(match.gap + _retained(join)), segment_interval(_retained(join))
+    left, right = (
+        SessionSide(
+            name,
+            types,
+            keys,
+            ANYWHERE,
+            width,
+            session=session,
+            partition=partition,
+            interval=interval,
+        )
+        for name, types, keys, session, partition in zip(
+            ("left", "right"),
+            columns,
+            (join.left_keys, join.right_keys),
+            (match.left, match.right),
+            join.buckets,
+            strict=True,
+        )
+    )
+    return SessionJoin(left, right, join.kind, join.policy, _residual(join), withdraw)
+
+
+def _residual(join: Join) -> Condition | None:
+    return None if join.residual is None else Condition(join.residual)
 
 
 def _slice(window: JoinWindow, retained: int) -> int:

@@ -258,7 +258,7 @@ def _side(join: Join, at: int) -> Input:
         stream=stream,
         where=where,
         columns=columns,
-        keys=() if counted else (join.left_keys, join.right_keys)[at],
+        keys=join.buckets[at],
         retain=retain,
         timed=not counted and stream.ts is not None,
         admission=Admission(stream.name, True, counted, None, retain, width, store=seen(at))

@@ -17,11 +17,13 @@ from sqlwin.plan.nodes import Scan, StaticScan
 from sqlwin.plan.times import preferred
 from sqlwin.sql import ast, windows
 from sqlwin.sql.derived import candidates, derived, limited, timed_as
+from sqlwin.sql.join_sessions import Sessioned, sessioned
 from sqlwin.sql.relation import Relation, Side
 from sqlwin.sql.scalars import parsed
 from sqlwin.sql.sources import Bind, Known, event_time, read, stream_time, timed
 from sqlwin.windows import Frame, Unit
 
+Shape = Frame | Sessioned
 LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (ROWS 3 PRECEDING)"
 
 
@@ -29,7 +31,7 @@ LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (RO
 class Input:
     """relation: with the join's names. ts: of its event time, where a column shows it.
 
-    frame: of its window; none: what came before is never too old.
+    frame: of its window; none: what came before is never too old. session: of its sessions.
     """
 
     relation: Relation
@@ -38,6 +40,7 @@ class Input:
     frame: Frame | None
     as_of: ast.Name | None
     span: Span
+    session: Sessioned | None = None
 
     @property
     def static(self) -> bool:
@@ -99,7 +102,7 @@ def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | 
 # --- windows --------------------------------------------------------------------------
 
 
-def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Frame | None]:
+def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | None]:
     """With the event time that its window names; a window without bound is none."""
     spec = source.window
     if spec is None:
@@ -109,19 +112,23 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Frame | N
         raise QueryError(message, spec.span, legal=f"FROM TUMBLE(…) a JOIN …; {LEGAL_WINDOW}")
     if isinstance(relation.base, StaticScan):
         raise QueryError("a static table has no window", spec.span, legal="the table alone")
-    if spec.partition:
+    if spec.partition and spec.session is None:
         message = "a window of a join is not parted: its condition says which rows pair"
         raise QueryError(message, spec.partition[0].span, legal=LEGAL_WINDOW)
     window = windows.of_spec(spec)
+    ts = event_time(spec.order) if spec.order else None
+    if window.session is not None:
+        shape = sessioned(relation, spec, window)
+        return timed(relation, replace(window, ts=ts)), shape
     if window.frame is None:
         message = "a window of a join slides with each row"
         raise QueryError(message, spec.span, legal=LEGAL_WINDOW)
-    made = timed(relation, replace(window, ts=event_time(spec.order) if spec.order else None))
+    made = timed(relation, replace(window, ts=ts))
     return made, window.frame if window.frame.preceding is not None else None
 
 
 def _alike(
-    frames: Sequence[Frame | None], given: Sequence[ast.From], relations: Sequence[Relation]
+    frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
 ) -> None:
     """All in RANGE or, of two streams, all in ROWS."""
     told = [(f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None]
@@ -174,7 +181,7 @@ def _shared(relations: Sequence[Relation]) -> set[str]:
 def _input(
     relation: Relation,
     name: str,
-    frame: Frame | None,
+    shape: Shape | None,
     as_of: ast.Name | None,
     span: Span,
     shared: set[str],
@@ -186,7 +193,9 @@ def _input(
     )
     side = Side(name, tuple(zip(own, called, strict=True)))
     renamed = replace(relation, columns=columns, names=(name,), sides=())
-    return Input(renamed, side, _time(renamed), frame, as_of, span)
+    frame = shape if isinstance(shape, Frame) else None
+    session = shape.of(side) if isinstance(shape, Sessioned) else None
+    return Input(renamed, side, _time(renamed), frame, as_of, span, session)
 
 
 def _time(relation: Relation) -> str | None:

@@ -13,14 +13,15 @@ from sqlwin.plan.facts import lateness, streams_of
 from sqlwin.plan.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name
-from sqlwin.sql import ast
+from sqlwin.sql import ast, join_sessions
 from sqlwin.sql.derived import candidates, derived, timed_as
-from sqlwin.sql.join_policies import of_join
+from sqlwin.sql.join_inputs import Input
+from sqlwin.sql.join_policies import Match, of_join
 from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree
 from sqlwin.sql.relation import NOWHERE, Relation, condition
 from sqlwin.sql.scalars import Expr, column, conjoined, scalar
 from sqlwin.sql.widening import widens
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources import Known
@@ -74,11 +75,9 @@ class Plans:
 
     def _join(self, pair: Pair, left: Relation, right: Relation, given: ast.Policies) -> Join:
         sides = _Side(left), _Side(right)
-        for one, other, run in pair.keys:
-            self._key(sides, one, other, run)
+        match = self._match(pair, sides)
         below = sides[0].project(), sides[1].project()
         static = pair.right.input.static
-        match = AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
         policy = _policy(pair, given, below, match, static)
         join = Join(
             *below,
@@ -94,6 +93,25 @@ class Plans:
         if whole is None:
             return join
         return replace(join, residual=condition(whole, join.pairs, pair.residual[0].run))
+
+    def _match(self, pair: Pair, sides: tuple[_Side, _Side]) -> Match:
+        """Which rows lie near enough; puts the keys into both sides."""
+        first, rest = join_sessions.keys(pair) if pair.sessions else ([], pair.keys)
+        for one, other, run in first:
+            self._key(sides, one, other, run)
+        keys = len(sides[0].keys)
+        for one, other, run in rest:
+            self._key(sides, one, other, run)
+        if pair.sessions:
+            left = self._session(pair.left.leaves[0].input, sides[0])
+            return JoinSessions(left, self._session(pair.right.input, sides[1]), keys)
+        return AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
+
+    def _session(self, each: Input, side: _Side) -> Session:
+        assert each.session is not None
+        gap = each.session.measured(side.relation)
+        by = None if gap is None else side.named(gap) or self._add(side, gap, "gap")
+        return join_sessions.session(each, by)
 
     def _key(self, sides: tuple[_Side, _Side], left: Expr, right: Expr, run: ast.Run) -> None:
         """Add an equality, both sides of one type, unless it stands there."""
@@ -116,9 +134,9 @@ class Plans:
         for at, (side, scalar_) in enumerate(zip(sides, made, strict=True)):
             side.keys.append(names[at] or self._add(side, scalar_))
 
-    def _add(self, side: _Side, made: Scalar) -> str:
+    def _add(self, side: _Side, made: Scalar, purpose: str = "key") -> str:
         self.keys += 1
-        name = f"_key{self.keys}"
+        name = f"_{purpose}{self.keys}"
         side.columns[name] = made
         return name
 
@@ -157,8 +175,8 @@ def _narrowed(relation: Relation, terms: list[Term]) -> Relation:
     return replace(relation, predicate=both, predicate_run=terms[0].run)
 
 
-def _large(match: JoinWindow | AsOf) -> bool:
-    if isinstance(match, AsOf) or match.low is None or match.high is None:
+def _large(match: Match) -> bool:
+    if not isinstance(match, JoinWindow) or match.low is None or match.high is None:
         return True
     return match.high - match.low > SMALL[match.unit]
 
@@ -180,7 +198,7 @@ def _policy(
     pair: Pair,
     given: ast.Policies,
     below: tuple[Node, Node],
-    match: JoinWindow | AsOf,
+    match: Match,
     static: bool,
 ) -> Policy:
     every = [lateness(stream) for node in below for stream in streams_of(node)]

@@ -13,12 +13,14 @@ from sqlwin.errors import QueryError
 from sqlwin.policies import Late, Policy
 from sqlwin.sql import ast
 from sqlwin.sql.policies import policy
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+
+Match = JoinWindow | AsOf | JoinSessions
 
 
 def of_join(
     given: ast.Policies,
-    match: JoinWindow | AsOf | None,
+    match: Match | None,
     lateness: int | None,
     grace: ast.Duration | None,
     waits: bool,
@@ -26,8 +28,9 @@ def of_join(
     """match: None where nothing is kept, since the right is a static table. lateness: the
     greatest of its inputs'. waits: whether rows are sent once what they match is certain.
 
-    If RETAIN is not given, rows are kept as long again as the window reaches, no less than
-    rows may be late; for ever where it is unbounded on either side.
+    If RETAIN is not given, rows are kept as long again as the window reaches, those of sessions
+    as the longer gap, no less than rows may be late; for ever where it is unbounded on
+    either side.
     """
     _refuse(given, match, waits)
     made = policy(given, _reach(match), lateness, grace)
@@ -35,18 +38,20 @@ def of_join(
     return made if said else replace(made, late=Late.ON_UPDATE)
 
 
-def _reach(match: JoinWindow | AsOf | None) -> int | None:
+def _reach(match: Match | None) -> int | None:
     """How far rows reach in time; None: without bound."""
     if match is None:
         return None
     if isinstance(match, AsOf):
         return 0
+    if isinstance(match, JoinSessions):
+        return match.gap
     if match.low is None or match.high is None:
         return None
     return 0 if match.unit is Unit.ROWS else max(-match.low, match.high, 0)
 
 
-def _refuse(given: ast.Policies, match: JoinWindow | AsOf | None, waits: bool) -> None:
+def _refuse(given: ast.Policies, match: Match | None, waits: bool) -> None:
     if isinstance(given.early, ast.Early) and isinstance(given.early.every, ast.Count):
         message = "EARLY EVERY n ROWS of a join is not supported yet"
         legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
@@ -57,6 +62,10 @@ def _refuse(given: ast.Policies, match: JoinWindow | AsOf | None, waits: bool) -
     if given.retain_rows is not None:
         message = "RETAIN n ROWS of a join is not supported yet"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
+    expired = given.expired
+    if isinstance(match, JoinSessions) and expired is not None and expired.how == "EMIT":
+        message = "EXPIRED EMIT makes a session of an expired row, and it would meet none to join"
+        raise QueryError(message, expired.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
     if match is None and given.late is not None:
         message = "what a static table says of a row never changes: nothing is late"
         raise QueryError(message, given.late.span, legal="EMIT EARLY …")

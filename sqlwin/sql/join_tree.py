@@ -14,7 +14,8 @@ joined rows (WHERE), `on` for what makes a pair:
     anti           down            -                pairs        down
 
 An equality of both sides becomes a key, a bound of both event times a part of the
-window; in WHERE only of an inner join.
+window; in WHERE only of an inner join. Where sessions are joined all else stays, and is
+tested of pairs: rows that it leaves out are of their sessions all the same.
 """
 
 from __future__ import annotations
@@ -111,6 +112,11 @@ class Pair:
                 found[right.name] = known
         return found
 
+    @property
+    def sessions(self) -> bool:
+        """Whether its rows match by their sessions."""
+        return isinstance(self.left, Leaf) and self.left.input.session is not None
+
     def settle(self, ts: str | None) -> None:
         """Take bounds of two event times into the window; QueryError where nothing is left.
 
@@ -171,7 +177,10 @@ def take(tree: Tree, term: Term) -> None:
         tree.filters.append(term)
         return
     read = frozenset(inputs(term.tree))
-    if read and read <= tree.left.names and tree.kind in ("inner", "left", "semi", "anti"):
+    if tree.sessions:
+        if tree.kind != "inner" or not _keyed(tree, term):
+            tree.above.append(term)
+    elif read and read <= tree.left.names and tree.kind in ("inner", "left", "semi", "anti"):
         take(tree.left, term)
     elif read and read <= tree.right.names and tree.kind in ("inner", "right") and not tree.op:
         take(tree.right, term)
@@ -188,6 +197,9 @@ def on(pair: Pair, term: Term) -> None:
         if not _keyed(pair, term):
             message = "an ASOF join takes the nearest row of equal columns, and tests nothing else"
             raise QueryError(message, term.span, legal=LEGAL_ASOF)
+    elif pair.sessions:
+        if not _keyed(pair, term) and not _true(term.tree):
+            pair.residual.append(term)
     elif read and read <= pair.left.names and pair.kind in ("inner", "right", "semi"):
         take(pair.left, term)
     elif read and read <= pair.right.names and pair.kind not in ("right", "full"):

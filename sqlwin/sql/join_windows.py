@@ -13,6 +13,7 @@ from sqlwin.errors import QueryError
 from sqlwin.instants import format_duration
 from sqlwin.sql import ast
 from sqlwin.sql.join_inputs import Input
+from sqlwin.sql.join_sessions import refuse
 from sqlwin.sql.join_tree import Leaf, Pair, Term, absent
 from sqlwin.sql.nearness import Near, greatest, least
 from sqlwin.sql.scalars import Expr, column
@@ -25,6 +26,9 @@ def windowed(pair: Pair, within: ast.Within | None) -> None:
         _refuse(pair)
         return
     lefts = [leaf.input for leaf in pair.left.leaves]
+    if right.session is not None or pair.sessions:
+        refuse(pair, within)
+        return
     frames = [each.frame for each in (*lefts, right) if each.frame is not None]
     pair.unit = Unit.ROWS if any(frame.unit is Unit.ROWS for frame in frames) else Unit.RANGE
     if right.frame is not None and right.frame.preceding is not None:
@@ -44,7 +48,7 @@ def _refuse(pair: Pair) -> None:
     """An ASOF join goes back however far, and a table has no time."""
     inputs = [pair.right.input, *([pair.left.input] if isinstance(pair.left, Leaf) else [])]
     for each in inputs:
-        if each.frame is not None:
+        if each.frame is not None or each.session is not None:
             nearest = "an ASOF join takes the nearest row, however far"
             message = "a static table has no time" if pair.right.input.static else nearest
             raise QueryError(f"{message}: no window here", each.span, legal="no OVER (…)")

@@ -91,6 +91,9 @@ class Scope:
         return column(next(iter(meant))) if meant else None
 
     def _unknown(self, node: exp.Column, run: ast.Run, edge: str | None) -> QueryError:
+        if edge is not None and self.relation.sides:
+            message = f"a join has no {edge}: the windows of its inputs say which rows pair"
+            return QueryError(message, place(node, run), legal="the columns of its inputs")
         if edge is not None:
             message = f"{place_text(node)} is known only above a window, in SELECT and HAVING"
             return QueryError(message, place(node, run), legal="FROM TUMBLE(…) or HOP(…)")

@@ -25,6 +25,7 @@ from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
+from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
 from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
@@ -56,7 +57,7 @@ from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
 from sqlwin.schema import CHANGE, PART, SEQ, WEIGHT, polars_schema
-from sqlwin.windows import Cumulate, Hop, Whole
+from sqlwin.windows import Cumulate, Hop, JoinSessions, Whole
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
 Functions = tuple[PythonAggregate, ...]
@@ -170,11 +171,17 @@ def _joined(query: Query, derives: bool) -> Lowered:
     """The inputs and stores' admission of the fast one; the join is by definition."""
     lowered = lower(query, derives)
     fast = lowered.operator
-    assert isinstance(fast, WindowJoin | AsOfJoin | StaticJoin)
+    join = join_of(query.plan)
+    assert isinstance(fast, WindowJoin | AsOfJoin | StaticJoin) and join is not None
     left, right = (join_sides.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right))
     rest = (fast.kind, fast.policy, fast.withdraw)
     if isinstance(fast, AsOfJoin):
         return replace(lowered, operator=ReferenceAsOf(left, right, *rest, match=fast.match))
+    match = join.match
+    if isinstance(match, JoinSessions):
+        both = {"sessions": (match.left, match.right), "parted": match.keys}
+        made = ReferenceSessionJoin(left, right, *rest, residual=fast.residual, **both)
+        return replace(lowered, operator=made)
     made = ReferenceStatic if isinstance(fast, StaticJoin) else ReferenceJoin
     return replace(lowered, operator=made(left, right, *rest, residual=fast.residual))
 

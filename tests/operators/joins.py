@@ -15,9 +15,11 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions import join_sides as defined
 from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.joins import ReferenceJoin
+from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
 from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.join_sides import POS, WEIGHT, Side
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, SEQ, TS
@@ -74,6 +76,10 @@ def specified(fast: Fast) -> Slow:
     if isinstance(fast, AsOfJoin):
         return ReferenceAsOf(*sides, fast.kind, fast.policy, fast.withdraw, match=fast.match)
     rest = (fast.kind, fast.policy, fast.withdraw)
+    if isinstance(fast, SessionJoin):
+        both = {"sessions": (fast.left.session, fast.right.session)}
+        parted = len(fast.left.partition)
+        return ReferenceSessionJoin(*sides, *rest, residual=fast.residual, parted=parted, **both)
     return ReferenceJoin(*sides, *rest, residual=fast.residual)
 
 

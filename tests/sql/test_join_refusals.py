@@ -52,7 +52,7 @@ REFUSED = [
     (f"{FROM}[ROWS 3] JOIN shipments s {ON} JOIN orders p ON p.id = o.id", "a window in ROWS joins two streams", "[ROWS 3]"),
     (f"{FROM}[PARTITION BY product ROWS 3] JOIN shipments s {ON}", "a window of a join is not parted", "product"),
     (f"{FROM}[RANGE 10 SECONDS SLIDE 5 SECONDS] JOIN shipments s {ON}", "a window of a join slides", "[RANGE 10 SECONDS SLIDE 5 SECONDS]"),
-    (f"{FROM}[SESSION 1 HOUR GAP] JOIN shipments s {ON}", "a window of a join slides", "[SESSION 1 HOUR GAP]"),
+    (f"{FROM}[SESSION 1 HOUR GAP] JOIN shipments s {ON}", "a session of a join has a session key", "SESSION 1 HOUR GAP"),
     (f"{FROM}WINDOW TUMBLING (SIZE 1 HOUR) JOIN shipments s {ON}", "rows of a window are joined as a query", "WINDOW TUMBLING (SIZE 1 HOUR)"),
     (f"{FROM}JOIN shipments OVER (ORDER BY id RANGE 1 HOUR PRECEDING) s {ON}", "id is not the event time of shipments", "id"),
     (f"{FROM}JOIN shipments s WITHIN (INTERVAL '-1' HOUR, 1 HOUR) {ON}", "WITHIN takes durations of at least 0", "INTERVAL '-1' HOUR"),

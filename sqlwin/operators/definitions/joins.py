@@ -183,7 +183,7 @@ class ReferenceJoin(Logged):
             causes.append(self._with_pairs(came, due))
         elif wanted:
             assert row is not None
-            causes.append(self._unmatched(row, row[self._side(side).at] < certain, due, now))
+            causes.append(self._unmatched(row, self._ends(side, row) < certain, due, now))
         when = [time for _, time in causes if time is not None]
         values = self._alone(side, row) if wanted else None
         known = row or old
@@ -199,7 +199,7 @@ class ReferenceJoin(Logged):
         matched = any(pair[side] == at for pair in self.pairs)
         if self.kind == "semi":
             return matched
-        sure = row[self._side(side).at] < certain
+        sure = self._ends(side, row) < certain
         return not matched and (sure or out or self.policy.early is not None)
 
     def _with_pairs(self, pairs: Iterable[tuple[Row, Row]], due: Due) -> tuple[str, int | None]:
@@ -219,6 +219,10 @@ class ReferenceJoin(Logged):
 
     # Certainty.
 
+    def _ends(self, side: int, row: Row) -> int:
+        """A row is certain where it is below the side's bound."""
+        return int(row[self._side(side).at])
+
     def _bounds(self) -> tuple[int, int]:
         """Of each side the position below which rows are certain."""
         counts = self.right.counted, self.left.counted
@@ -233,9 +237,12 @@ class ReferenceJoin(Logged):
         bounds = self._bounds()
         for side in ALONE[self.kind]:
             self._show(side, were[side], bounds[side], now)
+        self._retire(bounds)
+        return self.records(self.log.go(now))
+
+    def _retire(self, bounds: tuple[int, int]) -> None:
         for side in (LEFT, RIGHT):
             self._side(side).retire(bounds[side], self.policy)
-        return self.records(self.log.go(now))
 
     def show_all(self, now: int) -> None:
         for side in ALONE[self.kind]:
@@ -245,7 +252,8 @@ class ReferenceJoin(Logged):
         """Tell rows of these positions that have no match."""
         of = self._side(side)
         for at, row in of.kept.items():
-            inside = (lo is None or lo <= row[of.at]) and (hi is None or row[of.at] < hi)
+            ends = self._ends(side, row)
+            inside = (lo is None or lo <= ends) and (hi is None or ends < hi)
             matched = any(pair[side] == at for pair in self.pairs)
             key = self._key(side, row)
             if inside and not matched and self.kind != "semi" and key not in self.log.true:

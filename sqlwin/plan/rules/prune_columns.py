@@ -21,7 +21,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.windows import GroupWindow, Session
+from sqlwin.windows import GroupWindow, JoinSessions, Session
 
 
 def prune_columns(node: Node) -> Node:
@@ -54,9 +54,12 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
 
 
 def _join(node: Join, read: frozenset[str]) -> Join:
-    """Each input keeps its keys and what the residual condition reads."""
+    """Each input keeps its keys, what sessions go by and what the residual condition reads."""
     residual = () if node.residual is None else node.residual.inputs
-    below = read.union(residual, node.left_keys, node.right_keys)
+    match = node.match
+    both = (match.left, match.right) if isinstance(match, JoinSessions) else ()
+    gaps = [name for session in both for name in _session(session)]
+    below = read.union(residual, node.left_keys, node.right_keys, gaps)
     return replace(node, left=_needed(node.left, below), right=_needed(node.right, below))
 
 
