@@ -59,7 +59,13 @@ def state(
     program = Program(bound.queries, made["partitions"], made["buckets"])
     number = numbered(bound, query)
     return asked(
-        spark, path / "spark", program.lowered[number], as_of, number, program.labels[number]
+        spark,
+        path / "spark",
+        program.lowered[number],
+        as_of,
+        number,
+        program.labels[number],
+        max(program.levels) - program.levels[number],
     )
 
 
@@ -70,11 +76,16 @@ def asked(
     as_of: int | None = None,
     number: int = 0,
     labels: tuple[int, ...] | None = None,
+    operator: int = 0,
 ) -> Snapshot:
-    """path: of Spark's own checkpoint. labels: of the query's buckets, None if not known."""
+    """path: of Spark's own checkpoint. labels: of the query's buckets, None if not known.
+
+    operator: how Spark numbers that of the query's level; the highest level has 0.
+    """
     batches = _Batches(path)
     batches.reached(as_of)
-    return Snapshot(query, _Read(needed(spark), query, number, labels, batches, as_of))
+    read = _Read(needed(spark), query, number, labels, batches, as_of, operator)
+    return Snapshot(query, read)
 
 
 @dataclass(frozen=True)
@@ -109,6 +120,7 @@ class _Read:
     labels: tuple[int, ...] | None
     batches: _Batches
     as_of: int | None
+    operator: int
 
     def __call__(self, stores: Collection[str], keys: pl.DataFrame | None) -> list[Bucket]:
         for left in reversed(range(TRIES)):
@@ -134,7 +146,8 @@ class _Read:
 
     def _blobs(self, batch: int) -> DataFrame:
         source = self.spark.read.format("statestore").option("path", str(self.batches.path))
-        return source.option("stateVarName", "blobs").option("batchId", batch).load()
+        found = source.option("stateVarName", "blobs").option("operatorId", self.operator)
+        return found.option("batchId", batch).load()
 
     def _label(self, keys: pl.DataFrame | None) -> int | None:
         """Of the only bucket that may hold the key; None: all may."""
