@@ -39,6 +39,8 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import WAITED
+from sqlwin.operators.departures import OUT
+from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.schema import EMIT, REVISION, ROW_KEY, empty
 
 RANKED = "ranked"
@@ -53,7 +55,7 @@ class WindowRanker:
     inner: withdraws nothing by itself.
     """
 
-    inner: WindowAggregator
+    inner: WindowAggregator | SessionAggregator
     name: str
     standing: Standing
     withdraw: bool = False
@@ -70,6 +72,11 @@ class WindowRanker:
     @property
     def partition(self) -> tuple[str, ...]:
         return self.standing.partition
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """The columns that say which rows are ranked among each other."""
+        return (AT, *self.partition)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.inner.prepare(rows)
@@ -113,8 +120,9 @@ class WindowRanker:
 
     @property
     def key(self) -> dict[str, pl.DataType]:
-        inner = self.inner.key
-        return {name: inner[name] for name in self.partition} if self.inner.per_row else inner
+        inner, windows = self.inner.key, self.inner
+        per_row = isinstance(windows, WindowAggregator) and windows.per_row
+        return {name: inner[name] for name in self.partition} if per_row else inner
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -127,8 +135,8 @@ class WindowRanker:
         """
         all_ = self.inner.windows(replace(question, keys=None), stores)
         now = all_.drop(REVISION).with_columns(self._at)
-        known = self._known(now, stores)
-        left = known.join(now, on=ROW_KEY, how="anti").drop(self.name, WAS)
+        known = self._known(now, stores).filter(self._out)
+        left = self._left(known, now).drop(self.name, WAS)
         gone = left.with_columns(pl.lit("full").alias(STATE))
         ranked = self._by.of(
             pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
@@ -146,33 +154,51 @@ class WindowRanker:
         """What the emission changes in its windows."""
         if emitted.is_empty():
             return self.nothing()
-        placed = self._placed(emitted, stores)
-        moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
-        differs = pl.any_horizontal(pl.col(WAS) < 0, *moved)
-        ours = pl.any_horizontal(SENT, WAITED, pl.col(WAS) >= 0)
-        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full")))
-        was = (pl.col(WAS) + 1).cast(pl.Int32)
-        stores[RANKED].put(out.with_columns(was).select(list(self.columns)))
-        known = out.select(*self.output, KIND, WAS, ROW_KEY, *(OLD + c for c in self.output))
-        emissions = changes(known, pl.col(KIND), self.withdraw)
-        return emissions.select(*self.output, *CHANGE_SCHEMA)
-
-    def _placed(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """All rows of these windows as they are now, ranked, what was sent of them beside."""
         others = self.inner.others(emitted, self.partition, stores)
         sent = self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
-        around = self._marked(self.inner.as_they_are(others, stores), sent=False)
+        now = pl.concat([sent, self._marked(self.inner.as_they_are(others, stores), sent=False)])
         known = self._known(sent, stores)
-        now = pl.concat([sent, around])
-        # what the aggregator has dropped can change no more
-        gone = known.join(now, on=ROW_KEY, how="anti").with_columns(
-            pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED)
+        return self._told(now, known, self._left(known, now), stores)
+
+    def _left(self, known: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+        """Of what was sent what the aggregator has dropped since, which can change no more."""
+        return known.join(now, on=ROW_KEY, how="anti")
+
+    def _told(
+        self, now: pl.DataFrame, known: pl.DataFrame, left: pl.DataFrame, stores: Stores
+    ) -> pl.DataFrame:
+        """What has changed in these windows. now: all their rows; left: more that have a place.
+
+        known: what was sent of them.
+        """
+        placed = self._placed(now, known, left)
+        moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
+        differs = pl.any_horizontal(~self._out, *moved)
+        ours = pl.any_horizontal(SENT, WAITED, self._out)
+        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full")))
+        was, there = (pl.col(WAS) + 1).cast(pl.Int32), pl.lit(True).alias(OUT)
+        stores[RANKED].put(out.with_columns(was, there).select(list(self.columns)))
+        beside = [column for column in (OUT,) if column in out.columns]
+        known = out.select(
+            *self.output, KIND, WAS, ROW_KEY, *beside, *(OLD + c for c in self.output)
         )
-        rows = pl.concat([now, self._marked(gone, sent=False)])
-        old = known.select(ROW_KEY, WAS, *(pl.col(c).alias(OLD + c) for c in self.output))
+        emissions = changes(known, pl.col(KIND), self.withdraw, self._out)
+        return emissions.select(*self.output, *CHANGE_SCHEMA)
+
+    def _placed(self, now: pl.DataFrame, known: pl.DataFrame, left: pl.DataFrame) -> pl.DataFrame:
+        """All rows of these windows, ranked, what was sent of them beside."""
+        unmoved = left.with_columns(pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED))
+        rows = pl.concat([now, self._marked(unmoved, sent=False)])
+        marks = [column for column in (WAS, OUT) if column in known.columns]
+        old = known.select(ROW_KEY, *marks, *(pl.col(c).alias(OLD + c) for c in self.output))
         beside = rows.join(old, on=ROW_KEY, how="left")
         placed = self._by.of(beside, self.name, ties=self.inner.by.names)
         return placed.with_columns(pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)))
+
+    @property
+    def _out(self) -> pl.Expr:
+        """Whether what was sent of a row still stands."""
+        return pl.col(WAS) >= 0
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
         marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED)
@@ -180,7 +206,7 @@ class WindowRanker:
 
     def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What was last sent of the same windows and partitions."""
-        windows = sent.select(AT, *self.partition).unique()
+        windows = sent.select(self.family).unique()
         if windows.is_empty():
             return stores[RANKED].scan(0, 0)
         keys = windows.select(self.partition) if self.partition else None
@@ -189,7 +215,7 @@ class WindowRanker:
 
     @property
     def _by(self) -> Standing:
-        return Standing(self.standing.function, (AT, *self.partition), self.standing.order)
+        return Standing(self.standing.function, self.family, self.standing.order)
 
     @property
     def _at(self) -> pl.Expr:

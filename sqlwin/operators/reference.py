@@ -142,11 +142,11 @@ class ReferenceOperator:
         self._vanish(gone, now)
         unshown = [w for w in filled if w.row_key not in self.shown]
         closing = filled if self.policy.late is Late.NEVER else unshown
-        told = self._emit(unshown, "full")
-        again = self._emit([w for w in closing if w not in unshown], "late")
         for window in self.windows.values():
             if self._touched(before.get(window.row_key), window) and window not in closing:
                 self._touch(window, max(1, len(window.held & new)), now)
+        told = self._emit(unshown, "full")
+        again = self._emit([w for w in closing if w not in unshown], "late")
         return pl.concat([told, again])
 
     def _known(self) -> list[Window]:
@@ -234,8 +234,9 @@ class ReferenceOperator:
         late = [w for w in self.windows.values() if self._late(w) and w not in apart]
         chosen = {w.row_key: w for w in self.told.with_rivals(list(windows), late)}
         records: list[dict[str, Any]] = []
-        for window, values, word in self._with_family(chosen, emit):
-            records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
+        for window, values, word in self._changed(chosen, late, emit):
+            if window.row_key in self.windows:
+                records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
             records += self.told.change(window, values, word, self.definition.withdraw)
         alone = [w for w in chosen.values() if w.row_key in self.told.vanished]
         return self._records([*(self._withdrawn(each, emit) for each in alone), *records])
@@ -256,22 +257,59 @@ class ReferenceOperator:
         self.shown.discard(window.row_key)
         return self.told.gone(window, emit)
 
-    def _with_family(
-        self, chosen: dict[str, Window], emit: str
+    def _changed(
+        self, chosen: dict[str, Window], late: list[Window], emit: str
     ) -> Iterable[tuple[Window, dict[str, Any], str]]:
         """What was chosen, its values, its word; and who of its family has changed with it."""
-        families = {w.family for w in chosen.values() if w.family is not None}
+        going = self._with_families(list(chosen.values()), late)
+        families, known = self._families(going), {w.row_key for w in going}
+        leaving = {window.row_key for window in self._leaving(going)}
+        stay = {key: w for key, w in self.told.vanished.items() if key not in leaving}
+        placed = self._placed(families, stay)
         for key, window in self.windows.items():
             out = self.told.values(key)
-            related = window.family in families and (key in self.waiting or out is not None)
-            if not (key in chosen or related):
+            if not (key in known or (window.family in families and out is not None)):
                 continue
             self.waiting.pop(key, None)
-            values = window.values()
+            values = placed[key] if key in placed else window.values()
             if key in chosen and (emit == "full" or window.family is None):
                 yield window, values, emit
             elif comparable(values) != comparable(out or {}):
                 yield window, values, "late" if self._late(window) else "early"
+        for key in stay.keys() & placed.keys():
+            if comparable(placed[key]) != comparable(self.told.values(key) or {}):
+                yield stay[key], placed[key], "late"
+
+    def _with_families(self, going: list[Window], late: list[Window]) -> list[Window]:
+        """And who waits of families that any of them is in, or leaves."""
+        families, known = self._families(going), {w.row_key for w in going}
+        waiting = [w for w in self._of_waiting(self.windows.values()) if w.family in families]
+        more = [*going, *(w for w in waiting if w.row_key not in known)]
+        more = self.told.with_rivals(more, late)
+        return going if len(more) == len(going) else self._with_families(more, late)
+
+    def _families(self, going: list[Window]) -> set[str]:
+        own = (window.family for window in (*going, *self._leaving(going)))
+        return {family for family in own if family is not None}
+
+    def _leaving(self, going: list[Window]) -> list[Window]:
+        """Vanished windows that are withdrawn as these go out."""
+        there = [window for window in going if window.row_key in self.windows]
+        alone = {window.row_key for window in going} - self.windows.keys()
+        vanished = self.told.vanished.items()
+        return [v for k, v in vanished if k in alone or any(replaces(w, v) for w in there)]
+
+    def _placed(self, families: set[str], stay: dict[str, Window]) -> dict[str, dict[str, Any]]:
+        """Values of whole families; what has vanished has its place as long as it is out."""
+        found: dict[str, dict[str, Any]] = {}
+        for family in families:
+            own = [w for w in self.windows.values() if w.family == family]
+            left = {key: self.told.values(key) or {} for key in stay if stay[key].family == family}
+            place = next((w.placed for w in (*own, *stay.values()) if w.family == family), None)
+            if place is not None:
+                known: dict[str, Row] = {**{w.row_key: w.values() for w in own}, **left}
+                found |= {key: dict(values) for key, values in place(known).items()}
+        return found
 
 
 def _were(window: Window, before: dict[str, Window], gone: list[Window]) -> list[Window]:

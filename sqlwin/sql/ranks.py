@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError, Span
+from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
+from sqlwin.policies import Expired
 from sqlwin.schema import Order
 from sqlwin.sql import ast
 from sqlwin.sql.above import Above, done, marked, needs_over
@@ -72,22 +73,17 @@ class Ranks:
 
     def over(self, base: Base) -> WindowRank:
         assert self.spec is not None
-        if isinstance(base, WindowAggregate) and isinstance(base.window, Session):
-            raise over_sessions(self.spec.span)
         if not isinstance(base, WindowAggregate) or base.window.unit is Unit.ROWS:
             message = "a rank over windows that slide, or are in ROWS, is not supported yet"
-            raise QueryError(message, self.spec.span, legal="TUMBLE, HOP, CUMULATE")
+            raise QueryError(message, self.spec.span, legal="TUMBLE, HOP, CUMULATE, SESSION")
+        if base.policy.expired is Expired.EMIT:
+            message = "EXPIRED EMIT tells a session that is not kept, and so has no rank"
+            raise QueryError(message, self.spec.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
         _refuse_across(base, self.partition, self.spec)
         if not self.order:
             raise QueryError("a rank needs ORDER BY", self.spec.span, legal=EXAMPLE)
         within = tuple(name for name in self.partition if name not in EDGES)
         return WindowRank(base, self.name, self.function, within, self.order)
-
-
-def over_sessions(span: Span) -> QueryError:
-    """A session that grows leaves its rank to another."""
-    message = "OVER calls above sessions, ranks among them, are not supported yet"
-    return QueryError(message, span, legal="ranks of windows of TUMBLE, HOP or CUMULATE")
 
 
 def _name(tree: Expr, run: ast.Run) -> str:
@@ -109,6 +105,10 @@ def _refuse_across(base: WindowAggregate, partition: tuple[str, ...], spec: ast.
     needed: tuple[set[str], ...] = ({"window_end"},)
     if isinstance(window, Hop):
         needed = ({"window_start"}, {"window_end"})
+    elif isinstance(window, Session):
+        # those of one session key do not overlap, so one end tells them apart
+        own = set() if base.sets else {*base.partition}
+        needed = ({*EDGES}, *(({edge} | own for edge in EDGES) if own else ()))
     elif not isinstance(window, Cumulate):
         needed = (set(),)
     if not any(edges <= {*partition} for edges in needed):

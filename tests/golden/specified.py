@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -23,10 +24,10 @@ from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
-from sqlwin.operators.definitions.window import Definition
+from sqlwin.operators.definitions.window import Definition, takes_part
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, counts
+from sqlwin.plan.facts import bucket_keys, counts, ttl_keys
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -49,7 +50,7 @@ from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
 from sqlwin.schema import PART, SEQ, polars_schema
-from sqlwin.windows import Cumulate, Hop, Whole
+from sqlwin.windows import Cumulate, Hop, Session, Whole
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
 Functions = tuple[PythonAggregate, ...]
@@ -187,7 +188,7 @@ def _buckets(window: Window) -> tuple[str, ...]:
 def _kept(query: Query, window: Window, stream: Stream) -> Operator:
     """The operator, and what its TTL makes it forget."""
     operator, ttl = _operator(query, window, stream), _policy(window).ttl
-    return operator if ttl is None else Forgetting(operator, ttl, bucket_keys(window))
+    return operator if ttl is None else Forgetting(operator, ttl, ttl_keys(window))
 
 
 def _operator(query: Query, window: Window, stream: Stream) -> ReferenceOperator | ReferenceTopN:
@@ -207,8 +208,18 @@ def _operator(query: Query, window: Window, stream: Stream) -> ReferenceOperator
             buckets=buckets,
             floor_of=_floor(_inner(window)),
             once=not stream.trusted,
+            **_of_all(_inner(window)),
         )
     )
+
+
+def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
+    """Of a gap of messages of others: all are counted."""
+    if not isinstance(window, WindowAggregate) or not isinstance(window.window, Session):
+        return {}
+    if not counts(window):
+        return {}
+    return {"counted": True, "part": lambda row: takes_part(row, window.where)}
 
 
 def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], withdraw: bool) -> Top:
