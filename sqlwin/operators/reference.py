@@ -47,6 +47,7 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.admitted import expired, fresh
+from sqlwin.operators.definitions.families import Families
 from sqlwin.operators.definitions.floors import floor_frame, floors
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import Told
@@ -261,11 +262,11 @@ class ReferenceOperator:
         self, chosen: dict[str, Window], late: list[Window], emit: str
     ) -> Iterable[tuple[Window, dict[str, Any], str]]:
         """What was chosen, its values, its word; and who of its family has changed with it."""
-        going = self._with_families(list(chosen.values()), late)
-        families, known = self._families(going), {w.row_key for w in going}
-        leaving = {window.row_key for window in self._leaving(going)}
-        stay = {key: w for key, w in self.told.vanished.items() if key not in leaving}
-        placed = self._placed(families, stay)
+        among = Families(self.windows, self.told, self.waiting.keys())
+        going = among.joined(list(chosen.values()), late)
+        families, known = among.of(going), {w.row_key for w in going}
+        stay = among.staying(going)
+        placed = among.placed(families, stay)
         for key, window in self.windows.items():
             out = self.told.values(key)
             if not (key in known or (window.family in families and out is not None)):
@@ -279,37 +280,6 @@ class ReferenceOperator:
         for key in stay.keys() & placed.keys():
             if comparable(placed[key]) != comparable(self.told.values(key) or {}):
                 yield stay[key], placed[key], "late"
-
-    def _with_families(self, going: list[Window], late: list[Window]) -> list[Window]:
-        """And who waits of families that any of them is in, or leaves."""
-        families, known = self._families(going), {w.row_key for w in going}
-        waiting = [w for w in self._of_waiting(self.windows.values()) if w.family in families]
-        more = [*going, *(w for w in waiting if w.row_key not in known)]
-        more = self.told.with_rivals(more, late)
-        return going if len(more) == len(going) else self._with_families(more, late)
-
-    def _families(self, going: list[Window]) -> set[str]:
-        own = (window.family for window in (*going, *self._leaving(going)))
-        return {family for family in own if family is not None}
-
-    def _leaving(self, going: list[Window]) -> list[Window]:
-        """Vanished windows that are withdrawn as these go out."""
-        there = [window for window in going if window.row_key in self.windows]
-        alone = {window.row_key for window in going} - self.windows.keys()
-        vanished = self.told.vanished.items()
-        return [v for k, v in vanished if k in alone or any(replaces(w, v) for w in there)]
-
-    def _placed(self, families: set[str], stay: dict[str, Window]) -> dict[str, dict[str, Any]]:
-        """Values of whole families; what has vanished has its place as long as it is out."""
-        found: dict[str, dict[str, Any]] = {}
-        for family in families:
-            own = [w for w in self.windows.values() if w.family == family]
-            left = {key: self.told.values(key) or {} for key in stay if stay[key].family == family}
-            place = next((w.placed for w in (*own, *stay.values()) if w.family == family), None)
-            if place is not None:
-                known: dict[str, Row] = {**{w.row_key: w.values() for w in own}, **left}
-                found |= {key: dict(values) for key, values in place(known).items()}
-        return found
 
 
 def _were(window: Window, before: dict[str, Window], gone: list[Window]) -> list[Window]:
