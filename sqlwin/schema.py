@@ -12,6 +12,7 @@ with two underscores, and no column of a user may.
 | `__emit`     | string  | `early full late` |
 | `__revision` | int32   | 0 for the first emission of a `__row_key` |
 | `__row_key`  | string  | which window, or which row, was emitted |
+| `__weight`   | int8    | +1: the row is there; -1: it is withdrawn; only where rows may be |
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from sqlwin.instants import SECOND
 
 TS, PART, SEQ = "__ts", "__part", "__seq"
 OP, EMIT, REVISION, ROW_KEY = "__op", "__emit", "__revision", "__row_key"
+WEIGHT = "__weight"
 POSITION = (TS, PART, SEQ)
 PLACE: dict[str, pl.DataType] = {TS: pl.Int64(), PART: pl.Int32(), SEQ: pl.Int64()}
 CHANGE = (OP, EMIT, REVISION, ROW_KEY)

@@ -11,6 +11,8 @@ and, under RANGE, rows of one instant are peers and share one frame.
 (15, 20)
 >>> Frame(Unit.ROWS, preceding=2, following=-1)  # the two rows before this one
 Frame(unit=<Unit.ROWS: 'ROWS'>, preceding=2, following=-1, exclude=<Exclude.NO_OTHERS: 'NO OTHERS'>)
+>>> JoinWindow(Unit.RANGE, low=-60, high=5).mirrored  # where left rows are, seen from a right one
+JoinWindow(unit=<Unit.RANGE: 'RANGE'>, low=-5, high=60)
 """
 
 from __future__ import annotations
@@ -160,3 +162,80 @@ class Frame:
     def __post_init__(self) -> None:
         if None not in (self.preceding, self.following) and self.preceding + self.following < 0:  # type: ignore[operator]
             raise ValueError(f"a frame must not end before it begins: {self}")
+
+
+@dataclass(frozen=True)
+class JoinWindow:
+    """Which pairs of a join lie near enough: `low <= right position - left position <= high`.
+
+    unit RANGE: microseconds of event time. unit ROWS: messages of a stream, over all its
+    keys; the first has number 1. None: unbounded on that side. Both ends are inclusive.
+
+    Windows of the streams themselves say the same: with RANGE a on the left and RANGE b on the
+    right a pair matches iff at the later of its two instants each lies in its own stream's
+    window, so `low = -b, high = a`; with ROWS m and ROWS n, `low = -(n - 1), high = m - 1`.
+    """
+
+    unit: Unit
+    low: int | None
+    high: int | None
+
+    def __post_init__(self) -> None:
+        if None not in (self.low, self.high) and self.low > self.high:  # type: ignore[operator]
+            raise ValueError(f"a join window must not end before it begins: {self}")
+
+    @property
+    def mirrored(self) -> JoinWindow:
+        """The same window with the sides changed over."""
+        low = None if self.high is None else -self.high
+        high = None if self.low is None else -self.low
+        return JoinWindow(self.unit, low, high)
+
+
+@dataclass(frozen=True)
+class JoinSessions:
+    """Which pairs of a join: those of rows whose sessions overlap as `[first, last + gap)`.
+
+    left, right: of the two inputs, ended by a pause alone. keys: the session key, so many of
+    the join's keys, from the first on. Source: SAMZA-552.
+    """
+
+    left: Session
+    right: Session
+    keys: int
+
+    def __post_init__(self) -> None:
+        for session in (self.left, self.right):
+            if session.cut or session.unit is Unit.ROWS:
+                raise ValueError(f"a session of a join is ended by a gap of time alone: {session}")
+        if self.keys < 1:
+            raise ValueError("sessions of a join have a key")
+
+    @property
+    def gap(self) -> int:
+        """The longer one, of those that are the same for all rows."""
+        return max(self.left.gap or 0, self.right.gap or 0)
+
+
+@dataclass(frozen=True)
+class AsOf:
+    """For each left row one right row: of those that meet `left.ts op right.ts` the nearest.
+
+    op `>=` or `>`: the one with the greatest (ts, position); `<=` or `<`: with the least.
+    """
+
+    op: str
+
+    def __post_init__(self) -> None:
+        if self.op not in (">=", ">", "<=", "<"):
+            raise ValueError(f"an ASOF join compares by >=, >, <= or <, got {self.op}")
+
+    @property
+    def backward(self) -> bool:
+        """Whether the right row is the earlier one."""
+        return self.op in (">=", ">")
+
+    @property
+    def strict(self) -> bool:
+        """Whether rows of one instant do not match."""
+        return self.op in (">", "<")

@@ -12,9 +12,9 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import polars as pl
 
@@ -30,7 +30,8 @@ POSITION, WAITING, WORDING = "position", "waiting", "query"
 class At:
     """plan: whose state it is. pushed: rows so far. now: processing time, microseconds.
 
-    stamp: of the last commit, unlike that of any other.
+    stamp: of the last commit, unlike that of any other. others: rows so far of the streams
+    behind the first of FROM, by name; `pushed` are those of the first.
     """
 
     plan: str
@@ -38,9 +39,16 @@ class At:
     now: int = 0
     stamp: str = ""
     version: int = VERSION
+    others: Mapping[str, int] = field(default_factory=dict)
 
-    def moved(self, rows: int) -> At:
-        return replace(self, pushed=self.pushed + rows)
+    def came(self, other: str | None) -> int:
+        """Rows of a stream so far; None: of the first."""
+        return self.pushed if other is None else self.others.get(other, 0)
+
+    def moved(self, rows: int, other: str | None = None) -> At:
+        if other is None:
+            return replace(self, pushed=self.pushed + rows)
+        return replace(self, others={**self.others, other: self.came(other) + rows})
 
     def later(self, now: int) -> At:
         return replace(self, now=max(self.now, now))
@@ -67,7 +75,10 @@ class At:
         return at
 
     def write(self, blobs: Blobs) -> None:
-        blobs.put(POSITION, json.dumps(asdict(self)).encode())
+        told = asdict(self)
+        if not self.others:  # as it was before there could be any
+            del told["others"]
+        blobs.put(POSITION, json.dumps(told).encode())
 
 
 def waiting(blobs: Blobs | None, nothing: pl.DataFrame) -> pl.DataFrame:

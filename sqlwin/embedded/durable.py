@@ -44,8 +44,10 @@ class DurableStore(SqliteBlobs):
             raise InputError(f"cannot keep state in {fspath(path)}: {error}") from error
 
     def table_of(self, name: str) -> str:
-        """Segments are called `store-token-number`; what has no dash is of the host."""
-        store, dash, _ = name.partition("-")
+        """Segments are called `store-token-number`; what has no dash is of the host. Those
+        of the lower stages of a chain have the stage before it, and a slash.
+        """
+        store, dash, _ = name.rpartition("/")[2].partition("-")
         if not dash:
             return "offsets"
         return "messages" if store in MESSAGES else "windows"

@@ -26,12 +26,15 @@ from sqlwin.operators.contract import Stores
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Script, Stream
 from sqlwin.runtime.asking import Answers, Asking
+from sqlwin.runtime.chain import Lowering, chain
 from sqlwin.runtime.files import decoded
 from sqlwin.runtime.front import Front
+from sqlwin.runtime.fronts import brought
 from sqlwin.runtime.intake import Rows, frame_of, unknown_columns
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import lower
 from sqlwin.runtime.moments import Instant, micros
-from sqlwin.runtime.task import Output, Task
+from sqlwin.runtime.staged import StagedTask
+from sqlwin.runtime.task import Output
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments import SEGMENT_ROWS
 
@@ -51,7 +54,7 @@ class EmbeddedQuery(Answers):
         self,
         script: Script,
         explain: Callable[[Query], str] = repr,
-        lowering: Callable[[Query], Lowered] = lower,
+        lowering: Lowering = lower,
         blobs: Blobs | None = None,
         token: str = "",
         segment_rows: int = SEGMENT_ROWS,
@@ -62,14 +65,14 @@ class EmbeddedQuery(Answers):
                 f"an embedded query is one SELECT, the script has {len(script.queries)}"
             )
         self._explain, self._wording = explain, script.wording
-        self._query = lowering(script.queries[0])
+        self._chain = chain(script.queries[0], lowering)
+        self._fronts: Sequence[Front] = self._chain.fronts
         self._blobs, self._token = blobs, token
-        self._at = At.read(blobs, fingerprint(self._query.query))
-        self._front = Front(self._query)
-        self._task = Task(self._query, blobs, token, segment_rows=segment_rows, lazy=lazy)
+        self._at = At.read(blobs, fingerprint(script.queries[0]))
+        self._task = StagedTask(self._chain, blobs, token, segment_rows, lazy)
         self._board = Board(self._task.back.nothing())
         self._board.add(waiting(blobs, self._task.back.nothing()))
-        self._refused = Refused(self._query.expired)
+        self._refused = Refused(self._chain.top.expired)
         self._sending = Sending(self._board)
         self._failure: BaseException | None = None
 
@@ -79,32 +82,37 @@ class EmbeddedQuery(Answers):
         """Take one batch: a list of dicts, an Arrow table, a pandas or a Polars frame.
 
         Rows are positioned in the order they are pushed, unless the stream declares
-        an OFFSET. Malformed, expired and timeless rows go to `expired()`. InputDisabled
-        after an output was refused; Incomplete while a lost message store is filled.
+        an OFFSET; those of a static table come before any other. Malformed, expired and
+        timeless rows go to `expired()`. InputDisabled after an output was refused; Incomplete
+        while a lost message store is filled.
         """
         declared = self._declared(stream)
         self._ready("push")
+        self._check_in_time(stream)
         frame = frame_of(rows, declared.columns)
         unknown_columns(frame, declared.columns, stream)
-        came = decoded(frame, self._at.pushed, declared, self._task.clock.of(stream))
-        before, self._at = self._at, self._at.moved(len(frame))  # a commit on the way has both
+        other = self._other(stream)
+        watermark = self._task.watermark(stream)
+        came = decoded(frame, self._at.came(other), declared, watermark)
+        before = self._at
+        self._at = before.moved(len(frame), other)  # a commit on the way has both
         try:
-            self.take(came.rows, came.errors)
+            self.take(stream, came.rows, came.errors)
         except Incomplete:
             self._at = before
             raise
 
-    def take(self, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
-        """Take one batch that is decoded and has its positions."""
+    def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
+        """Take one batch of a stream that is decoded and has its positions."""
         self._ready("take")
-        lost, watermark = self._task.missing(), self._task.clock.of(self._query.stream.name)
+        lost, watermark = self._task.missing(), self._task.watermark(stream)
         heard = len(rows) + len(malformed) > 0
 
         def step() -> Output:
-            taken = self._front.take(rows, watermark, *(() if lost is None else (lost,)))
-            out = self._task.take([taken.rows], [taken.marks], self._at.now, heard=heard)
-            self._task.read(taken.read)
-            self._refused.add(malformed, taken.errors)
+            came = brought(self._fronts, stream, rows, watermark, lost)
+            out = self._task.take(came.rows, came.marks, self._at.now, heard=heard)
+            self._task.read(came.read)
+            self._refused.add(malformed, came.errors)
             return out
 
         self._run(step)
@@ -117,8 +125,8 @@ class EmbeddedQuery(Answers):
         reached = {self._declared(s).name: micros(at) for s, at in (watermark or {}).items()}
         if now is not None:
             self._at = self._at.later(micros(now))
-        for mark in reached.values():
-            self._step(watermark=mark)
+        for name, mark in reached.items():
+            self._step(watermark={name: mark})
         if now is not None:
             self._step()
 
@@ -134,7 +142,7 @@ class EmbeddedQuery(Answers):
     def drain(self) -> None:
         """End of input: every open window is emitted full, every pending correction at once."""
         self._ready("drain")
-        self._run(lambda: self._task.take([], [], self._at.now, end=True))
+        self._run(lambda: self._task.take({}, {}, self._at.now, end=True))
 
     # --- outputs ---
 
@@ -172,7 +180,7 @@ class EmbeddedQuery(Answers):
 
     def explain(self) -> str:
         """Operator, stores, message key, policies, lateness and retention."""
-        return self._explain(self._query.query)
+        return self._explain(self._chain.top.query)
 
     # --- state ---
 
@@ -195,13 +203,14 @@ class EmbeddedQuery(Answers):
 
         After the loss of the message store that is the first of the earliest window.
         """
-        return {self._query.stream.name: self._task.replay_from(self._at.pushed)}
+        pushed = {name: self._at.came(self._other(name)) for name in self._chain.streams}
+        return {name: self._task.replay_from(name, rows) for name, rows in pushed.items()}
 
     # --- what is asked; `Answers` has the calls ---
 
     @cached_property
     def _asking(self) -> Asking:
-        return Asking(self._query)
+        return Asking(self._chain.top)
 
     @contextmanager
     def _looking(self, keys: pl.DataFrame | None) -> Iterator[Sequence[Stores]]:
@@ -215,11 +224,11 @@ class EmbeddedQuery(Answers):
             stores.lives.read(keys)
 
     def _check(self) -> None:
-        self._task.stores._check()
+        self._task._check()
 
-    def _step(self, watermark: int | None = None) -> None:
+    def _step(self, watermark: Mapping[str, int] | None = None) -> None:
         self._alive()
-        self._run(lambda: self._task.take([], [], self._at.now, watermark=watermark))
+        self._run(lambda: self._task.take({}, {}, self._at.now, watermark=watermark))
 
     def _run(self, step: Callable[[], Output]) -> None:
         """A step, and what follows from it. After a failure half of it may be done."""
@@ -272,6 +281,20 @@ class EmbeddedQuery(Answers):
             raise RunError(f"the query has failed and takes nothing more: {why}")
 
     def _declared(self, stream: str) -> Stream:
-        if stream != self._query.stream.name:
-            raise InputError(f"no stream {stream!r}; the query reads {self._query.stream.name!r}")
-        return self._query.stream
+        if stream not in self._chain.streams:
+            known = " and ".join(map(repr, self._chain.streams))
+            raise InputError(f"no stream {stream!r}; the query reads {known}")
+        return self._chain.streams[stream]
+
+    def _check_in_time(self, stream: str) -> None:
+        """InputError for rows of a table once rows of a stream may have looked them up."""
+        streams = [name for name in self._chain.streams if name not in self._chain.tables]
+        begun = [name for name in streams if self._at.came(self._other(name))]
+        if begun and stream not in streams:
+            raise InputError(
+                f"{stream} is a static table: its rows come before the first row of {begun[0]}"
+            )
+
+    def _other(self, stream: str) -> str | None:
+        """As `At` calls a stream."""
+        return None if stream == next(iter(self._chain.streams)) else stream

@@ -1,39 +1,41 @@
 """A script in this process, with its own sources and sinks.
 
-One file is one batch. State, what was read, and the position in it are committed
-together after the sinks have the batch; a batch that was cut short is done again
-from the last commit, and sinks take it under the same number.
+One file is one batch, the first with all files of static tables. State, what was read,
+and the position in it are committed together after the sinks have the batch; a batch
+that was cut short is done again from the last commit, and sinks take it under the same
+number.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 import uuid
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 
 import polars as pl
 
 from sqlwin.embedded.at import word
+from sqlwin.embedded.place import PROGRESS, Files, Place
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
-from sqlwin.runtime.files import listing, read
-from sqlwin.runtime.front import Front
-from sqlwin.runtime.kept import VERSION, check_version
-from sqlwin.runtime.lower import lower
+from sqlwin.runtime.chain import chain
+from sqlwin.runtime.fronts import Brought, brought, in_turn, together
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sources import check_sources, source_path
-from sqlwin.runtime.task import Output, Task
+from sqlwin.runtime.sources import check_sources, source_of
+from sqlwin.runtime.staged import StagedTask
+from sqlwin.runtime.task import Output
 from sqlwin.state.blobs import SqliteBlobs
 
+__all__ = ["PROGRESS", "file_of", "now", "run"]
+
 POLL_SECONDS = 0.5
-PROGRESS = "progress"
 
 
 def run(script: Script, options: RunOptions) -> Summary:
@@ -66,14 +68,23 @@ def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None
 
 
 @dataclass(frozen=True)
-class _Progress:
-    """plan: whose state it is. files: in the order they were found; done: how many were read."""
+class _Read:
+    """Files of one stream. files: with them as the last that are read. rows: in them, also bad
+    ones."""
 
-    plan: str
-    files: list[str]
-    done: int
-    batch: int
-    version: int = VERSION
+    brought: Brought
+    malformed: pl.DataFrame
+    files: Files
+    rows: int
+
+    def then(self, more: _Read) -> _Read:
+        """Both, in this order."""
+        return _Read(
+            in_turn(self.brought, more.brought),
+            pl.concat([self.malformed, more.malformed]),
+            more.files,
+            self.rows + more.rows,
+        )
 
 
 class _Runner:
@@ -82,32 +93,49 @@ class _Runner:
     def __init__(self, script: Script, number: int, outlet: Outlet, options: RunOptions) -> None:
         query = script.queries[number]
         self.options, self.wording = options, script.wording
-        self.query = lower(query)
+        self.chain = chain(query)
         self.plan = fingerprint(query)
-        self.path = source_path(self.query.stream)
+        self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
-        self.front = Front(self.query)
-        self.progress = self._restored()
-        self.task = Task(self.query, self.blobs, uuid.uuid4().hex)
+        self.place = self._restored()
+        self.task = StagedTask(self.chain, self.blobs, uuid.uuid4().hex)
         self.deadline = self.task.deadline()
 
     def step(self, summary: Summary) -> bool:
-        """Read the next file, if there is one."""
-        files = self._found()
-        at = self.progress.done
-        if at == len(files):
+        """Read the next file of each stream that has one, as one batch."""
+        found = {name: self._next(name) for name in self.chain.streams}
+        read_ = {name: each for name, each in found.items() if each is not None}
+        if not read_:
             return False
-        stream = self.query.stream
-        watermark = self.task.clock.of(stream.name)
-        came = read(files[at], at, stream, watermark)
-        taken = self.front.take(came.rows, watermark)
-        read_ = len(came.rows) + len(came.errors)
-        output = self.task.take([taken.rows], [taken.marks], now(), heard=read_ > 0)
-        errors = pl.concat([came.errors, taken.errors, output.errors])
-        after = _Progress(self.plan, files, at + 1, self.progress.batch + 1)
-        self._finish(output, errors, after, summary, read_)
+        rows = sum(each.rows for each in read_.values())
+        came = together(each.brought for each in read_.values())
+        output = self.task.take(came.rows, came.marks, now(), heard=rows > 0)
+        malformed = [each.malformed for each in read_.values()]
+        errors = pl.concat([*malformed, came.errors, output.errors])
+        after = self.place.then({name: each.files for name, each in read_.items()})
+        self._finish(output, errors, after, summary, rows)
         return True
+
+    def _next(self, name: str) -> _Read | None:
+        """The next file of a stream, if there is one; of a table all files, once."""
+        static, files = name in self.chain.tables, self.place.streams[name]
+        if static and self.place.batch:
+            return None
+        files = files.known(self.sources[name].splits(self.options.base))
+        left = range(files.done, len(files.files))
+        parts = [self._read(name, replace(files, done=at)) for at in (left if static else left[:1])]
+        if static and not parts:
+            raise RunError(f"the static table {name} has no file")
+        return reduce(_Read.then, parts) if parts else None
+
+    def _read(self, name: str, files: Files) -> _Read:
+        """The file after those that are done."""
+        at, watermark = files.done, self.task.watermark(name)
+        came = self.sources[name].read(files.files[at], at, watermark)
+        through = brought(self.chain.fronts, name, came.rows, watermark)
+        rows = len(came.rows) + len(came.errors)
+        return _Read(through, came.errors, replace(files, done=at + 1), rows)
 
     def tick(self, summary: Summary) -> None:
         """Emit the corrections whose period is over."""
@@ -123,27 +151,19 @@ class _Runner:
             self.blobs.close()
 
     def _without_rows(self, summary: Summary, end: bool) -> None:
-        output = self.task.take([], [], now(), end=end)
-        known = self.progress
-        after = replace(known, batch=known.batch + 1)
-        self._finish(output, no_rejects(), after, summary, 0)
+        output = self.task.take({}, {}, now(), end=end)
+        self._finish(output, no_rejects(), self.place.then({}), summary, 0)
 
     def _finish(
-        self, output: Output, errors: pl.DataFrame, after: _Progress, summary: Summary, read_: int
+        self, output: Output, errors: pl.DataFrame, after: Place, summary: Summary, read_: int
     ) -> None:
         batch = Batch(after.batch, read_, len(output.results), len(errors), output.watermarks)
         self.outlet.write(after.batch, output.results, errors)
-        self.progress, self.deadline = after, output.deadline
+        self.place, self.deadline = after, output.deadline
         self._commit()
         summary.add(batch, errors)
         summary.replayed += output.replayed
         self.options.on_batch(batch)
-
-    def _found(self) -> list[str]:
-        """Files in the order they were found; new ones come after those known."""
-        known = self.progress.files
-        seen = set(known)
-        return known + [f for f in listing(self.path, self.options.base) if f not in seen]
 
     def _commit(self) -> None:
         if self.blobs is None:
@@ -151,14 +171,12 @@ class _Runner:
         with self.blobs.transaction():
             self.task.commit()
             word(self.blobs, self.wording)
-            self.blobs.put(PROGRESS, json.dumps(asdict(self.progress)).encode())
+            self.blobs.put(PROGRESS, self.place.dump())
 
-    def _restored(self) -> _Progress:
+    def _restored(self) -> Place:
         if self.blobs is None or PROGRESS not in self.blobs.names():
-            return _Progress(self.plan, [], 0, 0)
-        found = json.loads(self.blobs.get(PROGRESS))
-        check_version(PROGRESS, found.get("version", VERSION))
-        known = _Progress(**found)
+            return Place.start(self.plan, self.chain.streams)
+        known = Place.load(self.blobs.get(PROGRESS), self.chain.streams)
         if known.plan != self.plan:
             raise RunError(
                 f"the checkpoint {self.options.checkpoint} belongs to another script; "

@@ -29,11 +29,12 @@ from sqlwin.kernels.panes import ENDLESS, WINDOW_END, ends_of, start_of
 from sqlwin.operators.asking import STATE, Question, Stretch
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
 from sqlwin.operators.contents import EXTENT, LAST, MESSAGES, PANE, ROWS, Contents
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.retention import Retention
 from sqlwin.operators.revisions import ADDED, FULL, STORE, Revisions
+from sqlwin.operators.withdrawals import GONE, OUT, Withdrawals, check_weighted
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY
 from sqlwin.windows import Aligned, Whole
@@ -45,6 +46,7 @@ class WindowAggregator(Correcting):
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
     per_row: the position of a row is among the keys, and says with the window what is told.
+    weighted: rows may be withdrawn, see `weights` and `withdrawals`.
     """
 
     stream: str
@@ -57,6 +59,11 @@ class WindowAggregator(Correcting):
     withdraw: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
     per_row: bool = False
+    weighted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weighted:
+            check_weighted(self.policy)
 
     @cached_property
     def by(self) -> Grouping:
@@ -64,7 +71,8 @@ class WindowAggregator(Correcting):
 
     @cached_property
     def contents(self) -> Contents:
-        return Contents(self.stream, self.window, self.below, self.by, self.folds)
+        kept = (self.below, self.by, self.folds, self.weighted)
+        return Contents(self.stream, self.window, *kept)
 
     @cached_property
     def retention(self) -> Retention:
@@ -83,8 +91,10 @@ class WindowAggregator(Correcting):
 
     @cached_property
     def revisions(self) -> Revisions:
-        remembered = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
-        return Revisions(self.contents.identity, WINDOW_END, remembered)
+        names = tuple(fold.call.name for fold in self.folds)
+        if self.weighted:
+            return Withdrawals(self.contents.identity, WINDOW_END, names)
+        return Revisions(self.contents.identity, WINDOW_END, names if self.withdraw else ())
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.contents.prepare(rows)
@@ -121,8 +131,9 @@ class WindowAggregator(Correcting):
         if watermark <= stores.closed and not self.retention.by_rows:
             return self.nothing()
         closing = self.contents.closing(stores.closed, watermark, stores)
+        emptied = self._emptied_between(closing, stores.closed, watermark, stores)
         stores.closed = max(stores.closed, watermark)
-        full = self._close(closing, stores)
+        full = pl.concat([self._close(emptied, stores), self._close(closing, stores)])
         waiting = self.revisions.waiting(stores, self.retention.reach(stores))
         last = self._again(self.retention.retired(waiting, stores), stores)
         self.retention.retire(stores)
@@ -135,7 +146,12 @@ class WindowAggregator(Correcting):
         neither among them nor retired."""
         end = pl.col("window_end").cast(pl.Int64) if self.edges else pl.lit(ENDLESS, pl.Int64)
         known = emitted.with_columns(end.alias(WINDOW_END))
-        near = self.contents.sharing(known.select(WINDOW_END, *partition).unique(), stores)
+        windows = known.select(WINDOW_END, *partition).unique()
+        near = self.contents.sharing(windows, stores)
+        if isinstance(self.revisions, Withdrawals):
+            emptied = self.revisions.emptied(near, stores, *bounds(windows[WINDOW_END]))
+            beside = emptied.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+            near = pl.concat([near, beside.select(near.columns)])
         for out in (known, self.retention.retired(near, stores)):
             near = near.join(out, on=near.columns, how="anti", nulls_equal=True)
         return near
@@ -174,9 +190,15 @@ class WindowAggregator(Correcting):
         if looked_at.is_empty():
             return looked_at
         held = ends_of(looked_at, PANE, self.window).filter(pl.col(WINDOW_END) > since)
-        windows = held.group_by(self.contents.identity).agg(pl.col(ROWS).sum().alias(ADDED))
+        windows = held.group_by(self.contents.identity).agg(self._added.alias(ADDED))
         judged = self._judged(windows, stores)
         return self._told(judged if watched else judged.filter(FULL), stores)
+
+    @property
+    def _added(self) -> pl.Expr:
+        """How many rows came into a window; all that were withdrawn from it count as one."""
+        rows = pl.col(ROWS)
+        return rows.clip(0).sum() + (rows < 0).any() if self.weighted else rows.sum()
 
     def _watches_open(self, stores: Stores) -> bool:
         """Whether a change of an open window goes out before it is full."""
@@ -194,12 +216,20 @@ class WindowAggregator(Correcting):
         went out once, as they are; an open one never did."""
         full = touched.filter(FULL)
         emitted = self.contents.of(self.revisions.unrecorded(full, stores), stores)
-        if self.withdraw:
+        if self.revisions.remembered:
             emitted = self.contents.valued(emitted, stores)
         old = [pl.col(name).alias(OLD + name) for name in self.revisions.remembered]
         was = emitted.select(*self.contents.identity, pl.lit(0, pl.Int32).alias(WAS), *old)
         joined = touched.join(was, on=list(self.contents.identity), how="left", nulls_equal=True)
         return joined.with_columns(pl.col(WAS).fill_null(-1))
+
+    def _emptied_between(
+        self, closing: pl.DataFrame, closed: int, watermark: int, stores: Stores
+    ) -> pl.DataFrame:
+        """Windows that become full without a row, though they were told."""
+        if not isinstance(self.revisions, Withdrawals):
+            return closing.clear()
+        return self.revisions.emptied(closing, stores, closed + 1, watermark + 1)
 
     # What `correcting` asks.
 
@@ -217,7 +247,8 @@ class WindowAggregator(Correcting):
     def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
         keyed = self._keyed(self._edged(known))
         ordered = keyed.sort(WINDOW_END, *self.edges, *self.by.names)
-        return changes(ordered, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+        how = (OUT, pl.col(GONE)) if self.weighted else (None, None)
+        return changes(ordered, emit, self.withdraw, *how).select(*self.output, *CHANGE_SCHEMA)
 
     def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
         if not self.per_row:

@@ -6,7 +6,9 @@
 | `past<n>` | partition, `__slice` 0, accumulators | merging    |
 
 n: the number of the share (the calls of one partition). `base` has the rows of each
-time slice of the row store, as they came; a late row is merged into its slice.
+time slice of the row store, as they came; a late row is merged into its slice, and one
+that is withdrawn taken out of it. Where accumulators do not let go of a row and rows may
+be withdrawn, there is no `base`: what it would have is lifted from the row store.
 `past` has the rows that are in no store any more.
 
 Invariant: a row of a partition is in the row store and in `base`, or in the share's
@@ -29,8 +31,10 @@ from sqlwin.instants import START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.sharing import Share
+from sqlwin.operators.weights import there
 from sqlwin.schema import PLACE, POSITION, TS, empty
 
+ROWS = "rows"
 SLICE = "__slice"
 ALL = "__all"
 FROM = "__from"
@@ -44,6 +48,12 @@ class BaseSums:
     share: Share
     carried: dict[str, pl.DataType]
     width: int
+    weighted: bool = False
+
+    @property
+    def sliced(self) -> bool:
+        """Whether there is a `base`."""
+        return not self.weighted or all(fold.invertible for fold in self.folds)
 
     @property
     def base(self) -> str:
@@ -65,9 +75,18 @@ class BaseSums:
 
     def put(self, rows: pl.DataFrame, stores: Stores) -> None:
         """Rows came into the row store."""
-        if self.folds:
-            start = pl.col(TS) // self.width * self.width
-            stores[self.base].put(self._lifted(rows, start))
+        if self.folds and self.sliced:
+            stores[self.base].put(self._lifted(rows, self._slice))
+
+    def withdraw(self, rows: pl.DataFrame, stores: Stores) -> None:
+        """Rows of the row store are no more."""
+        if self.folds and self.sliced:
+            negated = [expr for fold in self.folds for expr in fold.negated()]
+            stores[self.base].put(self._lifted(rows, self._slice).with_columns(negated))
+
+    @property
+    def _slice(self) -> pl.Expr:
+        return pl.col(TS) // self.width * self.width
 
     def bury(self, rows: pl.DataFrame, stores: Stores) -> None:
         """Rows left the row store, or the history."""
@@ -87,10 +106,16 @@ class BaseSums:
         since = starts.filter(pl.col(FROM).is_not_null())
         parts = [stores[self.past].scan(0, 1, keys)]
         if len(since):
-            base = stores[self.base].scan(START, since[FROM].max(), keys)  # type: ignore[arg-type]
+            until = int(since[FROM].max())  # type: ignore[arg-type]
+            base = self._base(until, keys, stores)
             parts.append(self._of(base, since).filter(pl.col(SLICE) < pl.col(FROM)).drop(FROM))
             parts.append(self._lifted(self._of(held, since).drop(FROM), pl.lit(0, pl.Int64)))
         return self._merged(pl.concat([part.select(parts[0].columns) for part in parts]))
+
+    def _base(self, until: int, keys: pl.DataFrame | None, stores: Stores) -> pl.DataFrame:
+        if self.sliced:
+            return stores[self.base].scan(START, until, keys)
+        return self._lifted(there(stores[ROWS].scan(START, until)), self._slice)
 
     def _of(self, records: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
         """Records of some partitions, with their `__from`."""

@@ -24,24 +24,32 @@ def changes(
     emit: str | pl.Expr,
     withdraw: bool,
     updated: pl.Expr | None = None,
+    gone: pl.Expr | None = None,
 ) -> pl.DataFrame:
     """Emissions of `values` (with `__row_key` and `__was`), in their order.
 
     emit: `early`, `full` or `late`; an expression over `values` where it differs by row.
     updated: which were emitted before and not withdrawn since; None: none is withdrawn.
+    gone: which are withdrawn now, with the values last emitted.
     """
     emit = pl.lit(emit) if isinstance(emit, str) else emit
     updated = pl.col(WAS) >= 0 if updated is None else updated
     current = values.select(
         pl.exclude(WAS, ROW_KEY, f"^{OLD}.*$"),
-        pl.when(updated).then(pl.lit("+U")).otherwise(pl.lit("+I")).alias(OP),
+        _op(updated, gone).alias(OP),
         emit.alias(EMIT),
         (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
         ROW_KEY,
     )
     if not withdraw:
         return current
-    return _interleave(_withdrawn(values.with_row_index("__at").filter(updated), emit), current)
+    replaced = updated if gone is None else updated & ~gone
+    return _interleave(_withdrawn(values.with_row_index("__at").filter(replaced), emit), current)
+
+
+def _op(updated: pl.Expr, gone: pl.Expr | None) -> pl.Expr:
+    there = pl.when(updated).then(pl.lit("+U")).otherwise(pl.lit("+I"))
+    return there if gone is None else pl.when(gone).then(pl.lit("-D")).otherwise(there)
 
 
 def _withdrawn(values: pl.DataFrame, emit: pl.Expr) -> pl.DataFrame:

@@ -7,6 +7,11 @@ minutes costs a row once, not four times. An aggregate of full state (a median) 
 the rows themselves in the messages store, once whatever the windows and grouping
 sets; it is computed from them when a window is emitted.
 
+Where rows may be withdrawn (`weighted`) a withdrawn one comes as a pane that counts less
+than none, and panes of the same instant add up; a message is marked as withdrawn. So an
+aggregate whose accumulators do not let go of a row, MAX or a sum of floats, is
+computed from messages as well. A window whose panes count no row is not there.
+
 Invariant: the rows of the messages store are those the panes count.
 
     panes      what on_batch was given, as panes
@@ -37,7 +42,8 @@ from sqlwin.operators.asking import Question
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.folded import Folded
 from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
-from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
+from sqlwin.operators.weights import SIGN, effective, parted, there
+from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT, empty
 from sqlwin.windows import Aligned, Whole
 
 PANES, MESSAGES = "panes", "messages"
@@ -55,6 +61,7 @@ class Contents(Folded):
     below: dict[str, pl.DataType]
     by: Grouping
     folds: tuple[Fold, ...]
+    weighted: bool = False
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -63,7 +70,9 @@ class Contents(Folded):
     @property
     def message(self) -> dict[str, pl.DataType]:
         """The columns of a message: keys, what full-state aggregates read, position."""
-        return {name: {**self.below, **PLACE}[name] for name in self.read(self.by.keys, self.whole)}
+        types = {**self.below, **PLACE}
+        kept = {name: types[name] for name in self.read(self.by.keys, self.whole)}
+        return {**kept, **(SIGN if self.weighted else {})}
 
     @cached_property
     def pane(self) -> dict[str, pl.DataType]:
@@ -75,12 +84,27 @@ class Contents(Folded):
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Panes where they are enough, else the columns that are read."""
+        rows = effective(rows) if self.weighted else rows
         if not self.whole:
-            return self._lift(rows, self.incremental)
-        return rows.select(self.read(self.by.keys, self.folds))
+            return self._panes(rows)
+        weight = [WEIGHT] if self.weighted else []
+        return rows.select(*self.read(self.by.keys, self.folds), *weight)
 
     def panes(self, batch: pl.DataFrame) -> pl.DataFrame:
-        return self._lift(batch, self.incremental) if self.whole else batch
+        """Of what `prepare` made; those of withdrawn rows have less than no rows."""
+        return self._panes(batch) if self.whole else batch
+
+    def _panes(self, rows: pl.DataFrame) -> pl.DataFrame:
+        if not self.weighted:
+            return self._lift(rows, self.incremental)
+        gone, came = parted(rows)
+        panes = self._lift(came, self.incremental)
+        if gone.is_empty():
+            return panes
+        negated = [expr for fold in self.incremental for expr in fold.negated()]
+        extent = [pl.lit(None, pl.Int64).alias(name) for name in (FIRST, LAST)]
+        less = self._lift(gone, self.incremental).with_columns(*extent, -pl.col(ROWS), *negated)
+        return pl.concat([panes, less])
 
     def put(self, batch: pl.DataFrame, panes: pl.DataFrame, stores: Stores) -> None:
         stores[PANES].put(panes)
@@ -89,7 +113,9 @@ class Contents(Folded):
     def put_back(self, batch: pl.DataFrame, stores: Stores) -> None:
         """Messages alone: the panes have counted them."""
         if self.whole:
-            stores[MESSAGES].put(batch.select(*self.message))
+            rows = batch.select(*self.message)
+            # what is withdrawn is written first, for another may take its place
+            stores[MESSAGES].put(rows.sort(WEIGHT) if self.weighted else rows)
 
     def lacking(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Messages of `batch` that are not in their store, each once."""
@@ -122,7 +148,7 @@ class Contents(Folded):
         panes = stores[PANES].scan(*span_of(self.window, closed + 1, watermark), keys)
         held = ends_of(panes, PANE, self.window)
         ending = held.filter(pl.col(WINDOW_END) > closed, pl.col(WINDOW_END) <= watermark)
-        return _merged(ending, self.identity, self.incremental)
+        return self._windows(ending)
 
     def within(self, question: Question, stores: Stores) -> pl.DataFrame:
         """The windows that hold an instant of lo <= t <= hi, merged."""
@@ -136,15 +162,23 @@ class Contents(Folded):
         """`windows` merged, their other columns kept; one that holds no row is left out."""
         keys = self._keys(windows, self.by.names)
         panes = stores[PANES].scan(*self._span(windows), keys)
-        merged = _merged(self._held(panes, windows), self.identity, self.incremental)
+        merged = self._windows(self._held(panes, windows))
         return merged.join(windows, on=list(self.identity), how="inner", nulls_equal=True)
 
     def sharing(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Identities of all groups in these windows: `__end` and some of the keys."""
         names = [name for name in windows.columns if name != WINDOW_END]
         panes = stores[PANES].scan(*self._span(windows), self._keys(windows, names))
-        held = ends_of(panes, PANE, self.window).select(self.identity).unique()
-        return held.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        held = ends_of(panes, PANE, self.window).select(*self.identity, ROWS)
+        near = held.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        return self._filled(near.group_by(self.identity).agg(pl.col(ROWS).sum())).drop(ROWS)
+
+    def _windows(self, held: pl.DataFrame) -> pl.DataFrame:
+        """The windows of panes that were put into them."""
+        return self._filled(_merged(held, self.identity, self.incremental))
+
+    def _filled(self, windows: pl.DataFrame) -> pl.DataFrame:
+        return windows.filter(pl.col(ROWS) > 0) if self.weighted else windows
 
     def valued(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows of `closing` or `of` with a column for each result."""
@@ -171,7 +205,7 @@ class Contents(Folded):
 
     def _messages(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those that the windows may hold. The store has no keys: it is ordered by position."""
-        messages = stores[MESSAGES].scan(*self._span(windows))
+        messages = there(stores[MESSAGES].scan(*self._span(windows)))
         keys = None if self.by.sets else self._keys(windows, self.by.names)
         if keys is None:
             return messages

@@ -30,6 +30,10 @@ class Stores:
     pending: processing time of the next emission that waits, None where none does.
     heard: processing time of the last batch with rows; None before the first, and
     after a TIMEOUT until the next. The task sets it, before `on_batch`.
+    reached: the watermark of each input's own stream before the batch, by number of the
+    input; the task sets it as well. What is older came late.
+    counted: the greatest message number of each input, where they are numbered; the task
+    sets it, with this batch. Messages that WHERE dropped count.
     lives: of the keys of `named`, where they have a TTL.
     """
 
@@ -37,6 +41,8 @@ class Stores:
     closed: int = START
     pending: int | None = None
     heard: int | None = None
+    reached: tuple[int, ...] = ()
+    counted: tuple[int, ...] = ()
     lives: Lifetimes | None = None
 
     def __getitem__(self, name: str) -> Store:
@@ -58,14 +64,8 @@ def bounds(times: pl.Series) -> tuple[int, int]:
     return times.min(), times.max() + 1  # type: ignore[return-value,operator]
 
 
-class Operator(Protocol):
-    """A window operator; see the module for what its emissions hold."""
-
-    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows to what `on_batch` takes. Stateless: it may run before a shuffle."""
-
-    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        """Take prepared rows, none of them expired; emit what must go out at once."""
+class Timed(Protocol):
+    """What time does to an operator; see the module for what its emissions hold."""
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         """Emit the windows that became full, then retire those out of retention."""
@@ -84,6 +84,28 @@ class Operator(Protocol):
 
     def next_deadline(self, stores: Stores) -> int | None:
         """When `on_tick` would next emit; None where nothing waits."""
+
+
+class Operator(Timed, Protocol):
+    """A window operator over one input."""
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows to what `on_batch` takes. Stateless: it may run before a shuffle."""
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        """Take prepared rows, none of them expired; emit what must go out at once."""
+
+
+class Joining(Timed, Protocol):
+    """An operator over two inputs. Its watermark is the least of those of its inputs."""
+
+    def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
+        """As that of `Operator`; side: 0 is the left one, 1 the right one."""
+
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        """As that of `Operator`. A side may have no rows; its frame has its columns then."""
 
 
 @runtime_checkable

@@ -34,6 +34,7 @@ from sqlwin.operators.asking import stated
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.revisions import LATE, SHOWN, WAITING, WORD, Revisions
+from sqlwin.operators.withdrawals import Withdrawals
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import empty
 
@@ -44,6 +45,7 @@ class Correcting(ABC):
     """A window operator that emits early, full and late."""
 
     policy: Policy
+    weighted: bool = False
 
     @property
     @abstractmethod
@@ -96,7 +98,7 @@ class Correcting(ABC):
         if windows.is_empty():
             return self.nothing().with_columns(pl.lit(False).alias(WAITED))
         judged = self._judged(self.revisions.was(windows, stores), stores)
-        valued = self._valued(judged, stores)
+        valued = self._with_emptied(judged, self._valued(judged, stores), stores)
         waited = pl.col(WAITING).fill_null(0) > 0
         self.revisions.settle(valued.filter(waited), stores)
         parts = ((valued.filter(waited), True), (valued.filter(~waited), False))
@@ -143,7 +145,15 @@ class Correcting(ABC):
         """`_send` with the values that windows have now."""
         if windows.is_empty():
             return self.nothing()
-        return self._send(self._valued(windows, stores), emit, stores, shown)
+        valued = self._with_emptied(windows, self._valued(windows, stores), stores)
+        return self._send(valued, emit, stores, shown)
+
+    def _with_emptied(
+        self, windows: pl.DataFrame, valued: pl.DataFrame, stores: Stores
+    ) -> pl.DataFrame:
+        if not isinstance(self.revisions, Withdrawals):
+            return valued
+        return self.revisions.with_emptied(windows, valued, stores)
 
     def _send(
         self, known: pl.DataFrame, emit: str | pl.Expr, stores: Stores, shown: bool = False
@@ -159,7 +169,17 @@ class Correcting(ABC):
     def all_open(self, stores: Stores) -> pl.DataFrame:
         """Emit every open window full, if it was not yet."""
         known = self.revisions.was(self._open(stores), stores).filter(~pl.col(SHOWN))
-        return self._tell(known, "full", stores, shown=True)
+        gone = self._emptied(known, stores)
+        full = self._tell(known, "full", stores, shown=True)
+        return pl.concat([self._tell(gone, "full", stores), full])
+
+    def _emptied(self, held: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Open windows, not shown, that were told and hold no row any more; `held` do."""
+        if not isinstance(self.revisions, Withdrawals):
+            return held.clear()
+        gone = self.revisions.emptied(held, stores)
+        judged = self._judged(self.revisions.was(gone, stores), stores)
+        return judged.filter(~LATE)
 
     def _silent(self, now: int, stores: Stores) -> pl.DataFrame:
         """The open windows, if TIMEOUT is over; it begins anew with the next row."""

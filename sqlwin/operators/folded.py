@@ -16,19 +16,24 @@ from sqlwin.schema import POSITION
 
 
 class Folded(ABC):
-    """Of folds, and messages that are grouped by keys."""
+    """Of folds, and messages that are grouped by keys. weighted: which may be withdrawn."""
 
     folds: tuple[Fold, ...]
+    weighted: bool = False
 
     @cached_property
     def incremental(self) -> tuple[Fold, ...]:
         """Those whose accumulators stand beside a window."""
-        return tuple(fold for fold in self.folds if not fold.full_state)
+        return tuple(fold for fold in self.folds if not self._from_messages(fold))
 
     @cached_property
     def whole(self) -> tuple[Fold, ...]:
         """Those computed from all messages of a window."""
-        return tuple(fold for fold in self.folds if fold.full_state)
+        return tuple(fold for fold in self.folds if self._from_messages(fold))
+
+    def _from_messages(self, fold: Fold) -> bool:
+        """Rows that may be withdrawn are kept where no accumulator can let go of them."""
+        return fold.full_state or (self.weighted and not fold.invertible)
 
     def read(self, keys: Iterable[str], folds: Iterable[Fold]) -> list[str]:
         """Columns of a row: keys, what these aggregates look at, position."""

@@ -54,11 +54,18 @@ class Fullness:
 
         rows: in order, and, where some frame waits for rows to follow, all that may.
         """
+        full = self.timed(rows, mark)
+        if self.never:
+            return full
+        for done in self.each(rows, mark).values():
+            full &= done
+        return full
+
+    def timed(self, rows: pl.DataFrame, mark: int | Ints) -> Mask:
+        """Which are full for all that time has to say, as of rows that are no more."""
         if self.never:
             return np.zeros(len(rows), dtype=np.bool_)
         full: Mask = rows[TS].to_numpy() < np.asarray(mark) - self.after
-        for done in self.each(rows, mark).values():
-            full &= done
         return full
 
     def each(self, rows: pl.DataFrame, mark: int | Ints) -> dict[str, Mask]:

@@ -22,11 +22,12 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
+from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.fullness import DONE, Fullness
 from sqlwin.operators.history import IN, OLD_ROW, VALUE
 from sqlwin.operators.limits import LIMIT, Limits
-from sqlwin.operators.reading import ROWS, Reading, placed
+from sqlwin.operators.reading import Reading, placed, stored
 from sqlwin.operators.revisions import STORE as REVISIONS
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.contract import FLOOR
@@ -51,15 +52,16 @@ class Leaving:
         """Records of retired rows, which are emitted for the last time."""
         if records.is_empty() or self._ends_never:
             return records.clear()
+        mark = np.asarray(self.limits.of(records, stores)) - self.fullness.after
+        timed = records.filter(pl.Series(records[TS].to_numpy() < mark))
         if not self.fullness.counting:
-            mark = np.asarray(self.limits.of(records, stores)) - self.fullness.after
-            return records.filter(pl.Series(records[TS].to_numpy() < mark))
-        return records.join(self._waiting(stores), on=list(POSITION), how="anti")
+            return timed
+        return timed.join(self._waiting(stores), on=list(POSITION), how="anti")
 
     def kept(self, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
         """The rows with lo <= ts < hi that are not retired, in order."""
         if not self.fullness.counting:
-            rows = stores[ROWS].scan(lo, hi)
+            rows = stored(stores, lo, hi)
         else:
             rows = self.reading.all_rows(stores).filter(pl.col(TS) >= lo, pl.col(TS) < hi)
         gone = self.retired(rows, stores).select(POSITION)
@@ -71,7 +73,7 @@ class Leaving:
             return
         self._forget(stores)
         if self._move(stores):
-            for name in (ROWS, *(s.base for s in self.reading.sums if s.folds)):
+            for name in (ROWS, *(s.base for s in self.reading.sums if s.folds and s.sliced)):
                 self._drop(name, stores)
 
     @property
@@ -88,7 +90,7 @@ class Leaving:
     def _move(self, stores: Stores) -> bool:
         """Put what goes, and is wanted, elsewhere; False: that does not pay yet."""
         history, sums = self.reading.history, self.reading.sums
-        rows = stores[ROWS].scan(START, stores.closed - self.reach)
+        rows = stored(stores, START, stores.closed - self.reach)
         leaving = rows.filter(pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
         if leaving.is_empty() or not history.deep:
             for share_sums in sums:

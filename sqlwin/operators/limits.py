@@ -17,8 +17,8 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
-from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.reading import ROWS
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.reading import stored
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from sqlwin.state.contract import FLOOR
@@ -49,7 +49,7 @@ class Limits:
     def floors(self, stores: Stores) -> pl.DataFrame:
         """Bucket keys and `__floor`; keys with fewer rows have no line."""
         n = self.policy.retain_rows or 1
-        rows = everything(stores, ROWS).select(*self.buckets, TS)
+        rows = stored(stores).select(*self.buckets, TS)
         if rows.height < n:
             return rows.clear().rename({TS: FLOOR})
         nth = pl.when(pl.len() >= n).then(pl.col(TS).tail(n).first()).alias(FLOOR)

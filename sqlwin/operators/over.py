@@ -31,6 +31,7 @@ import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.operators.asking import STATE, Question, Stretch, of_keys
+from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.correcting import Correcting
@@ -39,10 +40,13 @@ from sqlwin.operators.fullness import Fullness
 from sqlwin.operators.history import OLD_ROW
 from sqlwin.operators.leaving import Leaving
 from sqlwin.operators.limits import Limits
-from sqlwin.operators.reading import ROWS, Reading
+from sqlwin.operators.reading import Reading, stored
+from sqlwin.operators.retracting import Retracting
 from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions
 from sqlwin.operators.sharing import Shares, shares_of
-from sqlwin.operators.touching import FILLED, Touching
+from sqlwin.operators.touching import FILLED, LEFT, Touching
+from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
+from sqlwin.operators.withdrawals import GONE, OUT, Withdrawals, check_weighted
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS
 
@@ -55,6 +59,7 @@ class OverAggregator(Correcting):
 
     per_instant: the rows of one partition and instant make one window, known by
     (partition, start, end); it needs all calls to share partition and frame.
+    weighted: rows may be withdrawn, see `retracting`.
     """
 
     stream: str
@@ -64,6 +69,11 @@ class OverAggregator(Correcting):
     slice_width: int
     per_instant: bool = False
     withdraw: bool = False
+    weighted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weighted:
+            check_weighted(self.policy)
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -80,8 +90,15 @@ class OverAggregator(Correcting):
 
     @property
     def revisions(self) -> Revisions:
-        remembered = (*self.carried, *(c.name for c in self.calls)) if self.withdraw else ()
-        return Revisions(self.identity, TS, remembered)
+        names = (*self.carried, *(c.name for c in self.calls))
+        if self.weighted:
+            return Withdrawals(self.identity, TS, names)
+        return Revisions(self.identity, TS, names if self.withdraw else ())
+
+    @property
+    def sign(self) -> dict[str, pl.DataType]:
+        """What a record of the row store has beside the row."""
+        return SIGN if self.weighted else {}
 
     @cached_property
     def shares(self) -> Shares:
@@ -89,7 +106,8 @@ class OverAggregator(Correcting):
 
     @cached_property
     def reading(self) -> Reading:
-        return Reading(self.stream, self.carried, self.shares, self.slice_width)
+        kept = (self.carried, self.shares, self.slice_width, self.weighted)
+        return Reading(self.stream, *kept)
 
     @cached_property
     def fullness(self) -> Fullness:
@@ -105,12 +123,19 @@ class OverAggregator(Correcting):
         return Leaving(self.limits, self.fullness, self.reading)
 
     @cached_property
+    def retracting(self) -> Retracting:
+        assert isinstance(self.revisions, Withdrawals)
+        early = self.policy.early is not None
+        return Retracting(self.reading, self.fullness, self.revisions, self.per_instant, early)
+
+    @cached_property
     def touching(self) -> Touching:
         enough = max(self.policy.early_rows, 1)
         return Touching(self.identity, self.reading, self.fullness, self.per_instant, enough)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows.select(*self.carried, *POSITION)
+        rows = effective(rows) if self.weighted else rows
+        return rows.select(*self.carried, *POSITION, *self.sign)
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.limits.floors(stores)
@@ -133,13 +158,44 @@ class OverAggregator(Correcting):
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
+        if not self.weighted:
+            return self._take(batch, stores, now)
+        gone, came = parted(batch)
+        left = self._withdraw(gone, stores, now)
+        told = self._take(came, stores, now, self.retracting.returning(came, left, stores))
+        return pl.concat([told, self._rest(self.retracting.rest(came, left, stores), stores)])
+
+    def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Windows of no row, which became full as rows went: this is the time of the shown ones
+        too where they have no other."""
+        full = self._tell(known.filter(~pl.col(SHOWN)), "full", stores)
+        shown = known.filter(pl.col(SHOWN) & pl.lit(self.policy.late is Late.NEVER))
+        return pl.concat([full, self._tell(shown, "late", stores)])
+
+    def _withdraw(self, gone: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        """Take rows out; those that were told, were open, and wait for nothing any more."""
+        known = self.retracting.known(gone, stores)
+        touched = self.touching.withdrawn(self._watched(known, stores), stores)
+        told = self._remember(touched, stores)
+        self.retracting.take_out(known, stores)
+        self.retracting.note(told, stores)
+        still_open = told.with_columns(pl.col(FULL) & ~pl.col(LEFT)).drop(GONE, LEFT)
+        self.revisions.touch(still_open, stores, now, self.policy)
+        return told.filter(LEFT).select(self.identity)
+
+    def _take(
+        self, batch: pl.DataFrame, stores: Stores, now: int, again: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """New rows; `again`: identities of those that were told and not full, and come back."""
         touched = self.touching.touched(self._watched(batch, stores), stores)
+        if again is not None:
+            touched = self.retracting.filled(touched, again)
         filled = self.revisions.was(touched.filter(FILLED).select(self.identity), stores)
         full = filled.filter(~pl.col(SHOWN)).select(self.identity)
         others = touched.join(full, on=list(self.identity), how="anti", nulls_equal=True)
         others = others.with_columns(pl.col(FULL) & ~pl.col(FILLED))  # it closes in this call
         told = self._remember(others, stores)
-        stores[ROWS].put(batch)
+        stores[ROWS].put(weighed(batch, 1) if self.weighted else batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
         self.revisions.touch(told, stores, now, self.policy)
@@ -149,13 +205,26 @@ class OverAggregator(Correcting):
         moved = watermark > stores.closed
         if not moved and not self.limits.by_rows:
             return self.nothing()
-        closing = self._closing(stores.closed, watermark, stores) if moved else None
-        stores.closed = max(watermark, stores.closed)
-        full = self.nothing() if closing is None else self._close(closing, stores)
+        full = self._become_full(max(watermark, stores.closed), stores)
         leaving = self.leaving.retired(self.revisions.waiting(stores), stores)
         last = self._again(leaving, stores)
         self.leaving.leave(stores)
         return pl.concat([full, last])
+
+    def _become_full(self, watermark: int, stores: Stores) -> pl.DataFrame:
+        closed = stores.closed
+        if watermark == closed:
+            return self.nothing()
+        closing = self._closing(closed, watermark, stores)
+        stores.closed = watermark
+        if not self.weighted or self.fullness.never:
+            return self._close(closing, stores)
+        after = self.fullness.after
+        span = (closed - after, watermark - after)
+        counting = self.fullness.counting  # then some that are there wait for others
+        held = self._identities(self.reading.all_rows(stores)) if counting else closing
+        emptied = self.retracting.revisions.emptied(held, stores, *span)
+        return pl.concat([self._close(emptied, stores), self._close(closing, stores)])
 
     # Which rows.
 
@@ -163,27 +232,28 @@ class OverAggregator(Correcting):
         """Those of a batch that may change what was emitted, or will be before it is full."""
         if self.policy.early is not None or everything(stores, STORE)[SHOWN].any():
             return batch
-        if self.policy.late is Late.NEVER and not self.fullness.counting:
+        silent = self.policy.late is Late.NEVER and not self.fullness.counting
+        if silent and not self.weighted:  # else it must be known what is in whose place
             return batch.clear()
         return batch.filter(pl.col(TS) < stores.closed)
 
     def _remember(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """With the values last emitted, of those that have no record of them."""
-        if not self.withdraw or touched.is_empty():
+        names = self.revisions.remembered
+        if not names or touched.is_empty():
             return touched
         emitted = touched.filter(pl.col(WAS) >= 0).select(self.identity)
         old = self._valued(self.revisions.unrecorded(emitted, stores), stores)
-        names = self.revisions.remembered
         told = old.select(*self.identity, *(pl.col(c).alias(OLD + c) for c in names))
         return touched.join(told, on=list(self.identity), how="left", nulls_equal=True)
 
     def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
         """Identities of rows that become full."""
         if self.fullness.never:
-            return self._identities(stores[ROWS].layout.empty())
+            return self._identities(stored(stores, 0, 0))
         if not self.fullness.counting:
             after = self.fullness.after
-            return self._identities(stores[ROWS].scan(closed - after, watermark - after))
+            return self._identities(stored(stores, closed - after, watermark - after))
         rows = self.reading.all_rows(stores)
         closes = self.fullness.at(rows, watermark) & ~self.fullness.at(rows, closed)
         return self._identities(rows.filter(pl.Series(closes)))
@@ -191,7 +261,7 @@ class OverAggregator(Correcting):
     def _open(self, stores: Stores) -> pl.DataFrame:
         if not self.fullness.counting and not self.fullness.never:
             since = stores.closed - self.fullness.after
-            return self._identities(stores[ROWS].scan(since, END))
+            return self._identities(stored(stores, since))
         rows = self.reading.all_rows(stores)
         return self._identities(rows.filter(pl.Series(~self.fullness.at(rows, stores.closed))))
 
@@ -202,7 +272,8 @@ class OverAggregator(Correcting):
         still_open = self._open(stores).with_columns(pl.lit(False).alias(FULL))
         on = list(self.identity)
         told = windows.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
-        return told.with_columns(pl.col(FULL).fill_null(True))
+        gone = pl.Series(self.fullness.timed(windows, stores.closed))
+        return told.with_columns(pl.col(FULL).fill_null(gone))
 
     def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
         known = rows.select(self.identity)
@@ -228,7 +299,7 @@ class OverAggregator(Correcting):
         return known.select(*self.output, STATE, REVISION, *PLACE, self._row_key(known))
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
-        return stretch.stored(stores[ROWS])
+        return there(stretch.stored(stores[ROWS]))
 
     # What goes out.
 
@@ -244,7 +315,7 @@ class OverAggregator(Correcting):
             rows = found.join(windows.select(on), on=on, how="semi", nulls_equal=True)
             rows = rows.sort(POSITION)
         else:
-            rows = stores[ROWS].scan(*bounds(windows[TS]))
+            rows = stored(stores, *bounds(windows[TS]))
         if self.per_instant:
             rows = rows.unique(on, keep="last", maintain_order=True)
         if len(rows) == len(windows) and rows.select(on).equals(windows.select(on)):
@@ -253,8 +324,14 @@ class OverAggregator(Correcting):
 
     def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
         ordered = known.sort(TS, PART, SEQ).drop(OLD_ROW, strict=False)
+        if not self.weighted:
+            keyed = ordered.with_columns(self._row_key(ordered))
+            return changes(keyed, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+        if self.per_instant:
+            ordered = ordered.with_columns(*self._window())
         keyed = ordered.with_columns(self._row_key(ordered))
-        return changes(keyed, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+        told = changes(keyed, emit, self.withdraw, OUT, pl.col(GONE))
+        return told.select(*self.output, *CHANGE_SCHEMA)
 
     def _window(self) -> list[pl.Expr]:
         reach = self.calls[0].frame.preceding

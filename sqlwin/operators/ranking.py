@@ -11,10 +11,13 @@ with itself. What waited in these groups waits no more.
 - A group that was never sent, and does not wait, stays unsent: its time has not come.
   It has its place all the same.
 - Ties go by the group keys; where the rows of a window are not grouped, by position.
+- A row whose group is no more, for the input withdrew its rows, goes out `-D`, as it was
+  last sent; it then has no place, until it comes again. `session_ranking` has more of that.
 
 | store    | record                                                              |
 |----------|---------------------------------------------------------------------|
-| `ranked` | partition, window's end, row key: columns and rank last emitted, `__was` |
+| `ranked` | partition, window's end, row key: columns and rank last emitted, `__was`, |
+|          | and `__withdrawn` where rows may be                                  |
 
 Invariant: within retention, `ranked` holds each row that was sent, as it was last
 sent. With RETAIN n ROWS alone no window is ever out of reach of a key not seen yet:
@@ -39,9 +42,9 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import WAITED
-from sqlwin.operators.departures import OUT
 from sqlwin.operators.sessions import SessionAggregator
-from sqlwin.schema import EMIT, REVISION, ROW_KEY, empty
+from sqlwin.operators.withdrawals import GONE, OUT, WITHDRAWN
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, empty
 
 RANKED = "ranked"
 AT = "__at"
@@ -52,7 +55,7 @@ SENT, KIND = "__sent", "__kind"
 class WindowRanker:
     """name: of the column of ranks. standing: within `partition`, and the window.
 
-    inner: withdraws nothing by itself.
+    inner: tells no old values by itself.
     """
 
     inner: WindowAggregator | SessionAggregator
@@ -67,7 +70,14 @@ class WindowRanker:
     @property
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record."""
-        return {**self.output, AT: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
+        record = {AT: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
+        withdrawn = {WITHDRAWN: pl.Boolean()} if self.vanishing else {}
+        return {**self.output, **record, **withdrawn}
+
+    @property
+    def vanishing(self) -> bool:
+        """Whether rows may be withdrawn by the aggregator."""
+        return self.inner.weighted
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -135,8 +145,8 @@ class WindowRanker:
         """
         all_ = self.inner.windows(replace(question, keys=None), stores)
         now = all_.drop(REVISION).with_columns(self._at)
-        known = self._known(now, stores).filter(self._out)
-        left = self._left(known, now).drop(self.name, WAS)
+        known = self._known(now, stores)
+        left = self._left(known.filter(~pl.col(WITHDRAWN)), now).drop(self.name, WAS, WITHDRAWN)
         gone = left.with_columns(pl.lit("full").alias(STATE))
         ranked = self._by.of(
             pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
@@ -154,64 +164,81 @@ class WindowRanker:
         """What the emission changes in its windows."""
         if emitted.is_empty():
             return self.nothing()
-        others = self.inner.others(emitted, self.partition, stores)
-        sent = self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
-        now = pl.concat([sent, self._marked(self.inner.as_they_are(others, stores), sent=False)])
-        known = self._known(sent, stores)
-        return self._told(now, known, self._left(known, now), stores)
-
-    def _left(self, known: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
-        """Of what was sent what the aggregator has dropped since, which can change no more."""
-        return known.join(now, on=ROW_KEY, how="anti")
-
-    def _told(
-        self, now: pl.DataFrame, known: pl.DataFrame, left: pl.DataFrame, stores: Stores
-    ) -> pl.DataFrame:
-        """What has changed in these windows. now: all their rows; left: more that have a place.
-
-        known: what was sent of them.
-        """
-        placed = self._placed(now, known, left)
-        moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
-        differs = pl.any_horizontal(~self._out, *moved)
-        ours = pl.any_horizontal(SENT, WAITED, self._out)
-        out = placed.filter((ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full")))
-        was, there = (pl.col(WAS) + 1).cast(pl.Int32), pl.lit(True).alias(OUT)
-        stores[RANKED].put(out.with_columns(was, there).select(list(self.columns)))
-        beside = [column for column in (OUT,) if column in out.columns]
-        known = out.select(
-            *self.output, KIND, WAS, ROW_KEY, *beside, *(OLD + c for c in self.output)
-        )
-        emissions = changes(known, pl.col(KIND), self.withdraw, self._out)
+        all_ = self._with_families(emitted, stores)
+        placed = self._placed(all_, self._known(all_, stores))
+        out = self._told(placed)
+        was = (pl.col(WAS) + 1).cast(pl.Int32)
+        sent = out.with_columns(was, pl.col(GONE).alias(WITHDRAWN)).select(list(self.columns))
+        stores[RANKED].put(sent)
+        old = [pl.col(OLD + c) for c in self.output]
+        known = out.select(*self.output, KIND, WAS, ROW_KEY, WITHDRAWN, GONE, *old)
+        emissions = changes(known, pl.col(KIND), self.withdraw, OUT, pl.col(GONE))
         return emissions.select(*self.output, *CHANGE_SCHEMA)
 
-    def _placed(self, now: pl.DataFrame, known: pl.DataFrame, left: pl.DataFrame) -> pl.DataFrame:
-        """All rows of these windows, ranked, what was sent of them beside."""
-        unmoved = left.with_columns(pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED))
-        rows = pl.concat([now, self._marked(unmoved, sent=False)])
-        marks = [column for column in (WAS, OUT) if column in known.columns]
-        old = known.select(ROW_KEY, *marks, *(pl.col(c).alias(OLD + c) for c in self.output))
-        beside = rows.join(old, on=ROW_KEY, how="left")
-        placed = self._by.of(beside, self.name, ties=self.inner.by.names)
-        return placed.with_columns(pl.col(WAS).fill_null(pl.lit(-1, pl.Int32)))
+    def _with_families(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """And all that shares a window and partition with what goes out, as it is now."""
+        others = self.inner.others(emitted, self.partition, stores)
+        around = self._marked(self.inner.as_they_are(others, stores), sent=False)
+        return pl.concat([self._sent(emitted), around])
 
-    @property
-    def _out(self) -> pl.Expr:
-        """Whether what was sent of a row still stands."""
-        return pl.col(WAS) >= 0
+    def _told(self, placed: pl.DataFrame) -> pl.DataFrame:
+        """Which of the rows are told, those that have no place any more first."""
+        moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
+        differs = pl.any_horizontal(~OUT, *moved)
+        ours = pl.any_horizontal(SENT, WAITED, OUT)
+        told = (ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full"))
+        return placed.filter(pl.when(GONE).then(OUT).otherwise(told))
+
+    def _placed(self, all_: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+        """All rows of these windows, ranked, what was sent of them beside; first those that are
+        no more, as they were sent."""
+        now = all_.filter(~pl.col(GONE))
+        gone = all_.filter(GONE).join(now, on=ROW_KEY, how="anti")
+        out = known.filter(~pl.col(WITHDRAWN))
+        marks = (pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED), pl.lit("").alias(OP))
+        # what the aggregator has no more, and did not withdraw, has its place
+        left = out.join(all_, on=ROW_KEY, how="anti").with_columns(marks)
+        rows = pl.concat([now, self._marked(left, sent=False)])
+        old = known.select(
+            ROW_KEY, WAS, WITHDRAWN, *(pl.col(c).alias(OLD + c) for c in self.output)
+        )
+        placed = self._by.of(
+            rows.join(old, on=ROW_KEY, how="left"), self.name, ties=self.inner.by.names
+        )
+        before = gone.join(old, on=ROW_KEY, how="inner").with_columns(
+            pl.col(OLD + c).alias(c) for c in self.output
+        )
+        return pl.concat([before.select(placed.columns), placed]).with_columns(
+            pl.col(WAS).fill_null(-1), pl.col(WITHDRAWN).fill_null(False)
+        )
+
+    def _left(self, out: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+        """Of what was sent, and stands, what the aggregator has dropped: it changes no more."""
+        return out.join(now, on=ROW_KEY, how="anti")
+
+    def _sent(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        return self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
-        marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED)
+        gone = (pl.col(OP) == "-D").alias(GONE)
+        marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED, gone)
         return rows.select(*self.inner.output, ROW_KEY, *marks)
 
     def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What was last sent of the same windows and partitions."""
         windows = sent.select(self.family).unique()
         if windows.is_empty():
-            return stores[RANKED].scan(0, 0)
+            return self._with_word(stores[RANKED].scan(0, 0))
         keys = windows.select(self.partition) if self.partition else None
         known = stores[RANKED].scan(*bounds(windows[AT]), keys)
-        return known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        near = known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        return self._with_word(near)
+
+    def _with_word(self, known: pl.DataFrame) -> pl.DataFrame:
+        """With `__withdrawn`, which is kept only where a row may be."""
+        if self.vanishing:
+            return known
+        return known.with_columns(pl.lit(False).alias(WITHDRAWN))
 
     @property
     def _by(self) -> Standing:

@@ -24,26 +24,27 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.frames import Mask
-from sqlwin.operators.base_sums import ALL, FROM, BaseSums
-from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.base_sums import ALL, FROM, ROWS, BaseSums
+from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.framing import Call, evaluate
 from sqlwin.operators.fullness import DONE
 from sqlwin.operators.history import OLD_ROW, VALUE, History
 from sqlwin.operators.sharing import Share, Shares
+from sqlwin.operators.weights import there
 from sqlwin.schema import PLACE, POSITION, TS
 
-ROWS = "rows"
 Context = tuple[pl.DataFrame, pl.DataFrame | None]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """carried: columns of a row. width: of a slice of the row store."""
+    """carried: columns of a row. width: of a slice of the row store. weighted: see `weights`."""
 
     stream: str
     carried: dict[str, pl.DataType]
     shares: Shares
     width: int
+    weighted: bool = False
 
     @cached_property
     def history(self) -> History:
@@ -51,7 +52,8 @@ class Reading:
 
     @cached_property
     def sums(self) -> tuple[BaseSums, ...]:
-        return tuple(BaseSums(share, self.carried, self.width) for share in self.shares.each)
+        kept = (self.carried, self.width, self.weighted)
+        return tuple(BaseSums(share, *kept) for share in self.shares.each)
 
     @property
     def columns(self) -> list[str]:
@@ -59,7 +61,7 @@ class Reading:
 
     def all_rows(self, stores: Stores) -> pl.DataFrame:
         """Every row that is in a store, in order, in the history's form, with `__old_row`."""
-        kept = self.history.extended(everything(stores, ROWS))
+        kept = self.history.extended(stored(stores))
         kept = kept.with_columns(pl.lit(False).alias(OLD_ROW))
         old = self.history.rows(stores).with_columns(pl.lit(True).alias(OLD_ROW))
         if old.is_empty():
@@ -92,7 +94,7 @@ class Reading:
         if rows.is_empty():
             return {call.name: pl.Series(call.name, [], call.dtype) for call in calls}
         since = self._since(int(rows[TS][0]))
-        main = stores[ROWS].scan(since, self._until(int(rows[TS][-1])))
+        main = stored(stores, since, self._until(int(rows[TS][-1])))
         out: dict[str, pl.Series] = {}
         for share in self.shares.each:
             asked = tuple(call for call in calls if call in share.calls)
@@ -139,7 +141,7 @@ class Reading:
     ) -> pl.DataFrame:
         """Rows of the partitions before `since`, with their slices; NULL: of the history."""
         slices = (pl.col(TS) // self.width * self.width).alias(FROM)
-        kept = _matched(share, stores[ROWS].scan(START, since), keys.drop(FROM))
+        kept = _matched(share, stored(stores, START, since), keys.drop(FROM))
         before = held.with_columns(pl.lit(None, pl.Int64).alias(FROM))
         return pl.concat([before, kept.with_columns(slices).select(before.columns)])
 
@@ -168,7 +170,7 @@ class Reading:
     ) -> dict[str, pl.Series]:
         (share,) = (share for share in self.shares.each if calls[0] in share.calls)
         keys = _keys(share, rows)
-        kept = _matched(share, stores[ROWS].scan(START, END), keys)
+        kept = _matched(share, stored(stores), keys)
         held = self._held(share, keys, stores)
         starts = keys.with_columns(pl.lit(None, pl.Int64).alias(FROM))
         base = self.sums[share.number].before(starts, held, stores)
@@ -178,7 +180,12 @@ class Reading:
         self, rows: pl.DataFrame, calls: tuple[Call, ...], context: Context
     ) -> dict[str, pl.Series]:
         around, base = context
-        return evaluate(around, calls, _which(around, rows), TS, self.stream, base)
+        return evaluate(around, calls, which(around, rows), TS, self.stream, base)
+
+
+def stored(stores: Stores, lo: int = START, hi: int = END) -> pl.DataFrame:
+    """Rows of the row store, in order, that were not withdrawn."""
+    return there(stores[ROWS].scan(lo, hi))
 
 
 def placed(values: pl.Series, where: Mask, found: pl.Series) -> pl.Series:
@@ -190,7 +197,7 @@ def placed(values: pl.Series, where: Mask, found: pl.Series) -> pl.Series:
     ).to_series()
 
 
-def _which(rows: pl.DataFrame, wanted: pl.DataFrame) -> Mask:
+def which(rows: pl.DataFrame, wanted: pl.DataFrame) -> Mask:
     """Which of `rows` are the wanted ones, all of which are there."""
     lo, hi = bounds(wanted[TS])
     times = rows[TS].to_numpy()

@@ -22,6 +22,11 @@ goes out follows from these definitions:
 - a session that is full when it begins is emitted `full` if it replaces an open one, of
   which a late row made it a part;
 - an emission is as `definitions.told` says;
+- a batch that withdraws rows is two: one without them, and then one of its new rows.
+  A window without rows is there no more: one that is out waits, as the policy of a window
+  that was touched says, and is withdrawn in its turn; so if it becomes full. A row comes
+  again under its row_key: it was never gone. One that was late and is not full any more,
+  for rows that followed are withdrawn, is `shown`;
 - EXPIRED EMIT: a row beyond retention makes the windows that it would make alone. They
   are told at once, as late ones, and nothing is kept of them.
 
@@ -36,7 +41,7 @@ comes at now = 0 s: at 20 s the window goes out early, `+I` 0. Watermark 1:00: f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,11 +55,18 @@ from sqlwin.operators.definitions.admitted import expired, fresh
 from sqlwin.operators.definitions.families import Families
 from sqlwin.operators.definitions.floors import floor_frame, floors
 from sqlwin.operators.definitions.sessions import replaces
-from sqlwin.operators.definitions.told import Told
+from sqlwin.operators.definitions.told import Told, alone
 from sqlwin.operators.definitions.waiting import Waiting, together, wait_early, wait_late
-from sqlwin.operators.definitions.window import Definition, Window, comparable, position
+from sqlwin.operators.definitions.window import (
+    Definition,
+    Position,
+    Window,
+    comparable,
+    position,
+)
+from sqlwin.operators.definitions.withdrawn import changed
 from sqlwin.policies import Expired, Late, Policy
-from sqlwin.schema import PART, POSITION, SEQ, empty
+from sqlwin.schema import PART, POSITION, SEQ, WEIGHT, empty
 
 
 @dataclass
@@ -62,7 +74,7 @@ class ReferenceOperator:
     """Every row taken, the last emission of every window, and what waits.
 
     filled: tuple windows that were full when the last watermark was told. told: what is
-    out, and what of that is no more.
+    out, and what of that is no more. empty: windows whose rows were withdrawn, whether out or not.
     """
 
     definition: Definition
@@ -73,6 +85,7 @@ class ReferenceOperator:
     shown: set[str] = field(default_factory=set)
     waiting: dict[str, Waiting] = field(default_factory=dict)
     told: Told = field(default_factory=Told)
+    empty: dict[str, Window] = field(default_factory=dict)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -83,9 +96,12 @@ class ReferenceOperator:
         return self.definition.policy
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows.select(*self.definition.carried, *POSITION)
+        weight = [WEIGHT] if self.definition.weighted else []
+        return rows.select(*self.definition.carried, *POSITION, *weight)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if self.definition.weighted:
+            return self._change(batch.to_dicts(), now)
         gone = batch.clear() if self.policy.expired is not Expired.EMIT else self.expired(batch)
         kept = batch.join(gone, on=list(POSITION), how="anti") if len(gone) else batch
         rows = fresh(kept.sort(PART, SEQ).to_dicts(), self.taken, self.definition)
@@ -93,16 +109,18 @@ class ReferenceOperator:
         return pl.concat([alone, self._take(rows, now)]) if rows else alone
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        were = {key for key, window in self.windows.items() if self._full(window)}
+        were = {window.row_key for window in self._known() if self._full(window)}
         self.closed = stores.closed = max(watermark, self.closed)
         self.filled = {key for key, window in self.windows.items() if window.full_at(self.closed)}
-        closing = [w for w in self.windows.values() if self._full(w) and w.row_key not in were]
+        there = [*self.windows.values(), *self._emptied()]
+        closing = [w for w in there if self._full(w) and w.row_key not in were]
         told = set() if self.definition.by_count else self.shown
         full = self._emit([w for w in closing if w.row_key not in told], "full")
         # LATE NEVER: of a window that was shown before its time, the close tells the rest
         never = closing if self.policy.late is Late.NEVER else []
         found = floors(self.taken, self.definition)
-        leaving = [w for w in self.windows.values() if self._full(w) and self._leaves(w, found)]
+        known = self._known() if self.definition.weighted else there
+        leaving = [w for w in known if self._full(w) and self._leaves(w, found)]
         return pl.concat([full, self._emit(self._of_waiting([*never, *leaving]), "late")])
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -134,13 +152,25 @@ class ReferenceOperator:
 
     # The definitions.
 
-    def _take(self, rows: list[Row], now: int) -> pl.DataFrame:
+    def _take(self, rows: list[Row], now: int, left: Collection[str] = ()) -> pl.DataFrame:
+        """left: row_keys that count as open until now."""
         before, new = self.windows, {position(row) for row in rows}
         self.taken += rows
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [window for key, window in before.items() if key not in self.windows]
-        filled = [w for w in self.windows.values() if self._filled(_were(w, before, gone), w)]
+        back = {key: w for key, w in self.empty.items() if key in self.windows}
+        opened = {key for key, w in back.items() if key in left or not self._full(w)}
+        opened &= self.told.vanished.keys()
+        were_out = back.keys() & self.told.vanished.keys()
+        were_late = {key for key in were_out if key not in opened and self._late(back[key])}
+        filled = [
+            w
+            for key, w in self.windows.items()
+            if self._filled(_were(w, before, gone), w) or (key in opened and self._full(w))
+        ]
         self._vanish(gone, now)
+        self._show_opened(were_late | (self.shown & back.keys()))
+        self.empty = {key: w for key, w in self.empty.items() if key not in back}
         unshown = [w for w in filled if w.row_key not in self.shown]
         closing = filled if self.policy.late is Late.NEVER else unshown
         for window in self.windows.values():
@@ -150,8 +180,50 @@ class ReferenceOperator:
         again = self._emit([w for w in closing if w not in unshown], "late")
         return pl.concat([told, again])
 
+    def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
+        gone, came = changed(batch, self.taken)
+        left = self._withdraw(gone, now)
+        told = self._take(came, now, left) if came else self.nothing()
+        # open ones that are full now that no rows are waited for
+        full = [self.told.vanished[key] for key in left if key in self.told.vanished]
+        shown = [w for w in full if w.row_key in self.shown and self.policy.late is Late.NEVER]
+        first = self._emit([w for w in full if w.row_key not in self.shown], "full")
+        return pl.concat([told, first, self._emit(shown, "late")])
+
+    def _withdraw(self, positions: set[Position], now: int) -> set[str]:
+        """row_keys of those that were open and, as nothing of them is waited for, are full."""
+        if not positions:
+            return set()
+        before = self.windows
+        were_late = {key for key, window in before.items() if self._late(window)}
+        were_full = {key for key, window in before.items() if self._full(window)}
+        self.taken = [row for row in self.taken if position(row) not in positions]
+        self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
+        gone = [window for key, window in before.items() if key not in self.windows]
+        self.told.empty(gone, self.windows)
+        self.empty |= {window.row_key: alone(window) for window in gone}
+        self._show_opened(were_late)
+        left = {w.row_key for w in gone if self._full(alone(w)) and w.row_key not in were_full}
+        for key, window in before.items():
+            there = self.windows.get(key)
+            if there is None:
+                self._touch(window if key in left else self.empty[key], 1, now)
+            elif window.frames != there.frames or self._full(there) != (key in were_full):
+                self._touch(there, 1, now)
+        return left
+
+    def _show_opened(self, were_late: set[str]) -> None:
+        """What was late is late, if it is open again."""
+        late = (w for w in self.windows.values() if w.row_key in were_late and not self._full(w))
+        self.shown |= {window.row_key for window in late}
+
     def _known(self) -> list[Window]:
-        return [*self.windows.values(), *self.told.vanished.values()]
+        known = {**self.empty, **self.told.vanished, **self.windows}
+        return list(known.values())
+
+    def _emptied(self) -> list[Window]:
+        """Those out whose rows were withdrawn; of a session what replaces it goes first."""
+        return list(self.told.vanished.values()) if self.definition.weighted else []
 
     def _full(self, window: Window) -> bool:
         """By the rows now known; a tuple window is full from when that was told."""
@@ -223,9 +295,10 @@ class ReferenceOperator:
         return self._show_open()
 
     def _show_open(self) -> pl.DataFrame:
-        still_open = [w for w in self.windows.values() if not self._late(w)]
+        known = [*self.windows.values(), *self._emptied()]
+        still_open = [w for w in known if not self._late(w)]
         shown = self._emit(still_open, "full")
-        self.shown |= {window.row_key for window in still_open}
+        self.shown |= {w.row_key for w in still_open} & self.windows.keys()
         return shown
 
     def _emit(
@@ -234,13 +307,24 @@ class ReferenceOperator:
         """apart: late ones whose own turn comes next."""
         late = [w for w in self.windows.values() if self._late(w) and w not in apart]
         chosen = {w.row_key: w for w in self.told.with_rivals(list(windows), late)}
+        for key in chosen.keys() & self.empty.keys():
+            if self.told.values(key) is None:  # it was never told, and goes without a word
+                self.waiting.pop(key, None)
+                del chosen[key]
+        among = Families(self.windows, self._emptied(), self.told, self.waiting.keys())
+        going = among.joined(list(chosen.values()), late)
         records: list[dict[str, Any]] = []
-        for window, values, word in self._changed(chosen, late, emit):
+        for window, values, word in self._changed(chosen.keys(), going, among, emit):
             if window.row_key in self.windows:
                 records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
             records += self.told.change(window, values, word, self.definition.withdraw)
-        alone = [w for w in chosen.values() if w.row_key in self.told.vanished]
-        return self._records([*(self._withdrawn(each, emit) for each in alone), *records])
+        gone = [w for w in going if w.row_key in self.told.vanished]
+        words = [emit if w.row_key in chosen else self._word(w) for w in gone]
+        alone = [self._withdrawn(w, word) for w, word in zip(gone, words, strict=True)]
+        return self._records([*alone, *records])
+
+    def _word(self, window: Window) -> str:
+        return "late" if self._late(window) else "early"
 
     def _each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
         """Rows beyond retention, which EXPIRED EMIT tells and forgets."""
@@ -256,14 +340,13 @@ class ReferenceOperator:
         """Should the same window be there again, it is a new one, which was not shown."""
         self.waiting.pop(window.row_key, None)
         self.shown.discard(window.row_key)
+        self.empty.pop(window.row_key, None)
         return self.told.gone(window, emit)
 
     def _changed(
-        self, chosen: dict[str, Window], late: list[Window], emit: str
+        self, chosen: Collection[str], going: list[Window], among: Families, emit: str
     ) -> Iterable[tuple[Window, dict[str, Any], str]]:
         """What was chosen, its values, its word; and who of its family has changed with it."""
-        among = Families(self.windows, self.told, self.waiting.keys())
-        going = among.joined(list(chosen.values()), late)
         families, known = among.of(going), {w.row_key for w in going}
         stay = among.staying(going)
         placed = among.placed(families, stay)
@@ -276,7 +359,7 @@ class ReferenceOperator:
             if key in chosen and (emit == "full" or window.family is None):
                 yield window, values, emit
             elif comparable(values) != comparable(out or {}):
-                yield window, values, "late" if self._late(window) else "early"
+                yield window, values, self._word(window)
         for key in stay.keys() & placed.keys():
             if comparable(placed[key]) != comparable(self.told.values(key) or {}):
                 yield stay[key], placed[key], "late"

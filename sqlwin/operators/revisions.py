@@ -46,7 +46,7 @@ RECORD: dict[str, pl.DataType] = {
     WAITING: pl.Int64(),
     SHOWN: pl.Boolean(),
 }
-UNRECORDED = {WAS: -1, SHOWN: False}
+UNRECORDED: dict[str, int | bool] = {WAS: -1, SHOWN: False}
 """What stands in the record of a window that has none; all else is NULL."""
 
 LATE = pl.col(FULL) | pl.col(SHOWN)
@@ -66,13 +66,23 @@ class Revisions:
     remembered: tuple[str, ...]
 
     @property
+    def record(self) -> dict[str, pl.DataType]:
+        """The columns of a record between its identity and its old values."""
+        return RECORD
+
+    @property
+    def absent(self) -> dict[str, int | bool]:
+        """What stands in the record of a window that has none."""
+        return UNRECORDED
+
+    @property
     def old(self) -> tuple[str, ...]:
         return tuple(OLD + name for name in self.remembered)
 
     def columns(self, types: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         """The columns of a record, given those of the operator's output."""
         known = {name: types[name] for name in self.identity}
-        return {**known, **RECORD, **{OLD + name: types[name] for name in self.remembered}}
+        return {**known, **self.record, **{OLD + name: types[name] for name in self.remembered}}
 
     def touch(self, touched: pl.DataFrame, stores: Stores, now: int, policy: Policy) -> None:
         """Rows came into windows: one line for each window, whose record is made or renewed.
@@ -84,17 +94,21 @@ class Revisions:
         """
         if touched.is_empty():
             return
+        records = self.beside(touched, stores).with_columns(pl.col(WAITING) + pl.col(ADDED))
+        due = pl.when(LATE).then(late_due(policy, now)).otherwise(early_due(policy, now))
+        kept = self._kept(records.with_columns(due.cast(pl.Int64).alias(DUE)), policy)
+        stores[STORE].put(kept.select(*self.identity, *self.record, *self.old))
+        stores.pending = sooner(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
+
+    def beside(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Windows as `touch` is told of them, with records: their own, else what is told."""
         told = touched.rename({name: f"{name}.told" for name in (WAS, *self.old)})
-        known = self.was(told, stores)
         first = pl.col(WAITING).is_null()
-        records = known.with_columns(
+        known = self.was(told, stores).with_columns(
             pl.when(first).then(pl.col(f"{name}.told")).otherwise(name).alias(name)
             for name in (WAS, *self.old)
-        ).with_columns(pl.col(WAITING).fill_null(0) + pl.col(ADDED))
-        due = pl.when(LATE).then(late_due(policy, now)).otherwise(early_due(policy, now))
-        kept = records.with_columns(due.cast(pl.Int64).alias(DUE)).filter(recorded(policy))
-        stores[STORE].put(kept.select(*self.identity, *RECORD, *self.old))
-        stores.pending = sooner(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
+        )
+        return known.with_columns(pl.col(WAITING).fill_null(0))
 
     def was(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`windows`, each with its record beside it, in their order.
@@ -106,11 +120,11 @@ class Revisions:
         if known.is_empty():
             rest = {name: t for name, t in known.schema.items() if name not in self.identity}
             return windows.with_columns(
-                pl.lit(UNRECORDED.get(name), t).alias(name) for name, t in rest.items()
+                pl.lit(self.absent.get(name), t).alias(name) for name, t in rest.items()
             )
         return self._join(windows, known).with_columns(
-            pl.col(name).fill_null(pl.lit(value, RECORD[name]))
-            for name, value in UNRECORDED.items()
+            pl.col(name).fill_null(pl.lit(value, self.record[name]))
+            for name, value in self.absent.items()
         )
 
     def unrecorded(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -151,6 +165,9 @@ class Revisions:
         )
         if waited:
             stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
+
+    def _kept(self, records: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+        return records.filter(recorded(policy))
 
     def _join(self, windows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
         return windows.join(

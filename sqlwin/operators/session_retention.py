@@ -90,9 +90,10 @@ class SessionRetention:
         """What only sessions need that end below `horizon`."""
         sessions = self.spans.sessions(stores)
         stores[STORE].expire(self._least_displaced(sessions, horizon, stores))
-        for name in (PANES, MESSAGES):
-            if name in stores.named:
-                self._drop(stores[name], sessions.find_sessions(START, END), horizon)
+        # a message is of a session of each set
+        by = {PANES: self.spans.partition, MESSAGES: self.keys}
+        kept = [(stores[name], keys) for name, keys in by.items() if name in stores.named]
+        let_go(kept, sessions, horizon)
         sessions.expire(horizon)
 
     def _horizon(self, stores: Stores) -> int:
@@ -116,20 +117,6 @@ class SessionRetention:
         renamed = left.with_columns(pl.col(FROM).alias(AT), pl.col(UNTIL).alias(ENDED))
         return within(renamed.drop(FROM, UNTIL), AT, alive, self.spans.partition)
 
-    def _drop(self, store: Store, sessions: pl.DataFrame, horizon: int) -> None:
-        """Of each key what lies before the first of its sessions that stay; one that has gone
-        on for long holds nothing of other keys back."""
-        stay, gone = (sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon)
-        first = pl.col(FROM).min().alias(FLOOR)
-        store.expire(min(horizon, *stay.select(first.fill_null(horizon)).to_series()))
-        # a message is of a session of each set
-        by = self.keys if store.layout.name == MESSAGES else self.spans.partition
-        if not by or store.floor >= horizon:
-            return
-        left = sessions.filter(gone).select(by).unique()
-        limits = left.with_columns(pl.lit(horizon, pl.Int64).alias(FLOOR))
-        store.cut(_lowered(limits, stay, by, FROM))
-
     # By rows.
 
     def _limits(self, stores: Stores) -> pl.DataFrame:
@@ -151,6 +138,29 @@ class SessionRetention:
         stores[STORE].cut(_lowered(limits, displaced, self.keys, ENDED))
         width = stores[SESSIONS].layout.slice_width
         stores[SESSIONS].cut(limits.with_columns(pl.col(FLOOR) // width * width))
+
+
+def let_go(
+    stores: Iterable[tuple[Store, tuple[str, ...]]], kept: SessionStore, horizon: int
+) -> None:
+    """Drop what only sessions hold that end below `horizon`, of stores and what they are cut by.
+
+    Of each key what lies before the first of its sessions that stay; one that has gone on
+    for long holds nothing of other keys back.
+    """
+    among = list(stores)
+    if not among:
+        return
+    sessions = kept.find_sessions(START, END)
+    stay, gone = sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon
+    first = pl.col(FROM).min().alias(FLOOR)
+    for store, keys in among:
+        store.expire(min(horizon, *stay.select(first.fill_null(horizon)).to_series()))
+        if not keys or store.floor >= horizon:
+            continue
+        left = sessions.filter(gone).select(keys).unique()
+        limits = left.with_columns(pl.lit(horizon, pl.Int64).alias(FLOOR))
+        store.cut(_lowered(limits, stay, keys, FROM))
 
 
 def _lowered(

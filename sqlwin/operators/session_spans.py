@@ -39,14 +39,15 @@ REACH = "__reach"
 class Spans(ABC):
     """found_by: the session key. by: what groups are of, these keys among them.
 
-    folds: the incremental ones. Each grouping set has sessions of its own: of those keys of
-    the session key that it has.
+    folds: the incremental ones. store: where sessions lie. Each grouping set has sessions of
+    its own: of those keys of the session key that it has.
     """
 
     window: Session
     found_by: tuple[str, ...]
     by: Grouping
     folds: tuple[Fold, ...]
+    store: str = SESSIONS
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -107,7 +108,7 @@ class Spans(ABC):
         return held.join(windows, on=list(self.identity), how="inner", nulls_equal=True)
 
     def sessions(self, stores: Stores) -> SessionStore:
-        return SessionStore(stores[SESSIONS])
+        return SessionStore(stores[self.store])
 
     @property
     def reach(self) -> pl.Expr:

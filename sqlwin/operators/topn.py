@@ -7,9 +7,9 @@ goes out. An emission tells what became of the partition since the one before: a
 row that is new is inserted (`+I`), one that has moved is updated (`+U`), one that
 was pushed out is withdrawn (`-D`, as it was last emitted, one revision on).
 
-Rows come and stay: none is ever withdrawn by the input, and a row that has come
-beyond retention is not accepted, while those already ranked stay. So a place
-only ever falls, and what falls beyond `limit` need not be kept:
+Mostly rows come and stay: a row that has come beyond retention is not accepted, while
+those already ranked stay. So a place only ever falls, and what falls beyond `limit` need
+not be kept. Where the input withdraws rows (`weighted`), all are: see `top_changes`. Else:
 
 Invariant: `top` holds every row whose place is within `limit`, and besides them
 only rows that were emitted and have not been withdrawn yet; the places counted
@@ -38,6 +38,7 @@ this keeps the last row of each key: deduplication.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -49,11 +50,14 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key_a
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.counting import Counting
 from sqlwin.operators.revisions import DUE, WAITING
+from sqlwin.operators.top_changes import SENT, THERE, TopChanges
+from sqlwin.operators.weights import effective, parted
+from sqlwin.operators.withdrawals import check_weighted
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, TS
+from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, TS, WEIGHT
 
 TOP, RANKINGS = "top", "rankings"
-SLOT, SENT = "__slot", "__sent"
+SLOT = "__slot"
 AT, HELD = "__at", "__held"
 CAME, NEW = "__came", "__new"
 INT: pl.DataType = pl.Int64()
@@ -63,7 +67,8 @@ INT: pl.DataType = pl.Int64()
 class TopRows(Counting):
     """carried: the input columns and their dtypes. name: of the column of places.
 
-    Where the policy has no EARLY, nothing goes out before the end of input.
+    Where the policy has no EARLY, nothing goes out before the end of input. weighted: rows
+    may be withdrawn.
     """
 
     stream: str
@@ -73,6 +78,15 @@ class TopRows(Counting):
     limit: int
     policy: Policy
     withdraw: bool = False
+    weighted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weighted:
+            check_weighted(self.policy)
+
+    @cached_property
+    def changing(self) -> TopChanges:
+        return TopChanges(self.carried, self.name, self.partition)
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -84,7 +98,8 @@ class TopRows(Counting):
 
     @property
     def top_columns(self) -> dict[str, pl.DataType]:
-        return {**self.carried, **PLACE, SLOT: INT, SENT: INT, WAS: pl.Int32()}
+        own = {**self.carried, **PLACE, SLOT: INT, SENT: INT, WAS: pl.Int32()}
+        return {**own, **(self.changing.columns if self.weighted else {})}
 
     @property
     def ranking_columns(self) -> dict[str, pl.DataType]:
@@ -93,6 +108,8 @@ class TopRows(Counting):
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows beyond `limit` among these alone are beyond it among all."""
+        if self.weighted:
+            return effective(rows).select(*self.carried, *POSITION, WEIGHT)
         taken = rows.select(*self.carried, *POSITION)
         if self.policy.early is Early.ROWS:  # which counts every row
             return taken
@@ -102,6 +119,8 @@ class TopRows(Counting):
         if batch.is_empty():
             return self.nothing()
         rankings = self._touched(batch, stores)
+        if self.weighted:
+            return self._change(batch, rankings, stores, now)
         held = self._held(rankings, stores).with_columns(pl.lit(False).alias(NEW))
         never = [pl.lit(0, INT), pl.lit(None, INT), pl.lit(-1, pl.Int32), pl.lit(True)]
         came = batch.with_columns(
@@ -109,6 +128,16 @@ class TopRows(Counting):
         )
         placed = self._placed(pl.concat([held, came.select(held.columns)]))
         kept = placed.filter(self._within | (pl.col(WAS) >= 0))
+        self._keep(kept, self._waiting(rankings, kept, now), stores)
+        return self.nothing()
+
+    def _change(
+        self, batch: pl.DataFrame, rankings: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        gone, came = parted(batch)
+        rows = self.changing.applied(self._held(rankings, stores), gone, came)
+        differs = self.changing.differs(self._within)
+        kept = self._all_placed(rows).with_columns(differs.alias(NEW))
         self._keep(kept, self._waiting(rankings, kept, now), stores)
         return self.nothing()
 
@@ -136,9 +165,9 @@ class TopRows(Counting):
     def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
         """The rows that have a place within `limit` now, and came at an instant of the question."""
         rankings = of_keys(everything(stores, RANKINGS), question.keys)
-        placed = self._placed(self._held(rankings, stores)).filter(self._within)
+        placed = self._all_placed(self._held(rankings, stores)).filter(self._within)
         found = placed.filter(pl.col(TS) >= question.lo, pl.col(TS) <= question.hi)
-        revision = pl.when(pl.col(WAS) >= 0).then(pl.col(WAS)).alias(REVISION)
+        revision = pl.when(pl.col(SENT).is_not_null()).then(pl.col(WAS)).alias(REVISION)
         state = pl.lit(OPEN_WINDOW).alias(STATE)
         return found.select(*self.output, state, revision, *PLACE, row_key_at(self.stream))
 
@@ -151,21 +180,38 @@ class TopRows(Counting):
         rankings = everything(stores, RANKINGS).filter(which)
         if rankings.is_empty():
             return self.nothing()
-        placed = self._placed(self._held(rankings, stores))
+        placed = self._all_placed(self._held(rankings, stores))
+        if self.weighted:
+            return self._emit_changes(placed, rankings, stores)
         moved = ~pl.col(self.name).eq_missing(pl.col(SENT))
         gone = self._withdrawn(placed.filter(~self._within))
         out = self._shown(placed.filter(self._within & moved))
         revision = pl.when(moved).then(pl.col(WAS) + 1).otherwise(pl.col(WAS)).cast(pl.Int32)
         kept = placed.filter(self._within).with_columns(revision, pl.col(self.name).alias(SENT))
+        self._settle(kept, rankings, stores)
+        return pl.concat([gone, out])
+
+    def _emit_changes(
+        self, placed: pl.DataFrame, rankings: pl.DataFrame, stores: Stores
+    ) -> pl.DataFrame:
+        differs = self.changing.differs(self._within)
+        gone = self._withdrawn(self.changing.as_told(placed.filter(differs & ~self._within)))
+        out = self._shown(placed.filter(differs & self._within))
+        self._settle(self.changing.told(placed, self._within), rankings, stores)
+        return pl.concat([gone, out])
+
+    def _settle(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         done = rankings.with_columns(pl.lit(None, INT).alias(DUE), pl.lit(0, INT).alias(WAITING))
         self._keep(kept, done, stores)
         stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
-        return pl.concat([gone, out])
 
     def _shown(self, moved: pl.DataFrame) -> pl.DataFrame:
-        old = pl.col(SENT).alias(OLD + self.name)
-        known = moved.select(*self.output, WAS, row_key_at(self.stream), old)
-        return changes(known, "early", self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+        old = [pl.col(SENT).alias(OLD + self.name)]
+        old += [pl.col(OLD + name) for name in self.carried] if self.weighted else []
+        known = moved.select(*self.output, SENT, WAS, row_key_at(self.stream), *old)
+        updated = pl.col(SENT).is_not_null()
+        told = changes(known, "early", self.withdraw, updated)
+        return told.select(*self.output, *CHANGE_SCHEMA)
 
     def _withdrawn(self, gone: pl.DataFrame) -> pl.DataFrame:
         return gone.with_columns(
@@ -197,12 +243,14 @@ class TopRows(Counting):
         if self.policy.early is Early.ROWS:
             due = pl.when(pl.col(WAITING) >= self.policy.early_rows).then(pl.lit(now, INT))
             return noted.with_columns(pl.coalesce(DUE, due).alias(DUE))
+        changed = pl.col(NEW).is_not_null()
+        if not self.weighted:  # nothing that is held has changed
+            noted = noted.filter(changed)
         if self.policy.early is None:
-            return noted.filter(pl.col(NEW).is_not_null())
+            return noted
         period = self.policy.early_period if self.policy.early is Early.EVERY else 0
-        return noted.filter(pl.col(NEW).is_not_null()).with_columns(
-            pl.col(DUE).fill_null(now + period)
-        )
+        next_due = pl.when(changed).then(pl.col(DUE).fill_null(now + period)).otherwise(DUE)
+        return noted.with_columns(next_due.alias(DUE))
 
     def _keep(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         """Write the rows of these rankings into their first slots, and the rankings."""
@@ -227,6 +275,15 @@ class TopRows(Counting):
     def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.standing.of(rows, self.name, POSITION)
 
+    def _all_placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Those that are no more have no place."""
+        if not self.weighted:
+            return self._placed(rows)
+        there = self._placed(rows.filter(THERE))
+        gone = rows.filter(~pl.col(THERE)).with_columns(pl.lit(None, INT).alias(self.name))
+        both = pl.concat([there, gone.select(there.columns)])
+        return both.sort(self.partition, maintain_order=True) if self.partition else both
+
     @property
     def _within(self) -> pl.Expr:
-        return pl.col(self.name) <= self.limit
+        return (pl.col(self.name) <= self.limit).fill_null(False)

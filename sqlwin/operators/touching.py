@@ -17,18 +17,20 @@ import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.changes import WAS
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.framing import changed
 from sqlwin.operators.fullness import Fullness
 from sqlwin.operators.history import OLD_ROW
-from sqlwin.operators.reading import ROWS, Reading
+from sqlwin.operators.reading import Reading, stored, which
 from sqlwin.operators.revisions import ADDED, FULL
+from sqlwin.operators.withdrawals import GONE
 from sqlwin.schema import POSITION, TS
 from sqlwin.windows import Unit
 
 NEW = "__new"
-FILLED = "__filled"
+FILLED, LEFT = "__filled", "__left"
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Touching:
         """
         if batch.is_empty():
             none = stores[ROWS].layout.empty()
-            return self._told(none, *(np.zeros(0, dtype=t) for t in "?l???"))
+            zeros = [np.zeros(0, dtype=t) for t in "?l???"]
+            return self._told(none, zeros[0], zeros[1], zeros[2], zeros[3], zeros[4])
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
@@ -59,6 +62,22 @@ class Touching:
         filled = full & ~was & ~new
         return self._told(rows, hit | (full & ~was), added, full, was, filled)
 
+    def withdrawn(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The same of stored rows that are to go. `__full`: when they are gone; `__filled`: it
+        was, and lacks rows to follow from then on. And `__gone`: it is the window of one of them,
+        `__left`: of one that was not full and, for all that time has to say, is now.
+        """
+        rows = self._near(gone, stores)
+        out = which(rows, gone)
+        hit, added = changed(rows, out, self.reading.shares.calls, TS)
+        was, full = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
+        full[~out] = self.fullness.at(rows.filter(pl.Series(~out)), stores.closed)
+        full[out] = self.fullness.timed(rows.filter(pl.Series(out)), stores.closed)
+        told = rows.with_columns(
+            pl.Series(GONE, out), pl.Series(LEFT, out & full & ~was, dtype=pl.Boolean)
+        )
+        return self._told(told, hit | (was != full), added, full, was, was & ~full, GONE, LEFT)
+
     def _told(
         self,
         rows: pl.DataFrame,
@@ -67,6 +86,7 @@ class Touching:
         full: np.ndarray,
         was: np.ndarray,
         filled: np.ndarray,
+        *marks: str,
     ) -> pl.DataFrame:
         told = rows.select(
             *self.identity,
@@ -74,11 +94,12 @@ class Touching:
             pl.Series(FULL, full),
             pl.Series(WAS, was).cast(pl.Int32) - 1,
             pl.Series(FILLED, filled, dtype=pl.Boolean),
+            *marks,
         ).filter(pl.Series(hit))
         if not self.per_instant:
             return told
         # of peers the old ones tell whether their window was emitted
-        return told.group_by(self.identity).agg(pl.col(ADDED, FULL, WAS, FILLED).max())
+        return told.group_by(self.identity).agg(pl.col(ADDED, FULL, WAS, FILLED, *marks).max())
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""
@@ -89,7 +110,7 @@ class Touching:
         after = [frame.preceding for frame in frames]
         until = END if None in after else hi + max(a for a in after if a is not None)
         since = START if self.fullness.never else lo - self.fullness.after
-        return stores[ROWS].scan(since, max(until, hi))
+        return stored(stores, since, max(until, hi))
 
     def _of_partition(self, rows: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:
         """Those of the batch's partitions, where all calls have the same."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
 from sqlwin.plan.explain import explain
+from sqlwin.plan.facts import changing
 from sqlwin.plan.nodes import Describe, Query, Script, Stream
 from sqlwin.schema import Schema, type_name
 
@@ -26,10 +27,19 @@ def answers(script: Script) -> list[str]:
 def _described(asked: Describe) -> Iterator[str]:
     yield asked.name
     yield from _columns(asked.columns)
-    if asked.stream is not None and asked.stream.ts is not None:
+    if asked.stream is not None and asked.stream.of:
+        yield from _derived(asked.stream)
+    elif asked.stream is not None and asked.stream.ts is not None:
         yield f"  watermark: {asked.stream.ts} less {format_duration(asked.stream.delay)}"
     if asked.stream is not None and asked.stream.offset is not None:
         yield f"  offset: {asked.stream.offset}"
+
+
+def _derived(stream: Stream) -> Iterator[str]:
+    behind = f", {format_duration(stream.delay)} behind" if stream.delay else ""
+    yield f"  event time: {stream.ts}{behind}" if stream.ts else "  event time: none"
+    if any(changing(plan) for plan in stream.of):
+        yield "  changing: rows are withdrawn and replaced"
 
 
 def _columns(columns: Schema) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.facts import Unranked, Window, bucket_keys, counts, full_state, unranked
+from sqlwin.plan.facts import Unranked, Window, bucket_keys, counts, full_state, lateness, unranked
 from sqlwin.plan.nodes import OverAggregate, Stream, TopN, WindowAggregate
 from sqlwin.windows import Session, Unit, Whole
 
@@ -14,7 +14,12 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
     if not bucket_keys(node):
         rows = "partial results" if _combined(window, stream) else "rows"
         yield f"{_one_bucket(node)}, so all {rows} go to one bucket"
-    yield from (_state(window) if window.policy.ttl is None else _renewed(window))
+    if window.policy.ttl is not None:
+        yield from _renewed(window)
+    elif _unbounded(window) and lateness(stream) is None and not _whole(window):
+        yield never_settled(stream)
+    else:
+        yield from _state(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window, window.window)
     if _replayed(stream) and _endless(window):
@@ -23,6 +28,20 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
         yield from _waiting(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
         yield from _silence(window)
+
+
+def never_settled(stream: Stream) -> str:
+    return (
+        f"results below {stream.name} are corrected however late, so state grows until"
+        " a RETAIN is given"
+    )
+
+
+def _whole(window: Unranked) -> bool:
+    """Whether nothing of it is ever full, so that more is said of its state."""
+    return isinstance(window, TopN) or (
+        isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
+    )
 
 
 def _session(window: WindowAggregate, session: Session) -> Iterator[str]:
@@ -52,6 +71,8 @@ def _replayed(stream: Stream) -> bool:
 def _combined(window: Unranked, stream: Stream) -> bool:
     """Whether each task sums up its rows before they travel."""
     if not isinstance(window, WindowAggregate) or counts(window) or window.per_row:
+        return False
+    if stream.of:
         return False
     if isinstance(window.window, Session):
         return False
@@ -86,8 +107,7 @@ def _endless(window: Unranked) -> bool:
     """Whether rows are not kept for ever, but nothing says when one has expired."""
     if window.policy.ttl is not None:
         return _unbounded(window)
-    whole = isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
-    return (whole or isinstance(window, TopN)) and _unbounded(window)
+    return _whole(window) and _unbounded(window)
 
 
 def _unbounded(window: Unranked) -> bool:

@@ -1,5 +1,8 @@
 """What a query will do, in words that do not change from run to run.
 
+The stage that answers comes first, then what it reads, each derived stream before those
+that it is made of.
+
 Operator, window, keys and aggregates; stores and the layout of message keys, as
 in SAMZA-552's table; policies, lateness and retention; how ties go; and a
 warning where all rows meet in one place, or where state grows without end.
@@ -10,22 +13,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
-from sqlwin.plan import ttl
+from sqlwin.plan import explain_joins
 from sqlwin.plan.cautions import cautions
-from sqlwin.plan.facts import Unranked, counts, keeps_messages, unranked, window_of
+from sqlwin.plan.facts import (
+    Unranked,
+    changing,
+    counts,
+    derived_streams,
+    join_of,
+    keeps_messages,
+    streams_of,
+    unranked,
+    window_of,
+)
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import (
+    Join,
     Node,
     OverAggregate,
     Query,
     Scan,
     Script,
+    StaticScan,
     Stream,
     TopN,
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.policies import Early, Expired, Late, Policy
+from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
 from sqlwin.schema import type_name
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
@@ -41,14 +56,33 @@ def explain_script(script: Script) -> str:
 
 
 def _query(query: Query) -> Iterator[str]:
-    chain = list(_chain(query.plan))
     yield f"Output: {query.sink.name if query.sink else 'screen'}"
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
-    for depth, node in enumerate(chain):
-        yield f"{'  ' * depth}{line(node)}"
-    stream = next(n.stream for n in chain if isinstance(n, Scan))
-    found = window_of(query.plan)
+    yield from _stage(query.plan)
+    for stream in reversed(derived_streams(query.plan)):
+        yield f"Derived stream: {_derived(stream)}"
+        for plan in stream.of:
+            yield from _stage(plan)
+
+
+def _stage(plan: Node) -> Iterator[str]:
+    yield from _tree(plan)
+    join = join_of(plan)
+    yield from explain_joins.facts(join) if join is not None else _windowed(plan)
+
+
+def _derived(stream: Stream) -> str:
+    """Its event time, and whether its rows are what was told once and for all."""
+    time = "no event time" if stream.ts is None else f"event time {stream.ts}"
+    changing_ = any(changing(plan) for plan in stream.of)
+    told = "rows are withdrawn and replaced" if changing_ else "each row is told once"
+    return f"{stream.name}; {time}; {told}"
+
+
+def _windowed(plan: Node) -> Iterator[str]:
+    (stream,) = streams_of(plan)
+    found = window_of(plan)
     if found is not None:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
@@ -56,15 +90,18 @@ def _query(query: Query) -> Iterator[str]:
         more = [", ranked"] * bool(ranked) + [", lives"] * (window.policy.ttl is not None)
         yield f"Stores: {_stores(window)}{''.join(more)}"
         yield from _facts(window, stream)
-    yield f"Ties: {_ties(stream)}"
+    yield f"Ties: {ties(stream)}"
     if found is not None:
         yield from (f"Warning: {caution}" for caution in cautions(found, stream))
 
 
-def _chain(node: Node) -> Iterator[Node]:
-    yield node
-    if not isinstance(node, Scan):
-        yield from _chain(node.input)
+def _tree(node: Node, depth: int = 0) -> Iterator[str]:
+    yield f"{'  ' * depth}{line(node)}"
+    if isinstance(node, Join):
+        yield from _tree(node.left, depth + 1)
+        yield from _tree(node.right, depth + 1)
+    elif not isinstance(node, Scan | StaticScan):
+        yield from _tree(node.input, depth + 1)
 
 
 def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
@@ -73,24 +110,18 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
         yield from _session(window.window, window.partition, bool(window.sets))
     yield f"Message key: {_message_key(window)}"
     if policy.early is not None:
-        yield f"Early: {_early(policy)}"
+        yield f"Early: {early(policy)}"
     yield f"Full: {_full(window)}"
     if policy.timeout is not None:
         silence = format_duration(policy.timeout)
         yield f"Timeout: after {silence} with no row, open windows are sent full"
-    late = "never: messages are counted as they come"
-    yield f"Late: {late if counts(window) else _late(policy)}"
+    never = "never: messages are counted as they come"
+    yield f"Late: {never if counts(window) else late(policy)}"
     if not counts(window):
-        yield f"Watermark: {stream.ts} less {format_duration(stream.delay)}"
-        yield f"Retention: {_retention(policy)}"
-    if policy.ttl is not None:
-        yield f"State TTL: {ttl.told(policy.ttl)}"
-    if policy.expired is Expired.COUNT:
-        yield "Expired: counted"
-    if policy.expired is Expired.EMIT:
-        yield "Expired: emitted, each a session of its own"
-    if policy.errors is not None:
-        yield f"Expired: into {policy.errors}"
+        if stream.ts is not None:
+            yield f"Watermark: {watermark(stream)}"
+        yield f"Retention: {retention(policy)}"
+    yield from kept(policy)
 
 
 # --- operator and stores --------------------------------------------------------------
@@ -188,14 +219,6 @@ def _message_key(window: Unranked) -> str:
 # --- policies -------------------------------------------------------------------------
 
 
-def _early(policy: Policy) -> str:
-    if policy.early is Early.EVERY:
-        return f"every {format_duration(policy.early_period)} of processing time"
-    if policy.early is Early.ROWS:
-        return f"every {policy.early_rows} row{'s' * (policy.early_rows > 1)} of a window"
-    return "on each update"
-
-
 def _full(window: Unranked) -> str:
     if isinstance(window, TopN):
         return "at the end of input"
@@ -226,26 +249,3 @@ def _row_full(window: OverAggregate) -> str:
     waits = [f"{format_duration(time)} more"] * (time > 0)
     waits += [f"the {rows} rows after it" if rows > 1 else "the row after it"] * (rows > 0)
     return " and ".join(["when the watermark passes the row", *waits])
-
-
-def _late(policy: Policy) -> str:
-    if policy.late is Late.EVERY:
-        return f"every {format_duration(policy.late_period)} of processing time"
-    return "on each update" if policy.late is Late.ON_UPDATE else "never"
-
-
-def _retention(policy: Policy) -> str:
-    kept = []
-    if policy.retain is not None:
-        kept.append(f"{format_duration(policy.retain)} after the watermark passed")
-    if policy.retain_rows is not None:
-        rows = policy.retain_rows
-        newer = f"{rows} rows of its key are newer" if rows > 1 else "a row of its key is newer"
-        kept.append(f"until {newer}")
-    return ", or ".join(kept) or "for ever"
-
-
-def _ties(stream: Stream) -> str:
-    if stream.offset is None:
-        return "by source position"
-    return f"by OFFSET {stream.offset}{' (trusted: no duplicates)' if stream.trusted else ''}"

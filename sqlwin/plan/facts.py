@@ -3,32 +3,85 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from sqlwin.aggregates import signature
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
     Query,
     Scan,
+    StaticScan,
+    Stream,
     TopN,
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.policies import Policy
-from sqlwin.windows import Session, Unit
+from sqlwin.policies import Late, Policy
+from sqlwin.windows import AsOf, JoinWindow, Session, Unit
 
 Unranked = WindowAggregate | OverAggregate | TopN
 Window = Unranked | WindowRank
+Stateful = Window | Join
+
+
+def operator_of(plan: Node) -> Stateful | None:
+    """What keeps state in a plan, the topmost one; None where nothing does."""
+    while isinstance(plan, Filter | Project):
+        plan = plan.input
+    return None if isinstance(plan, Scan | StaticScan) else plan
 
 
 def window_of(plan: Node) -> Window | None:
-    """The window operator of a plan, None where it has none."""
-    while isinstance(plan, Filter | Project):
+    """The window operator of a plan, None where it has none or is a join."""
+    found = operator_of(plan)
+    return None if isinstance(found, Join) else found
+
+
+def join_of(plan: Node) -> Join | None:
+    """The topmost join of a plan, None where it has none."""
+    found = operator_of(plan)
+    return found if isinstance(found, Join) else None
+
+
+def scans(plan: Node) -> tuple[Scan | StaticScan, ...]:
+    """What a plan reads, from the left."""
+    while not isinstance(plan, Scan | StaticScan | Join):
         plan = plan.input
-    return None if isinstance(plan, Scan) else plan
+    return (*scans(plan.left), *scans(plan.right)) if isinstance(plan, Join) else (plan,)
+
+
+def streams_of(plan: Node) -> tuple[Stream, ...]:
+    """The streams and static tables that a plan reads, each once, from the left."""
+    return tuple(dict.fromkeys(scan.stream for scan in scans(plan)))
+
+
+def derived_streams(plan: Node) -> tuple[Stream, ...]:
+    """The derived streams below a plan, each once, and after those that it is made of."""
+    found: dict[Stream, None] = {}
+    for stream in streams_of(plan):
+        for below in stream.of:
+            found |= dict.fromkeys(derived_streams(below))
+        if stream.of:
+            found[stream] = None
+    return tuple(found)
+
+
+def plans_of(plan: Node) -> tuple[Node, ...]:
+    """The plans of all stages, from below; the plan itself is the last."""
+    below = (made for stream in derived_streams(plan) for made in stream.of)
+    return tuple(dict.fromkeys((*below, plan)))
+
+
+def sources_of(plan: Node) -> tuple[Stream, ...]:
+    """The declared streams and static tables that a plan reads, however far below."""
+    read = (stream for made in plans_of(plan) for stream in streams_of(made))
+    return tuple(dict.fromkeys(stream for stream in read if not stream.of))
 
 
 def unranked(window: Window) -> Unranked:
@@ -37,26 +90,90 @@ def unranked(window: Window) -> Unranked:
 
 
 def window_policy(plan: Node) -> Policy | None:
-    """The policy of a plan's window, None where it has none."""
-    window = window_of(plan)
-    return None if window is None else unranked(window).policy
+    """The policy of a plan's window or join, None where it has none."""
+    found = operator_of(plan)
+    if found is None or isinstance(found, Join):
+        return None if found is None else found.policy
+    return unranked(found).policy
 
 
-def counts(window: Window) -> bool:
+def changing(plan: Node) -> bool:
+    """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    if isinstance(plan, Scan | StaticScan):
+        return any(changing(below) for below in plan.stream.of)
+    if isinstance(plan, Join):
+        return changing(plan.left) or changing(plan.right) or _pads_or_corrects(plan)
+    if isinstance(plan, Filter | Project | WindowRank):
+        return changing(plan.input)
+    if isinstance(plan, OverAggregate) and plan.by_arrival:
+        return changing(plan.input)  # each message fills its window
+    policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)
+    revised = policy.early is not None or policy.late is not Late.NEVER
+    return changing(plan.input) or revised or policy.timeout is not None or session
+
+
+def _session(plan: WindowAggregate) -> bool:
+    """Under LATE NEVER, too, a session that was sent is withdrawn by one that grew of it."""
+    return isinstance(plan.window, Session)
+
+
+def _pads_or_corrects(join: Join) -> bool:
+    """Whether a row may turn out to have a match, or a nearer one."""
+    if join.static or (join.kind in ("inner", "semi") and not isinstance(join.match, AsOf)):
+        return False
+    return join.policy.early is not None or join.policy.late is not Late.NEVER
+
+
+def lateness(stream: Stream) -> int | None:
+    """How far behind its watermark a row of a stream may be, and count; None: without bound.
+
+    Of a declared stream its delay; of a derived one how long its results are corrected.
+    """
+    if not stream.of:
+        return stream.delay
+    found = [_corrected(plan) for plan in stream.of]
+    return None if None in found else max(late for late in found if late is not None)
+
+
+def _corrected(plan: Node) -> int | None:
+    found = operator_of(plan)
+    if found is None:
+        return next((lateness(stream) for stream in streams_of(plan)), 0)
+    if not isinstance(found, Join) and not changing(found):
+        return 0
+    policy = window_policy(found)
+    assert policy is not None
+    return policy.retain
+
+
+def with_policy(plan: Node, change: Callable[[Stateful, Policy], Policy]) -> Node:
+    """The plan, the policy of its operator changed."""
+    if isinstance(plan, Scan | StaticScan):
+        return plan
+    if isinstance(plan, Join | WindowAggregate | OverAggregate | TopN):
+        return replace(plan, policy=change(plan, plan.policy))
+    return replace(plan, input=with_policy(plan.input, change))  # type: ignore[arg-type]
+
+
+def counts(window: Stateful) -> bool:
     """Whether the window is measured in messages."""
+    if isinstance(window, Join):
+        return isinstance(window.match, JoinWindow) and window.match.unit is Unit.ROWS
     window = unranked(window)
     if isinstance(window, WindowAggregate):
         return window.window.unit is Unit.ROWS
     return isinstance(window, OverAggregate) and window.by_arrival
 
 
-def bucket_keys(window: Window) -> tuple[str, ...]:
-    """Keys whose equal values must meet in one place; none: all rows must.
+def bucket_keys(window: Stateful) -> tuple[str, ...]:
+    """Keys whose equal values must meet in one place; none: all rows must. Of a join its left's.
 
     With grouping sets a row goes to several groups, which have only the keys of every
     set in common; a rank has all groups of its partition meet. A session in ROWS counts
-    the messages of all keys.
+    the messages of all keys, as does a join in ROWS.
     """
+    if isinstance(window, Join):
+        return window.buckets[0]
     if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):
@@ -102,16 +219,23 @@ def keeps_messages(window: WindowAggregate) -> bool:
 
 
 def functions_of(plan: Node) -> frozenset[str]:
-    """The names of the aggregate functions that a plan calls."""
+    """The names of the aggregate functions that a plan and those below it call."""
+    return frozenset(name for made in plans_of(plan) for name in _functions(made))
+
+
+def _functions(plan: Node) -> Iterator[str]:
     window = window_of(plan)
     own = None if window is None else unranked(window)
-    if own is None or isinstance(own, TopN):
-        return frozenset()
     if isinstance(own, OverAggregate):
-        return frozenset(call.aggregate.function for call in own.calls)
-    return frozenset(aggregate.function for aggregate in own.aggregates)
+        yield from (call.aggregate.function for call in own.calls)
+    elif isinstance(own, WindowAggregate):
+        yield from (aggregate.function for aggregate in own.aggregates)
 
 
 def fingerprint(*queries: Query) -> str:
-    """Tells plans apart: a checkpoint belongs to one. Sinks may change."""
-    return hashlib.sha256(repr([query.plan for query in queries]).encode()).hexdigest()[:16]
+    """Tells plans apart: a checkpoint belongs to one. Sinks may change, but not whether they
+    take both halves of a change, for which the old one has to be kept.
+    """
+    told: list[object] = [plan for query in queries for plan in plans_of(query.plan)]
+    told += ["retract"] * sum(query.retracts for query in queries)
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

@@ -13,21 +13,38 @@ from sqlwin.instants import format_duration
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
+    Join,
     Node,
     OverCall,
     Project,
     Scan,
+    StaticScan,
     TopN,
     WindowAggregate,
     WindowRank,
 )
 from sqlwin.schema import Order
-from sqlwin.windows import Cumulate, Exclude, Frame, GroupWindow, Session, Unit, Whole
+from sqlwin.windows import (
+    AsOf,
+    Cumulate,
+    Exclude,
+    Frame,
+    GroupWindow,
+    JoinSessions,
+    JoinWindow,
+    Session,
+    Unit,
+    Whole,
+)
 
 
 def line(node: Node) -> str:
     if isinstance(node, Scan):
         return f"Scan {node.stream.name}"
+    if isinstance(node, StaticScan):
+        return f"StaticScan {node.stream.name}"
+    if isinstance(node, Join):
+        return _join(node)
     if isinstance(node, Filter):
         return f"Filter {node.predicate.sql}"
     if isinstance(node, Project):
@@ -38,6 +55,35 @@ def line(node: Node) -> str:
     if isinstance(node, TopN | WindowRank):
         return _ranked(node)
     return f"OverAggregate {', '.join(_over(call) for call in node.calls)}"
+
+
+def _join(node: Join) -> str:
+    pairs = zip(node.left_keys, node.right_keys, strict=True)
+    keys = _listed(" on", [f"{left} = {right}" for left, right in pairs])
+    residual = "" if node.residual is None else f" where {node.residual.sql}"
+    return f"Join {node.kind}{keys} {near(node.match)}{residual}"
+
+
+def near(match: JoinWindow | AsOf | JoinSessions) -> str:
+    """The right position less the left one, as an interval; or how an ASOF join compares, or
+    which sessions overlap.
+
+    >>> near(JoinWindow(Unit.RANGE, -60_000_000, None)), near(AsOf(">="))
+    ('RANGE [-1 minute, unbounded]', 'ASOF >=')
+    """
+    if isinstance(match, AsOf):
+        return f"ASOF {match.op}"
+    if isinstance(match, JoinSessions):
+        sessions = " and ".join(_session(each) for each in (match.left, match.right))
+        return f"{sessions} of the first {match.keys} keys".replace("first 1 keys", "first key")
+    ends = f"{_end(match.low, match.unit)}, {_end(match.high, match.unit)}"
+    return f"{match.unit.value} [{ends}]"
+
+
+def _end(end: int | None, unit: Unit) -> str:
+    if end is None:
+        return "unbounded"
+    return str(end) if unit is Unit.ROWS or not end else length(end, unit)
 
 
 def _window(node: WindowAggregate) -> str:

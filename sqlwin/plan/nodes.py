@@ -6,10 +6,18 @@ normal form, and the runtime lowers nothing else:
     Scan > Filter? > Project > WindowAggregate | OverAggregate | TopN > Filter? > Project
     Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
     Scan > Filter? > Project                                      (no window)
+    Join > Filter? > Project, where an input of the Join is
+        Scan > Filter? > Project, or
+        StaticScan > Filter? > Project                            (on the right)
+
+A Scan is of a declared stream, or of a derived one, whose rows are the results of other
+such plans: so windows chain.
 
 Keys, arguments and carried columns of a window operator are plain columns,
 computed by the Project below it; everything after aggregation is computed by
-the Project above.
+the Project above. Keys of a Join likewise: `_key1`, `_key2`, … where they are no
+columns; a column that two inputs of a join have is called `input.column` in their
+Projects. Conditions on one input are its Filter, where outer joins let them.
 """
 
 from __future__ import annotations
@@ -19,13 +27,14 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from sqlwin.functions import PythonAggregate
+from sqlwin.plan.joins import Join, StaticScan
 from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
 from sqlwin.plan.wording import Wording
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
-__all__ = ["Scalar", "Stream", "column_of", "quoted"]
+__all__ = ["Join", "Scalar", "StaticScan", "Stream", "column_of", "quoted"]
 
 BIGINT = pa.int64()
 GROUPING = "__grouping"
@@ -202,7 +211,8 @@ class WindowRank:
         return (*self.input.schema, Column(self.name, BIGINT))
 
 
-Node = Scan | Filter | Project | WindowAggregate | OverAggregate | TopN | WindowRank
+Unary = Filter | Project | WindowAggregate | OverAggregate | TopN | WindowRank
+Node = Scan | StaticScan | Unary | Join
 
 
 @dataclass(frozen=True)
@@ -212,6 +222,11 @@ class Sink:
     name: str
     columns: Schema | None
     options: tuple[tuple[str, str], ...]
+
+    @property
+    def changelog(self) -> str:
+        """What it can hold: append, upsert or retract; see `plan/sinks.py`."""
+        return dict(self.options).get("changelog", "upsert")
 
 
 @dataclass(frozen=True)
@@ -227,6 +242,11 @@ class Query:
     explain: bool = False
     errors: Sink | None = None
     functions: tuple[PythonAggregate, ...] = ()
+
+    @property
+    def retracts(self) -> bool:
+        """Whether its sink takes both halves of a change."""
+        return self.sink is not None and self.sink.changelog == "retract"
 
 
 @dataclass(frozen=True)

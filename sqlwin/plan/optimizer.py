@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sqlwin.plan.nodes import Node, Scan, WindowAggregate, WindowRank
+from sqlwin.plan.nodes import Join, Node, Scan, StaticScan, WindowAggregate, WindowRank
 from sqlwin.plan.rules.prune_columns import prune_columns
 
 Rule = Callable[[Node], Node]
@@ -29,8 +29,10 @@ def optimize(plan: Node, rules: tuple[Rule, ...] = RULES) -> Node:
 def everywhere(rule: Rule, node: Node) -> Node:
     """The rule at each node, from the top down."""
     made = rule(node)
-    if isinstance(made, Scan):
+    if isinstance(made, Scan | StaticScan):
         return made
+    if isinstance(made, Join):
+        return replace(made, left=everywhere(rule, made.left), right=everywhere(rule, made.right))
     below = everywhere(rule, made.input)
     if isinstance(made, WindowRank):
         assert isinstance(below, WindowAggregate), rule

@@ -1,4 +1,4 @@
-"""What a plan begins with: scalar expressions, and streams as they are declared.
+"""What a plan begins with: scalar expressions, and streams, declared or derived.
 
 Scalars carry their text for people (Spark SQL) and for the engine that runs them
 (DuckDB).
@@ -9,11 +9,15 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlwin.schema import RESERVED, Column, Schema
+
+if TYPE_CHECKING:
+    from sqlwin.plan.nodes import Node
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,14 @@ def column_of(column: Column) -> Scalar:
 
 @dataclass(frozen=True)
 class Stream:
-    """A declared stream.
+    """A declared stream or, where `of` has plans, a derived one: their results, one after another.
 
     columns: as the source delivers them. computed: further columns, each over
     the ones before it. ts: the event-time column. delay: microseconds the
-    watermark stays behind the greatest event time. offset: the column that is
-    the position, if declared. options: of the WITH clause, sorted.
+    watermark stays behind the greatest event time; of a derived stream behind the least
+    watermark of what its plans read. offset: the column that is the position, if declared.
+    options: of the WITH clause, sorted. of: each plan has the stream's columns. Equal
+    streams are one, and computed once.
     """
 
     name: str
@@ -60,6 +66,7 @@ class Stream:
     offset: str | None = None
     trusted: bool = False
     options: tuple[tuple[str, str], ...] = ()
+    of: tuple[Node, ...] = field(default=(), repr=False)  # told apart by `facts.fingerprint`
 
     def __post_init__(self) -> None:
         for column in self.schema:

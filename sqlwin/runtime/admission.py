@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.operators import contents, reading
+from sqlwin.operators import base_sums, contents
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.runtime.rejects import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
@@ -33,8 +33,13 @@ from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import FLOOR, Combine, Layout, Store
 
 SEEN, KNOWN = "seen", "__known"
-MESSAGES = (contents.MESSAGES, reading.ROWS)
+MESSAGES = (contents.MESSAGES, base_sums.ROWS)
 """The stores that hold messages; all others are window metadata."""
+
+
+def seen(at: int) -> str:
+    """The store of positions of the input with the number `at`."""
+    return SEEN if at == 0 else f"{SEEN}{at}"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class Admission:
     by_rows: the keys within which RETAIN n ROWS counts and their dtypes, None without
     it. retain: of event time, microseconds; None: for ever. slice_width: of the `seen` store.
     nameless: keys have a TTL, and positions outlive it: they are kept without the keys.
+    store: where positions are kept; each input of a query has its own, see `seen`.
     """
 
     stream: str
@@ -53,6 +59,7 @@ class Admission:
     retain: int | None
     slice_width: int
     nameless: bool = False
+    store: str = SEEN
 
     @property
     def shapes(self) -> list[tuple[Layout, Combine]]:
@@ -60,7 +67,7 @@ class Admission:
             return []
         keys = () if self.nameless else self.by_rows or ()
         columns = (*keys, *PLACE.items())
-        layout = Layout(SEEN, columns, (), POSITION, self.slice_width)
+        layout = Layout(self.store, columns, (), POSITION, self.slice_width)
         return [(layout, keep_all(layout))]
 
     @property
@@ -69,13 +76,14 @@ class Admission:
 
     def retire(self, watermark: int, stores: Stores, floors: pl.DataFrame | None) -> None:
         """Forget what has expired, but no message that is still kept: it may have to come again."""
-        if SEEN not in stores.named:
+        if self.store not in stores.named:
             return
         kept = [stores[name] for name in MESSAGES if name in stores.named]
         if floors is not None and len(floors) and not self.nameless:
-            stores[SEEN].cut(self._lowered(floors, watermark, kept))
+            stores[self.store].cut(self._lowered(floors, watermark, kept))
         if self.retain is not None:
-            stores[SEEN].expire(min([watermark - self.retain, *(store.floor for store in kept)]))
+            floor = min([watermark - self.retain, *(store.floor for store in kept)])
+            stores[self.store].expire(floor)
 
     def _lowered(self, floors: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:
         """Floors not above what is not late, nor above any message kept of their keys."""
@@ -164,9 +172,10 @@ def _fresh(
         return once
     if rule.rising:
         return _risen(once, offsets)
-    seen = stores[SEEN].scan(*bounds(once[TS])).select(POSITION)
+    known = stores[rule.store]
+    seen = known.scan(*bounds(once[TS])).select(POSITION)
     fresh = once.join(seen, on=list(POSITION), how="anti", maintain_order="left")
-    stores[SEEN].put(fresh.select(stores[SEEN].layout.schema.names()))
+    known.put(fresh.select(known.layout.schema.names()))
     for part, seq in fresh.group_by(PART).agg(pl.col(SEQ).max()).iter_rows():
         offsets[part] = max(seq, offsets.get(part, seq))
     return fresh

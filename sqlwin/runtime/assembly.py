@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from sqlwin.errors import QueryError
 from sqlwin.functions import PythonAggregate
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.standings import Standing
@@ -24,7 +25,7 @@ from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
-from sqlwin.plan.facts import Window, counts
+from sqlwin.plan.facts import Window, counts, unranked
 from sqlwin.plan.nodes import (
     Aggregate,
     Node,
@@ -44,14 +45,17 @@ from sqlwin.windows import Aligned, Frame, Hop, Session, Unit
 class Assembly:
     """stream: for messages. filtered: a filter above wants both sides of a change.
 
-    functions: those registered from Python, by name.
+    functions: those registered from Python, by name. weighted: rows may be withdrawn.
     """
 
     stream: str
     filtered: bool
     functions: Mapping[str, PythonAggregate] = field(default_factory=dict)
+    weighted: bool = False
 
     def operator(self, window: Window) -> Operator:
+        if self.weighted:
+            refuse(window)
         if isinstance(window, TopN):
             return self._topped(window)
         if isinstance(window, WindowRank):
@@ -66,7 +70,7 @@ class Assembly:
     def _topped(self, window: TopN) -> TopRows:
         carried = polars_schema(window.input.schema)
         kept = (window.name, standing(window), window.limit, window.policy)
-        return TopRows(self.stream, carried, *kept, self.filtered)
+        return TopRows(self.stream, carried, *kept, self.filtered, self.weighted)
 
     def _ranked(self, window: WindowRank) -> WindowRanker:
         """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""
@@ -85,7 +89,7 @@ class Assembly:
         keys = {**place, **{key: below[key] for key in window.keys}}
         rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
         made = WindowAggregator(self.stream, by, below, keys, *rest)
-        return replace(made, per_row=window.per_row)
+        return replace(made, per_row=window.per_row, weighted=self.weighted)
 
     def _sessions(self, window: WindowAggregate, by: Session) -> SessionAggregator:
         below = polars_schema(window.input.schema)
@@ -111,7 +115,7 @@ class Assembly:
                 return TupleRunner(self.stream, 0, *kept)
             return TupleSlider(self.stream, back + 1, *kept)
         width = slice_width(_spanned(calls) + _retained(window.policy))
-        rest = (window.policy, width, window.per_instant, self.filtered)
+        rest = (window.policy, width, window.per_instant, self.filtered, self.weighted)
         return OverAggregator(self.stream, carried, calls, *rest)
 
     def _call(self, call: OverCall, window: OverAggregate) -> Call:
@@ -129,6 +133,28 @@ class Assembly:
         function = self.functions.get(call.function, call.function)
         rest = (call.params, call.distinct, call.order)
         return fold(call.name, function, call.args, args, call.type, call.where, *rest)
+
+
+def refuse(window: Window) -> None:
+    """QueryError for windows that rows which may be withdrawn cannot make."""
+    below, policy = unranked(window), unranked(window).policy
+    message = "of an input whose rows may be withdrawn"
+    if not isinstance(below, TopN) and counts(below):
+        raise QueryError(
+            f"windows measured in messages {message}: its changes are no messages to count",
+            legal="windows of event time, or ROWS frames of OVER",
+        )
+    if isinstance(below, WindowAggregate) and isinstance(below.window, Session):
+        raise QueryError(
+            f"sessions {message}: one that is withdrawn may part them",
+            legal="TUMBLE, HOP, CUMULATE",
+        )
+    if policy.retain_rows is not None:
+        raise QueryError(f"RETAIN n ROWS {message}", legal="RETAIN of a time")
+    if policy.ttl is not None:
+        raise QueryError(
+            f"a TTL {message}: what is forgotten cannot be withdrawn", legal="RETAIN of a time"
+        )
 
 
 def standing(window: TopN | WindowRank) -> Standing:

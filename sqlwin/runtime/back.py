@@ -24,7 +24,7 @@ from sqlwin.errors import RunError
 from sqlwin.operators.changes import CHANGE_SCHEMA, row_key_at
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.scalars import Columns, evaluate
-from sqlwin.schema import CHANGE, EMIT, OP, POSITION, REVISION, ROW_KEY, empty, polars_type
+from sqlwin.schema import CHANGE, EMIT, OP, PART, POSITION, REVISION, ROW_KEY, empty, polars_type
 
 SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
 
@@ -37,7 +37,12 @@ class Back:
     def schema(self) -> dict[str, pl.DataType]:
         """The select list, then op, emit, revision, row_key."""
         columns = {name: polars_type(scalar.type) for name, scalar in self.query.output}
-        return {**columns, **{SHOWN[name]: dtype() for name, dtype in CHANGE_SCHEMA.items()}}
+        return {**columns, **{self._called[name]: dtype() for name, dtype in CHANGE_SCHEMA.items()}}
+
+    @property
+    def _called(self) -> dict[str, str]:
+        """What the columns of a change are called: in a derived stream, as they are."""
+        return {name: name for name in SHOWN} if self.query.derives else SHOWN
 
     def nothing(self) -> pl.DataFrame:
         return empty(self.schema)
@@ -47,17 +52,20 @@ class Back:
             return self.nothing()
         kept = self._filtered(emitted)
         shown = self._computed(kept, "the select list", self.query.output)
-        return shown.rename(SHOWN).cast(self.schema)  # type: ignore[arg-type]
+        return shown.rename(self._called).cast(self.schema)  # type: ignore[arg-type]
 
     def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows of a query without a window are results as they are."""
+        if self.query.stream.of:
+            told = _again(rows, len(self.query.stream.of) > 1)
+            return self._told(told).rename(self._called).select(self.schema.keys())
         changed = rows.sort(POSITION).with_columns(
             pl.lit("+I").alias(OP),
             pl.lit("full").alias(EMIT),
             pl.lit(0, pl.Int32).alias(REVISION),
             row_key_at(self.query.stream.name),
         )
-        return changed.drop(POSITION).rename(SHOWN).select(self.schema.keys())
+        return changed.drop(POSITION).rename(self._called).select(self.schema.keys())
 
     def _computed(self, emitted: pl.DataFrame, what: str, columns: Columns) -> pl.DataFrame:
         """There is no row of a source to refuse here: what fails ends the run."""
@@ -69,7 +77,7 @@ class Back:
 
     def _filtered(self, emitted: pl.DataFrame) -> pl.DataFrame:
         if self.query.having is None:
-            return emitted
+            return self._told(emitted)
         held = self._computed(emitted, "HAVING", (("held", self.query.having),))
         passed = held["held"].fill_null(False)
         paired = emitted.with_columns(
@@ -79,7 +87,12 @@ class Back:
             passed.shift(-1, fill_value=False).alias("__below_passed"),
             pl.col(REVISION).shift(-1, fill_value=0).alias("__below_revision"),
         )
-        return paired.with_columns(_op(), _revision()).filter(_visible()).select(emitted.columns)
+        passing = paired.with_columns(_op(), _revision()).filter("__passed")
+        return self._told(passing.select(emitted.columns))
+
+    def _told(self, changes: pl.DataFrame) -> pl.DataFrame:
+        """A replacement says it all, but to a derived stream and to a sink that retracts."""
+        return changes if self.query.pairs else changes.filter(pl.col(OP) != "-U")
 
 
 def _op() -> pl.Expr:
@@ -100,5 +113,20 @@ def _revision() -> pl.Expr:
     )
 
 
-def _visible() -> pl.Expr:
-    return pl.col("__passed") & (pl.col(OP) != "-U")
+def _again(rows: pl.DataFrame, several: bool) -> pl.DataFrame:
+    """Rows of a derived stream as the changes they came from, less those that are filtered out.
+
+    several: plans give them, and each one's keys are its own.
+    """
+    key = pl.format("[{},{}", PART, pl.col(ROW_KEY).str.slice(1)) if several else pl.col(ROW_KEY)
+    same = pl.col(ROW_KEY).eq_missing(pl.col(ROW_KEY).shift(1))
+    first = ~(same & (pl.col(OP).shift(1) == "-U").fill_null(False))
+    alone = ~(same.shift(-1, fill_value=False) & (pl.col(OP).shift(-1) == "+U").fill_null(False))
+    op = (
+        pl.when((pl.col(OP) == "+U") & first)
+        .then(pl.lit("+I"))
+        .when((pl.col(OP) == "-U") & alone)
+        .then(pl.lit("-D"))
+        .otherwise(pl.col(OP))
+    )
+    return rows.with_columns(key.alias(ROW_KEY), op.alias(OP))

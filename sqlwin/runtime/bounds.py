@@ -18,13 +18,17 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.plan.facts import window_of
-from sqlwin.plan.nodes import Query, Script
+from sqlwin.plan.facts import operator_of
+from sqlwin.plan.nodes import Join, Query, Script
+from sqlwin.runtime import join_counts
+from sqlwin.runtime.chain import chain
 from sqlwin.runtime.load import Load
-from sqlwin.runtime.lower import lower
-from sqlwin.runtime.record_counts import RECORDS, Case
+from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.record_counts import RECORDS, Case, Records
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Layout
+
+OF_RESULTS = "its rows are the results of another stage, and how many those are is not estimated"
 
 
 @dataclass(frozen=True)
@@ -36,24 +40,37 @@ class Held:
     bytes: float
     why: str = ""
 
+    @property
+    def how(self) -> str:
+        return "not known" if self.why in (OF_RESULTS, join_counts.NOT_ESTIMATED) else "unbounded"
+
 
 def expected(query: Query, load: Load) -> list[Held]:
-    """Every store of a query's operator and its admission, in their order."""
-    lowered = lower(query)
-    if lowered.operator is None:
-        return []
-    window = window_of(query.plan)
-    assert window is not None
-    admitting = [] if lowered.admission is None else lowered.admission.shapes
-    found = [layout for layout, _ in [*shapes(lowered.operator), *admitting]]
-    return [_held(Case(window, lowered.stream, load, layout)) for layout in found]
+    """Every store of each stage's operator and its admission, in their order."""
+    return [held for stage in chain(query).stages for held in _of_stage(stage, load)]
 
 
-def _held(case: Case) -> Held:
-    records = RECORDS[case.layout.name.rstrip("0123456789")](case)
-    if isinstance(records, str):
-        return Held(case.layout.name, None, 0.0, records)
-    return Held(case.layout.name, records, records * record_bytes(case.layout, case.load.width))
+def _of_stage(stage: Lowered, load: Load) -> Iterator[Held]:
+    if stage.operator is None:
+        return
+    admitting = [shape for each in stage.inputs for shape in each.shapes]
+    for layout, _ in [*shapes(stage.operator), *admitting]:
+        records = _records(stage, layout, load)
+        if isinstance(records, str):
+            yield Held(layout.name, None, 0.0, records)
+        else:
+            yield Held(layout.name, records, records * record_bytes(layout, load.width))
+
+
+def _records(stage: Lowered, layout: Layout, load: Load) -> Records:
+    if any(stream.of for stream in stage.streams.values()):
+        return OF_RESULTS
+    operator = operator_of(stage.query.plan)
+    if isinstance(operator, Join):
+        left, right = (each.stream for each in stage.inputs)
+        return join_counts.records(join_counts.Joined(operator, (left, right), load, layout))
+    assert operator is not None
+    return RECORDS[layout.name.rstrip("0123456789")](Case(operator, stage.stream, load, layout))
 
 
 def record_bytes(layout: Layout, width: float) -> float:
@@ -92,11 +109,12 @@ def _lines(query: Query, load: Load) -> Iterator[str]:
     )
     for one in held:
         if one.records is None:
-            yield f"  {one.store:<10} unbounded: {one.why}"
+            yield f"  {one.store:<10} {one.how}: {one.why}"
         else:
             yield f"  {one.store:<10} {_count(one.records):>16} records {_size(one.bytes):>10}"
-    if any(one.records is None for one in held):
-        yield f"  {'total':<10} unbounded"
+    unknown = [one.how for one in held if one.records is None]
+    if unknown:
+        yield f"  {'total':<10} {'unbounded' if 'unbounded' in unknown else unknown[0]}"
     elif held:
         records, size = sum(one.records or 0 for one in held), sum(one.bytes for one in held)
         yield f"  {'total':<10} {_count(records):>16} records {_size(size):>10}"

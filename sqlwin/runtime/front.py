@@ -1,4 +1,4 @@
-"""The front of a query: from a source's rows to what the window operator takes.
+"""The front of an input: from a source's rows to what the window operator takes.
 
 In this order: computed columns, event time, marks for the watermark, WHERE and
 projection, expiry. Rows that fail on the way go to the error stream whole. The
@@ -6,19 +6,22 @@ front is stateless: the watermark before the batch is given, so it may run
 anywhere, in a source, before a shuffle, or in process.
 
 A row moves the watermark even if WHERE drops it; a row that WHERE drops cannot
-expire.
+expire. Where messages are numbered it is not dropped here: what it holds is, and it
+says so (`numbers`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from sqlwin.operators.contract import bounds
 from sqlwin.plan.nodes import column_of
 from sqlwin.policies import Expired
+from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.numbers import HELD
 from sqlwin.runtime.rejects import EXPIRED, WHOLE, no_rejects, rejects, texts
 from sqlwin.runtime.scalars import Evaluated, evaluate
 from sqlwin.schema import PART, POSITION, SEQ, TS, Column
@@ -41,7 +44,18 @@ class Taken:
 
 @dataclass(frozen=True)
 class Front:
+    """Of the input with the number `at`."""
+
     query: Lowered
+    at: int = field(default=0, kw_only=True)
+
+    def of(self, at: int) -> Front:
+        """That of another input of the query."""
+        return self if at == self.at else replace(self, at=at)
+
+    @property
+    def input(self) -> Input:
+        return self.query.inputs[self.at]
 
     def take(
         self, raw: pl.DataFrame, watermark: int | None, lost: pl.DataFrame | None = None
@@ -63,10 +77,10 @@ class Front:
 
     def _judged(self, rows: pl.DataFrame, whole: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
-        admission = self.query.admission
-        if admission is None:
-            return self.query.prepare(rows.drop(RAW))
-        if admission.by_rows is None:
+        admission = self.input.admission
+        if admission is None and not self.input.numbered:
+            return self.query.prepare(rows.drop(RAW), self.at)
+        if admission is None or admission.by_rows is None:
             return rows.drop(RAW)
         late = rows.filter(pl.col(TS) < watermark)
         if late.is_empty():
@@ -80,12 +94,12 @@ class Front:
     def _timed(self, raw: pl.DataFrame, watermark: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:
         """With computed columns, `__ts` and, where an OFFSET is declared, `__seq` from it."""
         rows, errors = self._computed(raw, watermark)
-        stream = self.query.stream
+        stream = self.input.stream
         if stream.offset is not None:
             rows, bad = self._required(rows, stream.offset, "no position", watermark)
             errors = pl.concat([errors, bad])
             rows = rows.with_columns(pl.col(stream.offset).cast(pl.Int64).alias(SEQ))
-        if stream.ts is None or not self.query.timed:
+        if stream.ts is None or not self.input.timed:
             return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), errors
         rows, bad = self._required(rows, stream.ts, "no event time", watermark)
         return rows.with_columns(pl.col(stream.ts).dt.timestamp("us").alias(TS)), pl.concat(
@@ -96,11 +110,11 @@ class Front:
         self, raw: pl.DataFrame, watermark: int | None
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         errors = no_rejects()
-        for name, scalar in self.query.stream.computed:
+        for name, scalar in self.input.stream.computed:
             known = tuple(
-                (c, column_of(Column(c, self.query.types[c])))
+                (c, column_of(Column(c, self.input.types[c])))
                 for c in raw.columns
-                if c in self.query.types
+                if c in self.input.types
             )
             done = evaluate(raw, (*known, (name, scalar)), keep=(PART, SEQ))
             errors = pl.concat([errors, self._rejected(raw, done, watermark)])
@@ -118,12 +132,12 @@ class Front:
         return rows.filter(pl.col(column).is_not_null()), errors
 
     def _marks(self, rows: pl.DataFrame) -> dict[int, int]:
-        if not self.query.timed:
+        if not self.input.timed:
             return {}
         return dict(rows.group_by(PART).agg(pl.col(TS).max()).iter_rows())
 
     def _read(self, rows: pl.DataFrame) -> dict[int, int]:
-        if self.query.stream.offset is None:
+        if self.input.stream.offset is None:
             return {}
         return dict(rows.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
 
@@ -131,8 +145,18 @@ class Front:
         self, rows: pl.DataFrame, watermark: int | None
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         numbered = rows.with_row_index(RAW)
-        done = evaluate(numbered, self.query.columns, self.query.where, keep=(*POSITION, RAW))
-        return done.frame, self._rejected(rows, done, watermark)
+        wanted = (*POSITION, *self.input.carried, RAW)
+        done = evaluate(numbered, self.input.columns, self.input.where, keep=wanted)
+        kept = self._with_blanks(numbered, done) if self.input.numbered else done.frame
+        return kept, self._rejected(rows, done, watermark)
+
+    def _with_blanks(self, numbered: pl.DataFrame, done: Evaluated) -> pl.DataFrame:
+        """With a row of NULLs for each that WHERE drops."""
+        held = done.frame.with_columns(pl.lit(True).alias(HELD))
+        rejected = [at for at, _ in done.rejected]
+        rest = numbered.join(held, on=RAW, how="anti").filter(~pl.col(RAW).is_in(rejected))
+        blanks = rest.select(*POSITION, RAW, pl.lit(False).alias(HELD))
+        return pl.concat([held, blanks], how="diagonal")
 
     def _rejected(self, rows: pl.DataFrame, done: Evaluated, watermark: int | None) -> pl.DataFrame:
         if not done.rejected:
@@ -147,9 +171,9 @@ class Front:
         watermark: int,
         lost: pl.DataFrame | None,
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        if self.query.retain is None or kept.is_empty():
+        if self.input.retain is None or kept.is_empty():
             return kept, no_rejects()
-        horizon = watermark - self.query.retain
+        horizon = watermark - self.input.retain
         if bounds(kept[TS])[0] >= horizon:
             return kept, no_rejects()
         gone = kept.filter(pl.col(TS) < horizon)
@@ -167,8 +191,8 @@ class Front:
         self, rows: pl.DataFrame, reasons: list[str], watermark: int | None
     ) -> pl.DataFrame:
         """With their event time where they have one, whether or not the window needs it."""
-        ts = self.query.stream.ts
+        ts = self.input.stream.ts
         timed = rows.drop(TS, strict=False)
         if ts is not None and ts in rows.columns:
             timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
-        return rejects(self.query.stream.name, timed, reasons, watermark)
+        return rejects(self.input.stream.name, timed, reasons, watermark)

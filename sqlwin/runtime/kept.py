@@ -61,7 +61,7 @@ class Kept:
         return header
 
     def stores(self, query: Lowered, header: Header) -> Stores:
-        admitting = [] if query.admission is None else query.admission.shapes
+        admitting = [shape for each in query.inputs for shape in each.shapes]
         own = [] if query.operator is None else shapes(query.operator)
         if header and (LIVES in header["stores"]) != isinstance(query.operator, Living):
             raise StateError("the state was kept with a TTL or without; the query differs in that")

@@ -1,4 +1,4 @@
-"""From a plan in normal form to what a host runs: a front, an operator, a back.
+"""From a plan in normal form to what a host runs: fronts, an operator, a back.
 
 Both hosts run the same lowered query. A node that is not listed is refused.
 """
@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import polars as pl
-import pyarrow as pa
 
-from sqlwin.operators.contract import Operator
+from sqlwin.errors import QueryError
+from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.living import Living
 from sqlwin.plan.facts import (
     Window,
     bucket_keys,
+    changing,
     counts,
+    join_of,
     ttl_keys,
     unranked,
     window_of,
@@ -24,46 +27,74 @@ from sqlwin.plan.facts import (
 )
 from sqlwin.plan.nodes import (
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
     Query,
     Scalar,
     Scan,
+    StaticScan,
     Stream,
     WindowAggregate,
     WindowRank,
     column_of,
 )
 from sqlwin.policies import Expired, Late, Policy
-from sqlwin.runtime.admission import Admission
+from sqlwin.runtime.admission import Admission, seen
 from sqlwin.runtime.assembly import Assembly
+from sqlwin.runtime.inputs import Input
+from sqlwin.runtime.joins import joined
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.slices import ENDLESS, slice_width
-from sqlwin.schema import polars_schema
+from sqlwin.schema import CHANGE, WEIGHT, polars_schema
 from sqlwin.windows import Frame, Hop, Session, Unit, Whole
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """where, columns: of the front. having, output: of the back.
+    """having, output: of the back. inputs: in the order of FROM; most queries have one.
 
-    keys: the columns a bucket is chosen by; none where all rows belong together.
-    retain: microseconds, None where no row can expire. timed: rows need event time.
-    admission: what a task judges rows by, None where it takes all of them.
+    operator: `Joining` where there are several inputs. derives: its results are rows of a
+    derived stream, and are told with both sides of each change.
     """
 
     query: Query
-    stream: Stream
-    where: Scalar | None
-    columns: Columns
-    operator: Operator | None
+    inputs: tuple[Input, ...]
+    operator: Operator | Joining | None
     having: Scalar | None
     output: Columns
-    keys: tuple[str, ...]
-    retain: int | None
-    timed: bool
-    admission: Admission | None = None
+    derives: bool = False
+
+    @property
+    def stream(self) -> Stream:
+        """Of the first input, mostly the only one."""
+        return self.inputs[0].stream
+
+    @cached_property
+    def streams(self) -> dict[str, Stream]:
+        """Those it reads, by name, each once."""
+        return {each.stream.name: each.stream for each in self.inputs}
+
+    @cached_property
+    def clocks(self) -> tuple[str, ...]:
+        """The streams whose watermarks count; one read without event time holds up no other."""
+        timed = [each.stream.name for each in self.inputs if each.timed]
+        return tuple(dict.fromkeys(timed or self.streams))
+
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """Names of the static ones among `streams`."""
+        return frozenset(each.stream.name for each in self.inputs if each.static)
+
+    def readers(self, stream: str) -> list[int]:
+        """Numbers of the inputs that read a stream."""
+        return [at for at, each in enumerate(self.inputs) if each.stream.name == stream]
+
+    @property
+    def pairs(self) -> bool:
+        """Whether both halves of a change are told."""
+        return self.derives or self.query.retracts
 
     @property
     def policy(self) -> Policy | None:
@@ -86,11 +117,13 @@ class Lowered:
     def corrects(self) -> bool:
         """Whether a value that goes out of too few rows is corrected by each that follows.
 
-        Not if corrections are not wanted, retention is told by the rows, a filter asks
-        for the value before, a frame waits for rows to follow, or a session has a rank.
+        Not if corrections are not wanted, retention is told by the rows, a filter or a sink
+        asks for the value before, a frame waits for rows to follow, or a session has a rank.
         """
         window, policy = window_of(self.query.plan), self.policy
         if policy is None or policy.late is Late.NEVER or policy.retain_rows is not None:
+            return False
+        if self.query.retracts:
             return False
         if isinstance(window, WindowRank) and isinstance(window.input.window, Session):
             return False
@@ -112,12 +145,13 @@ class Lowered:
     def expired(self) -> Expired:
         return Expired.STREAM if self.policy is None else self.policy.expired
 
-    @cached_property
-    def types(self) -> dict[str, pa.DataType]:
-        return {column.name: column.type for column in self.stream.schema}
-
-    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows if self.operator is None else self.operator.prepare(rows)
+    def prepare(self, rows: pl.DataFrame, at: int = 0) -> pl.DataFrame:
+        """Rows of an input as the operator takes them."""
+        if self.operator is None:
+            return rows
+        if len(self.inputs) == 1:
+            return cast(Operator, self.operator).prepare(rows)
+        return cast(Joining, self.operator).prepare(rows, at)
 
 
 def _waits(frame: Frame) -> bool:
@@ -137,25 +171,50 @@ class Cut:
     output: Columns
 
 
-def lower(query: Query) -> Lowered:
+def lower(query: Query, derives: bool = False) -> Lowered:
+    """derives: see `Lowered`."""
+    join = join_of(query.plan)
+    return _windowed(query, derives) if join is None else _joined(query, join, derives)
+
+
+def _windowed(query: Query, derives: bool) -> Lowered:
     cut = _cut(query.plan)
     window, policy, stream = cut.window, window_policy(query.plan), cut.scan.stream
-    timed = window is not None and not counts(window) and stream.ts is not None
+    counted = window is not None and counts(window)
+    timed = (window is not None or derives) and not counted and stream.ts is not None
     functions = {function.name: function for function in query.functions}
-    assembly = Assembly(stream.name, cut.having is not None, functions)
-    return Lowered(
-        query=query,
+    withdraw = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
+    assembly = Assembly(stream.name, withdraw, functions, changing(cut.scan))
+    read = Input(
         stream=stream,
         where=cut.where,
         columns=cut.columns,
-        operator=None if window is None else _living(assembly.operator(window), window),
-        having=cut.having,
-        output=cut.output,
         keys=() if window is None else bucket_keys(window),
         retain=policy.retain if policy is not None and timed else None,
         timed=timed,
         admission=None if window is None else _admission(window, stream),
+        carried=_carried(cut.scan, window is None),
     )
+    return Lowered(
+        query=query,
+        inputs=(read,),
+        operator=None if window is None else _living(assembly.operator(window), window),
+        having=cut.having,
+        output=cut.output,
+        derives=derives,
+    )
+
+
+def _both_sides(query: Query, derives: bool) -> bool:
+    """Whether the next stage, or a sink, has to be told what a change replaces."""
+    return (derives or query.retracts) and changing(query.plan)
+
+
+def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
+    """What is known of a derived row besides. passes: the row is a result as it is."""
+    if not scan.stream.of:
+        return ()
+    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
 
 
 def _living(operator: Operator, window: Window) -> Operator:
@@ -168,23 +227,68 @@ def _living(operator: Operator, window: Window) -> Operator:
 
 
 def _cut(plan: Node) -> Cut:
-    above: list[Node] = []
-    node = plan
-    while isinstance(node, Filter | Project):
-        above.append(node)
-        node = node.input
+    above, node = _above(plan)
     if isinstance(node, Scan):
         return Cut(node, *_front(above, node), None, None, _identity(plan))
-    below: list[Node] = []
-    inner = unranked(node).input
-    while isinstance(inner, Filter | Project):
-        below.append(inner)
-        inner = inner.input
+    assert not isinstance(node, Join | StaticScan | Filter | Project)
+    below, inner = _above(unranked(node).input)
     if not isinstance(inner, Scan):
         raise TypeError(f"not in normal form: {type(inner).__name__} below {type(node).__name__}")
     where, columns = _front(below, inner)
     having, output = _front(above, node)
     return Cut(inner, where, columns, node, having, output)
+
+
+def _joined(query: Query, join: Join, derives: bool) -> Lowered:
+    """QueryError for a join that no host runs yet."""
+    above, _ = _above(query.plan)
+    having, output = _front(above, join)
+    if join.policy.ttl is not None:
+        raise QueryError("joins with a TTL are not run yet", legal="EXPLAIN of the join")
+    return Lowered(
+        query=query,
+        inputs=(_side(join, 0), _side(join, 1)),
+        operator=joined(join, withdraw=_both_sides(query, derives) or having is not None),
+        having=having,
+        output=output,
+        derives=derives,
+    )
+
+
+def _side(join: Join, at: int) -> Input:
+    """The input on the left (0) or on the right (1)."""
+    below, scan = _above((join.left, join.right)[at])
+    if isinstance(scan, Join):
+        raise QueryError("joins of joins are not run yet", legal="EXPLAIN of the join")
+    assert isinstance(scan, Scan | StaticScan)
+    where, columns = _front(below, scan)
+    counted, static = counts(join), isinstance(scan, StaticScan)
+    stream, retain = scan.stream, None if counted or static else join.policy.retain
+    replays = stream.offset is not None and not stream.trusted and not static
+    width = slice_width(retain or ENDLESS)
+    return Input(
+        stream=stream,
+        where=where,
+        columns=columns,
+        keys=join.buckets[at],
+        retain=retain,
+        timed=not counted and stream.ts is not None,
+        admission=Admission(stream.name, True, counted, None, retain, width, store=seen(at))
+        if replays
+        else None,
+        carried=_carried(scan, passes=False),
+        numbered=counted,
+        static=static,
+    )
+
+
+def _above(plan: Node) -> tuple[list[Node], Node]:
+    """The filters and projections on top of a plan, and what they stand on."""
+    passed: list[Node] = []
+    while isinstance(plan, Filter | Project):
+        passed.append(plan)
+        plan = plan.input
+    return passed, plan
 
 
 def _front(nodes: list[Node], source: Node) -> tuple[Scalar | None, Columns]:

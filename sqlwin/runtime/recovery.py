@@ -91,7 +91,8 @@ def recovery(
             f"the message store of {query.stream.name} is lost, and a replay cannot fill it: "
             f"nobody knows which of its messages a TTL had forgotten"
         )
-    if query.admission is None or not query.admission.shapes:
+    admission = query.inputs[0].admission
+    if admission is None or not admission.shapes:
         raise StateError(
             f"the message store of {query.stream.name} is lost, and a replay cannot fill it: "
             f"the stream declares no OFFSET, or one that is TRUSTED"

@@ -70,6 +70,17 @@ def under(errors: pl.DataFrame, watermark: int) -> pl.DataFrame:
     )
 
 
+def once(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Errors of several readers of the same rows: what one has told no other tells again."""
+    told = no_rejects()
+    for errors in found:
+        if not told.is_empty():
+            on = list(REJECT_SCHEMA)
+            errors = errors.join(told, on=on, how="anti", nulls_equal=True, maintain_order="left")
+        told = pl.concat([told, errors])
+    return told
+
+
 def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
     """What the error stream gets: not the expired rows that are counted only, or emitted."""
     return errors if expired is Expired.STREAM else errors.filter(pl.col("reason") != EXPIRED)

@@ -15,13 +15,14 @@ import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Sink as Declared
+from sqlwin.runtime.back import SHOWN
 from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
 from sqlwin.runtime.whole import replaced
 
 Show = Callable[[pl.DataFrame], None]
 CONNECTORS = ("console", "files", "none")
-OPTIONS = ("connector", "path", "format")
+OPTIONS = ("connector", "path", "format", "changelog")
 FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}
 
 
@@ -90,6 +91,16 @@ class Files:
             path.write_text("".join(line + "\n" for line in json_lines(rows)), encoding="utf-8")
 
 
+@dataclass
+class Appending:
+    """Rows that stay as they are, without what tells of changes."""
+
+    sink: Sink
+
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        self.sink.write(batch, rows.drop(SHOWN.values(), strict=False))
+
+
 def open_sink(declared: Declared | None, base: Path, show: Show, writer: int = 1) -> Sink:
     """The sink of a query; no declared one is the screen. QueryError for bad options.
 
@@ -97,8 +108,14 @@ def open_sink(declared: Declared | None, base: Path, show: Show, writer: int = 1
     """
     if declared is None:
         return Screen(show)
+    only_known(f"sink {declared.name}", dict(declared.options), OPTIONS)
+    made = _opened(declared, base, show, writer)
+    appends = declared.changelog == "append" and not isinstance(made, Nowhere)
+    return Appending(made) if appends else made
+
+
+def _opened(declared: Declared, base: Path, show: Show, writer: int) -> Sink:
     options = dict(declared.options)
-    only_known(f"sink {declared.name}", options, OPTIONS)
     connector = options.get("connector", "console")
     if connector == "files":
         folder = base / _required(declared, options, "path")

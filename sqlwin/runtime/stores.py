@@ -24,6 +24,7 @@
 |                  | rankings  | what waits of the partition    | last written |
 | WindowRanker, SessionRanker | its aggregator's, and |         |             |
 |                  | ranked    | a row as it was last emitted   | last written |
+| WindowJoin, AsOfJoin, StaticJoin | see `operators.joining`, `asof`, `static_join` | |
 | Living           | those of its operator, each record with its `__life`, and |
 |                  | lives     | when the life of a key was last renewed | last written |
 """
@@ -47,8 +48,10 @@ from sqlwin.operators import (
     tuples,
 )
 from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
-from sqlwin.operators.contract import Operator
+from sqlwin.operators.contract import Timed
+from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.living import Living
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
@@ -58,10 +61,11 @@ from sqlwin.operators.session_spans import SESSIONS
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.spanning import AT
+from sqlwin.operators.static_join import StaticJoin
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
 from sqlwin.runtime.slices import ENDLESS, slice_width
-from sqlwin.schema import PLACE, POSITION, ROW_KEY
+from sqlwin.schema import PLACE, POSITION, ROW_KEY, WEIGHT
 from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
 from sqlwin.state.lives import lives_layout
@@ -76,7 +80,7 @@ ONE_SLICE = 2**40
 
 
 @singledispatch
-def shapes(operator: Operator) -> list[Shape]:
+def shapes(operator: Timed) -> list[Shape]:
     """The layouts of an operator's stores, and how each combines."""
     raise TypeError(f"no stores are known for {type(operator).__name__}")
 
@@ -92,8 +96,13 @@ def _window(operator: WindowAggregator) -> list[Shape]:
     ]
     if contents.whole:
         messages = _layout(MESSAGES, contents.message, (), POSITION, width)
-        kept.append((messages, keep_all(messages)))
+        kept.append((messages, _rows_of(messages)))
     return kept
+
+
+def _rows_of(layout: Layout) -> OneOf:
+    """How rows combine: one that may be withdrawn is written again, as withdrawn."""
+    return last_written(layout) if WEIGHT in layout.schema else keep_all(layout)
 
 
 def _window_slice(operator: WindowAggregator) -> int:
@@ -138,9 +147,9 @@ def _session_slices(operator: SessionAggregator) -> tuple[int, int]:
 @shapes.register
 def _over(operator: OverAggregator) -> list[Shape]:
     row, width = {**operator.carried, **PLACE}, operator.slice_width
-    rows = _layout(over.ROWS, row, (), POSITION, width)
+    rows = _layout(over.ROWS, {**row, **operator.sign}, (), POSITION, width)
     kept: list[Shape] = [
-        (rows, keep_all(rows)),
+        (rows, _rows_of(rows)),
         _revisions(operator.revisions, {**operator.output, **row}, width),
     ]
     past = operator.reading.history
@@ -155,7 +164,8 @@ def _sums(sums: base_sums.BaseSums) -> list[Shape]:
     if not sums.folds:
         return []
     merges = [expr for fold in sums.folds for expr in fold.merge()]
-    named = ((sums.base, sums.width), (sums.past, ONE_SLICE))
+    base = [(sums.base, sums.width)] if sums.sliced else []
+    named = (*base, (sums.past, ONE_SLICE))
     layouts = [
         _layout(name, sums.columns, sums.share.partition, (base_sums.SLICE,), width)
         for name, width in named
@@ -202,6 +212,13 @@ def _ranker(operator: WindowRanker) -> list[Shape]:
     order = (ranking.AT, ROW_KEY)
     ranked = _layout(ranking.RANKED, operator.columns, operator.partition, order, width)
     return [*below, (ranked, last_written(ranked))]
+
+
+@shapes.register(AsOfJoin)
+@shapes.register(WindowJoin)
+@shapes.register(StaticJoin)
+def _joins(operator: AsOfJoin | WindowJoin | StaticJoin) -> list[Shape]:
+    return operator.shapes
 
 
 @shapes.register

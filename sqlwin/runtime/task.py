@@ -9,6 +9,8 @@ stored never knows more than what was taken.
 Worked example: tumbling minutes, no delay, rows of 9:00:10 and then 9:01:05. The
 second batch is taken under the watermark 9:00:10, and moves it to 9:01:05: the
 minute of 9:00 is full and goes out with it.
+
+A query of several streams has a watermark for each, and goes by the least of them.
 """
 
 from __future__ import annotations
@@ -20,11 +22,15 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.instants import START
 from sqlwin.operators.contract import Restoring, Stores
-from sqlwin.runtime.admission import Admitted, admit, expired_before
+from sqlwin.runtime.admission import Admitted, expired_before
+from sqlwin.runtime.admitting import admitted, retire
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.kept import HEADER, VERSION, Kept
 from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.numbers import Numbers
+from sqlwin.runtime.positions import Positions
 from sqlwin.runtime.recovery import (
     emptied,
     first_positions,
@@ -35,6 +41,7 @@ from sqlwin.runtime.recovery import (
     release,
 )
 from sqlwin.runtime.rejects import INTERNAL, no_rejects
+from sqlwin.runtime.sides import on_batch
 from sqlwin.runtime.watermarks import Marks, Watermarks
 from sqlwin.schema import POSITION
 from sqlwin.state.contract import Blobs, SegmentCache, Store
@@ -78,7 +85,10 @@ class Task:
     ) -> None:
         self.query = query
         self.back = Back(query)
-        self.clock = Watermarks({query.stream.name: query.stream.delay})
+        self.clock = Watermarks({name: each.delay for name, each in query.streams.items()})
+        for name, each in query.streams.items():
+            if each.of:  # none of its plans has come to any time yet
+                self.clock.seen[name] = dict.fromkeys(range(len(each.of)), START)
         self.blobs, self.token = blobs, token
         kept = Kept(blobs, segment_rows, cache, run)
         header = kept.header()
@@ -86,44 +96,48 @@ class Task:
         self.recovery = None if lazy is None else recovery(query, header, names, lazy)
         gone = None if self.recovery is None else lost(header, names)
         self.stores = kept.stores(query, header if gone is None else emptied(header, gone))
-        self.offsets: dict[int, int] = {}
+        self.positions = Positions(tuple(query.streams))
+        self.numbers = Numbers.load(header["numbers"]) if "numbers" in header else Numbers()
         self.admitted = 0
         if header:
             self.clock.restore(header["watermarks"])
-            self.offsets = {int(part): seq for part, seq in header["offsets"].items()}
+            self.positions.restore(header["offsets"])
 
     def take(
         self,
-        rows: Iterable[pl.DataFrame],
-        marks: Iterable[Marks],
+        rows: Mapping[int, Iterable[pl.DataFrame]],
+        marks: Mapping[str, Marks],
         now: int,
         end: bool = False,
-        watermark: int | None = None,
+        watermark: Mapping[str, int] | None = None,
         heard: bool = False,
     ) -> Output:
-        """One batch of rows from the front, and what all its partitions saw.
+        """One batch of rows from the fronts, by number of the input, and what all its
+        partitions saw, by stream.
 
-        watermark: raise the stream's watermark at least to this instant. heard: rows of
-        the stream came, in whatever bucket.
+        watermark: raise the watermarks of streams at least to these instants. heard: rows
+        came, in whatever bucket.
         """
-        stream, before = self.query.stream.name, self.clock.of(self.query.stream.name)
-        batch, again = self._put_back(list(rows), now, end)
-        for seen in marks:
+        before = {name: self.clock.of(name) for name in self.clock.delays}
+        batch, again = self._put_back({at: list(each) for at, each in rows.items()}, now, end)
+        for stream, seen in marks.items():
             self.clock.observe(stream, seen)
-        if watermark is not None:
-            self.clock.raise_to(stream, watermark)
+        for stream, reached in (watermark or {}).items():
+            self.clock.raise_to(stream, reached)
         if self.query.operator is None:
-            return self._output([self.back.pass_on(part) for part in batch])
+            return self._output([self.back.pass_on(part) for part in batch.get(0, [])])
         if heard:
             self.stores.heard = now
         if self.recovery is not None and not self.recovery.lazy:
             return self._output([], again)
         if self.stores.lives is not None:  # before rows are judged by what is kept
             self.stores.lives.begin(now, self.stores.closed)
-        admitted = [self._admitted(pl.concat(batch), before)] if batch else []
-        self.admitted += sum(len(each.rows) for each in admitted)
-        emitted = self._operate([each.rows for each in admitted], now, end)
-        return self._output([self.back.show(emitted)], again, *admitted)
+        self.stores.reached = tuple(before[each.stream.name] for each in self.query.inputs)
+        taken = admitted(self.query, batch, self.stores, self.positions, self.numbers)
+        self.stores.counted = self.numbers.greatest(len(self.query.inputs))
+        self.admitted += sum(len(each.rows) for each in taken.values())
+        emitted = self._operate({at: each.rows for at, each in taken.items()}, now, end)
+        return self._output([self.back.show(emitted)], again, *taken.values())
 
     def commit(self) -> None:
         """Write the stores' changes and the header into the blobs."""
@@ -137,11 +151,13 @@ class Task:
             "closed": self.stores.closed,
             "pending": self.stores.pending,
             "heard": self.stores.heard,
-            "offsets": self.offsets,
+            "offsets": self.positions.to_json(),
             "recovery": None if self.recovery is None else asdict(self.recovery),
             "lives": None if lives is None else lives.to_json(),
             "stores": indexes,
         }
+        if any(each.numbered for each in self.query.inputs):
+            header["numbers"] = self.numbers.to_json()
         self.blobs.put(HEADER, json.dumps(header).encode())
 
     def _flush(self, store: Store) -> IndexJson:
@@ -149,10 +165,10 @@ class Task:
         assert isinstance(inner, SegmentStore)
         return inner.flush(self.token)
 
-    def read(self, positions: Mapping[int, int]) -> None:
-        """Note the greatest positions read by partition, of rows that were refused as well."""
-        for part, seq in positions.items():
-            self.offsets[part] = max(seq, self.offsets.get(part, seq))
+    def read(self, positions: Mapping[str, Mapping[int, int]]) -> None:
+        """Note the greatest positions read by stream and partition, also of refused rows."""
+        for stream, read in positions.items():
+            self.positions.note(stream, read)
 
     def missing(self) -> pl.DataFrame | None:
         """Positions of the lost messages that are not put back; None: nothing was lost."""
@@ -165,15 +181,20 @@ class Task:
             raise incomplete(self.query, missing)
         return self.stores
 
-    def replay_from(self, pushed: int) -> dict[int, int]:
-        """By source partition, the position that a replay has to begin at.
+    def replay_from(self, stream: str, pushed: int) -> dict[int, int]:
+        """By partition of a stream, the position that a replay has to begin at.
 
-        pushed: rows so far, where the stream declares no OFFSET.
+        pushed: its rows so far, where it declares no OFFSET.
         """
-        if self.query.stream.offset is None:
+        if self.query.streams[stream].offset is None:
             return {0: pushed}
-        after, missing = {part: seq + 1 for part, seq in self.offsets.items()}, self.missing()
+        after = {part: seq + 1 for part, seq in self.positions.of(stream).items()}
+        missing = self.missing()
         return after if missing is None else {**after, **first_positions(missing)}
+
+    def reached(self) -> int:
+        """The watermark that its results have come to."""
+        return self.clock.least(self.query.clocks)
 
     def deadline(self) -> int | None:
         """Of the next tick that would say something; None where there is none to wait for."""
@@ -191,24 +212,18 @@ class Task:
         erased = 0 if lives is None else lives.erasures
         return (opened, any_row and self.admitted, erased, *purged)
 
-    def _admitted(self, rows: pl.DataFrame, watermark: int) -> Admitted:
-        """What the operator takes of `rows`; watermark: before the batch."""
-        rule, operator = self.query.admission, self.query.operator
-        assert operator is not None
-        if rule is None:
-            return Admitted(rows)
-        floors = None if rule.by_rows is None else operator.floors(self.stores)
-        admitted = admit(rule, rows, self.stores, self.offsets, floors, watermark)
-        return replace(admitted, rows=operator.prepare(admitted.rows))
-
     def _put_back(
-        self, batch: list[pl.DataFrame], now: int, end: bool
-    ) -> tuple[list[pl.DataFrame], Admitted]:
-        """Messages of a replay where they were lost; what is new of the batch, what is not."""
+        self, batch: dict[int, list[pl.DataFrame]], now: int, end: bool
+    ) -> tuple[dict[int, list[pl.DataFrame]], Admitted]:
+        """Messages of a replay where they were lost; what is new of the batch, what is not.
+
+        Only an operator of one input has a message store that can be lost.
+        """
         known, stores = self.recovery, self.stores
         if known is None:
             return batch, Admitted(pl.DataFrame())
-        rows = pl.concat(batch) if batch else pl.DataFrame()
+        came = batch.get(0, [])
+        rows = pl.concat(came) if came else pl.DataFrame()
         again = known.again(rows, stores)
         if len(again):
             prepared = self._restoring.prepare(again.drop(INTERNAL, strict=False))
@@ -223,41 +238,38 @@ class Task:
             rows, errors = self._behind(rows)
             if end or known.too_early(rows, self.query.reaches_back):
                 raise incomplete(self.query, missing)
-        return [rows] if batch else [], Admitted(pl.DataFrame(), errors, len(again))
+        return {0: [rows] if came else []}, Admitted(pl.DataFrame(), errors, len(again))
 
     def _behind(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Of rows not known: what RETAIN n ROWS had expired when it came, or since, is again."""
-        rule = self.query.admission
+        rule = self.query.inputs[0].admission
         if rule is None or rule.by_rows is None or rows.is_empty():
             return rows, no_rejects()
-        return expired_before(rule, rows, self.offsets, self.clock.of(self.query.stream.name))
+        stream = self.query.stream.name
+        return expired_before(rule, rows, self.positions.of(stream), self.clock.of(stream))
 
-    def _operate(self, batch: list[pl.DataFrame], now: int, end: bool) -> pl.DataFrame:
-        operator, stores, known = self.query.operator, self.stores, self.recovery
-        watermark = self.clock.of(self.query.stream.name)
-        assert operator is not None
+    def _operate(self, batch: dict[int, pl.DataFrame], now: int, end: bool) -> pl.DataFrame:
+        """batch: prepared rows, by input."""
+        query, stores, known = self.query, self.stores, self.recovery
+        watermark = self.reached()
         if known is not None:
-            operator = self._restoring.patient()
-        out = [operator.on_batch(rows, stores, now) for rows in batch]
+            query = replace(query, operator=self._restoring.patient())
+        operator = query.operator
+        assert operator is not None
+        out = [on_batch(query, batch, stores, now)] if batch else []
         out.append(operator.on_watermark(watermark, stores, now))
         if known is not None:
             hold(self._restoring.told_before(known.closed), stores)
         out.append(operator.on_tick(now, stores))
         if end:
             out.append(operator.on_end(stores, now))
-        self._forget(watermark)
+        retire(self.query, stores, self.clock)
         return pl.concat(out)
 
     @cached_property
     def _restoring(self) -> Restoring:
         assert isinstance(self.query.operator, Restoring)
         return self.query.operator
-
-    def _forget(self, watermark: int) -> None:
-        rule, operator = self.query.admission, self.query.operator
-        if rule is not None and operator is not None:
-            floors = None if rule.by_rows is None else operator.floors(self.stores)
-            rule.retire(watermark, self.stores, floors)
 
     def _output(self, results: list[pl.DataFrame], *admitted: Admitted) -> Output:
         return Output(

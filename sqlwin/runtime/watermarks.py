@@ -12,7 +12,7 @@ goes back, not even when a slow partition shows up late.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlwin.instants import START
@@ -31,6 +31,10 @@ class Watermarks:
 
     def of(self, stream: str) -> int:
         return self.reached.get(stream, START)
+
+    def least(self, streams: Iterable[str]) -> int:
+        """That of a query over `streams`: it knows no more than the slowest of them."""
+        return min(self.of(stream) for stream in streams)
 
     def observe(self, stream: str, marks: Marks) -> None:
         if not marks:
@@ -55,3 +59,17 @@ class Watermarks:
             for stream, parts in saved["seen"].items()
         }
         self.reached = {stream: int(w) for stream, w in saved["reached"].items()}  # type: ignore[call-overload]
+
+
+def merged(one: Marks, other: Marks) -> dict[int, int]:
+    """The greatest of each partition."""
+    both = one.keys() | other.keys()
+    return {part: max(x[part] for x in (one, other) if part in x) for part in both}
+
+
+def each_merged(
+    one: Mapping[str, Marks], other: Mapping[str, Marks]
+) -> dict[str, Mapping[int, int]]:
+    """Stream by stream."""
+    both = {**one, **other}
+    return {stream: merged(one.get(stream, {}), other.get(stream, {})) for stream in both}

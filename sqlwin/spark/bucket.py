@@ -4,6 +4,9 @@ Its state is one MapState of blobs: segments and headers by name, which Spark
 commits with the batch. A call rebuilds the task from its header, hands it the
 batch, commits, and yields what came out as a few binary rows.
 
+A level of the chain is one such operator. What is for a stage of another level passes
+through; what a stage says goes on to the buckets of those above, see `onward`.
+
 Invariant: what a call yields depends on the state and on the set of rows alone,
 not on the order in which the shuffle delivered them.
 """
@@ -11,8 +14,8 @@ not on the order in which the shuffle delivered them.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import polars as pl
@@ -23,17 +26,19 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from sqlwin.runtime.front import Taken
+from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.task import Output, Task
+from sqlwin.runtime.watermarks import each_merged
 from sqlwin.schema import POSITION, SEQ
 from sqlwin.spark.cache import HostCache, default_capacity
+from sqlwin.spark.onward import onward
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.read import merged
-from sqlwin.spark.tags import ERRORS, MARK, RAW, RESULTS, ROWS
-from sqlwin.spark.wire import Done, Mark, Packed, decode, encode
+from sqlwin.spark.tags import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, of_input
+from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode
 from sqlwin.state.contract import Blobs, SegmentCache
 
 TAKEN = "taken"
-Emitted = tuple[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -59,10 +64,13 @@ class StateBlobs:
 
 
 class BucketProcessor(StatefulProcessor):
-    """The stateful processor of transformWithState, keyed by (query, bucket)."""
+    """The stateful processor of transformWithState, keyed by (query, bucket).
 
-    def __init__(self, program: str) -> None:
-        self.program = program
+    level: of the stages that it runs.
+    """
+
+    def __init__(self, program: str, level: int = 0) -> None:
+        self.program, self.level = program, level
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.blobs = StateBlobs(handle.getMapState("blobs", "name string", "data binary"))
@@ -74,16 +82,18 @@ class BucketProcessor(StatefulProcessor):
         rows: Iterator[pd.DataFrame],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        query, label = int(key[0]), int(key[1])
+        stage, label = int(key[0]), int(key[1])
+        program = load(self.program)
+        if program.levels[stage] != self.level:
+            yield from (frame[list(PACKED.names)] for frame in rows)
+            return
         came = [
-            Packed(query, label, row.kind, row.at, bytes(row.payload))
+            Packed(stage, label, row.kind, row.at, bytes(row.payload))
             for frame in rows
             for row in frame.itertuples(index=False)
         ]
-        for kind, payload in work(load(self.program), query, came, self.blobs, self.cache):
-            yield pd.DataFrame(
-                {"query": [query], "bucket": [label], "kind": [kind], "payload": [payload]}
-            )
+        for row in work(program, stage, label, came, self.blobs, self.cache):
+            yield pd.DataFrame({name: [value] for name, value in vars(row).items()})
 
     def close(self) -> None:
         pass
@@ -91,66 +101,83 @@ class BucketProcessor(StatefulProcessor):
 
 def work(
     program: Program,
-    query: int,
+    stage: int,
+    label: int,
     came: Iterable[Packed],
     blobs: Blobs,
     cache: SegmentCache | None = None,
-) -> Iterator[Emitted]:
-    """One batch of one bucket: (kind, payload) of what goes out, the mark last."""
+) -> Iterator[Packed]:
+    """One batch of one bucket: what goes out, how it was done last."""
     ordered = sorted(came, key=lambda row: (row.kind, row.at, row.payload))
     seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
-    task = Task(program.lowered[query], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
-    rows = [decode(row.payload) for row in ordered if row.kind == ROWS]
-    fronted = _fronted(program, query, ordered, task, blobs)
-    output = _taken(task, [*rows, *(taken for taken, _ in fronted)], seen)
+    task = Task(program.lowered[stage], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
+    rows: dict[int, list[pl.DataFrame]] = {}
+    errors = []
+    for at in range(len(task.query.inputs)):
+        fronted = _fronted(program, stage, at, ordered, task, blobs)
+        rows[at] = [*_of(ordered, ROWS, at), *(taken.rows for taken in fronted)]
+        errors += [taken.errors for taken in fronted]
+    output = _taken(task, rows, seen)
     task.commit()
-    for row in ordered:
-        if row.kind == ERRORS:
-            yield ERRORS, row.payload
-    for refused in (*(refused for _, refused in fronted), output.errors):
-        yield from ((ERRORS, payload) for payload in _encoded(refused))
-    if query not in program.counted:
-        yield from ((RESULTS, payload) for payload in _encoded(output.results))
-    yield MARK, _done(output, seen).dump()
+    yield from onward(program, stage, output.results, task.reached(), _clock(seen))
+    owner, _ = program.places[stage]
+    home = label if owner == stage else program.labels[owner][0]
+
+    def told(kind: str, payload: bytes) -> Packed:
+        return Packed(owner, home, kind, 0, payload)
+
+    yield from (told(row.kind, row.payload) for row in ordered if row.kind in (ERRORS, DONE))
+    for refused in (*errors, output.errors):
+        yield from (told(ERRORS, payload) for payload in _encoded(refused))
+    if owner == stage and owner not in program.counted:
+        yield from (told(RESULTS, payload) for payload in _encoded(output.results))
+    done = _done(output, task.query, seen)
+    yield told(DONE, replace(done, stage=stage, emitted=done.emitted * (owner == stage)).dump())
 
 
-def _taken(task: Task, rows: list[pl.DataFrame], seen: list[Mark]) -> Output:
-    marks: dict[int, int] = {}
+def _clock(seen: list[Mark]) -> Mark:
+    """The time of a batch, and whether input ends."""
+    now = max((mark.now for mark in seen), default=0)
+    return Mark(now, any(mark.end for mark in seen))
+
+
+def _of(came: Iterable[Packed], kind: str, at: int) -> list[pl.DataFrame]:
+    """Of one input."""
+    return [decode(row.payload) for row in came if row.kind == of_input(kind, at)]
+
+
+def _taken(task: Task, rows: dict[int, list[pl.DataFrame]], seen: list[Mark]) -> Output:
+    marks: dict[str, Mapping[int, int]] = {}
+    raised: dict[str, int] = {}
     for mark in seen:
-        marks = merged(marks, mark.marks)
-    raised = [mark.watermark for mark in seen if mark.watermark is not None]
-    return task.take(
-        rows,
-        [marks],
-        now=max((mark.now for mark in seen), default=0),
-        end=any(mark.end for mark in seen),
-        watermark=max(raised, default=None),
-        heard=any(mark.read for mark in seen),
-    )
+        marks = each_merged(marks, mark.marks)
+        for stream, watermark in mark.watermark.items():
+            raised[stream] = max(watermark, raised.get(stream, watermark))
+    clock, heard = _clock(seen), any(mark.heard for mark in seen)
+    return task.take(rows, marks, clock.now, clock.end, raised, heard)
 
 
 def _fronted(
-    program: Program, query: int, came: list[Packed], task: Task, blobs: Blobs
-) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
+    program: Program, stage: int, at: int, came: list[Packed], task: Task, blobs: Blobs
+) -> list[Taken]:
     """Rows that were packed whole, through the front, which here knows the watermark."""
-    raw = [decode(row.payload) for row in came if row.kind == RAW]
+    raw = _of(came, RAW, at)
     if not raw:
         return []
-    stream = program.lowered[query].stream
+    stream = task.query.inputs[at].stream
     whole = pl.concat(raw)
-    if stream.offset is None:
-        whole = _placed(whole, blobs)
-    taken = program.fronts[query].take(whole, task.clock.of(stream.name))
-    return [(taken.rows, taken.errors)]
+    if stream.offset is None and not stream.of:
+        whole = _placed(whole, blobs, of_input(TAKEN, at))
+    return [program.fronts[stage][at].take(whole, task.clock.of(stream.name))]
 
 
-def _placed(rows: pl.DataFrame, blobs: Blobs) -> pl.DataFrame:
+def _placed(rows: pl.DataFrame, blobs: Blobs, counter: str) -> pl.DataFrame:
     """Positions by content, then by a count of this bucket's rows, which tells equal rows apart."""
     try:
-        before = int(blobs.get(TAKEN))
+        before = int(blobs.get(counter))
     except KeyError:
         before = 0
-    blobs.put(TAKEN, str(before + len(rows)).encode())
+    blobs.put(counter, str(before + len(rows)).encode())
     number = (pl.int_range(pl.len(), dtype=pl.Int64) + before) % 2**32
     return rows.sort(POSITION[1:], maintain_order=True).with_columns(pl.col(SEQ) + number)
 
@@ -159,9 +186,10 @@ def _encoded(frame: pl.DataFrame) -> Iterator[bytes]:
     return iter(()) if frame.is_empty() else encode(frame)
 
 
-def _done(output: Output, seen: list[Mark]) -> Done:
+def _done(output: Output, query: Lowered, seen: list[Mark]) -> Done:
+    declared = {name for name, stream in query.streams.items() if not stream.of}
     return Done(
-        watermarks=output.watermarks,
+        watermarks={name: at for name, at in output.watermarks.items() if name in declared},
         deadline=output.deadline,
         read=sum(mark.read for mark in seen),
         emitted=len(output.results),

@@ -138,7 +138,7 @@ class _Read:
 
     def _label(self, keys: pl.DataFrame | None) -> int | None:
         """Of the only bucket that may hold the key; None: all may."""
-        by, labels = self.query.keys, self.labels
+        by, labels = self.query.inputs[0].keys, self.labels
         if keys is None or labels is None or not by or not set(by) <= set(keys.columns):
             return None
         return labels[int(bucket_of(keys, by, len(labels))[0])]

@@ -6,18 +6,21 @@ have both from one, and to end the input, use `run`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from sqlwin.errors import InputError
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.plan.nodes import Script, Stream
+from sqlwin.runtime.chain import chain
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
@@ -27,13 +30,14 @@ from sqlwin.spark.program import Program, settled
 from sqlwin.spark.run import OnCame, asked, bucketed, delivered, finished, sourced
 from sqlwin.spark.session import needed
 from sqlwin.spark.source import Settings
-from sqlwin.spark.tags import ERRORS, IN, RESULTS
+from sqlwin.spark.tags import COLUMNS, ERRORS, RESULTS
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
+from sqlwin.spark.wire import encode
 
 
 @dataclass(frozen=True)
 class SparkQuery:
-    """One SELECT over streaming DataFrames, by name of the stream.
+    """One SELECT over streaming DataFrames, by name of the stream; of a table a static one.
 
     tick: seconds between ticks, which send corrections out where no rows come.
     """
@@ -79,7 +83,14 @@ class SparkQuery:
 
     @property
     def _program(self) -> Program:
-        return asked(self.spark, self.script)
+        return replace(asked(self.spark, self.script), given=self._given)
+
+    @cached_property
+    def _given(self) -> tuple[tuple[str, bytes], ...]:
+        """The static tables, whole."""
+        query = chain(self.script.queries[0])
+        tables = [(name, self._declared(query.streams[name])) for name in sorted(query.tables)]
+        return tuple((name, _as_arrow(frame)) for name, frame in tables)
 
     def _unpacked(self, kind: str, schema: Schema) -> DataFrame:
         tagged = bucketed(self._packed(self._program, end=False), self._program)
@@ -88,15 +99,17 @@ class SparkQuery:
         return payloads.mapInArrow(unpacker(schema, expired), ddl(schema))
 
     def _packed(self, program: Program, end: bool) -> DataFrame:
-        """The packed input and the clock, united."""
+        """The clock and the packed inputs, united."""
         text = program.dump()
-        rows = self._declared(program.lowered[0]).mapInArrow(packer(text), IN)
         clock = sourced(self.spark, Settings(text, "tick", "", "", end, tick=self.tick))
-        return clock.union(rows)
+        (query,) = program.chains
+        for name in (name for name in query.streams if name not in query.tables):
+            stream = query.streams[name]
+            clock = clock.union(self._declared(stream).mapInArrow(packer(text, name), COLUMNS))
+        return clock
 
-    def _declared(self, query: Lowered) -> DataFrame:
+    def _declared(self, stream: Stream) -> DataFrame:
         """The declared columns of a stream's DataFrame; others are not carried."""
-        stream = query.stream
         frame = self.inputs[stream.name]
         missing = [c.name for c in stream.columns if c.name not in frame.columns]
         if missing:
@@ -107,20 +120,34 @@ class SparkQuery:
         return frame.select(*(f"`{column.name}`" for column in stream.columns))
 
 
+def _as_arrow(frame: DataFrame) -> bytes:
+    found = pl.from_arrow(frame.toArrow())
+    assert isinstance(found, pl.DataFrame)
+    (payload,) = encode(found, cap=sys.maxsize)
+    return payload
+
+
 def query_over(
     spark: SparkSession,
     script: Script,
     inputs: Mapping[str, DataFrame],
     tick: float = 10.0,
 ) -> SparkQuery:
-    """InputError where there is not one SELECT, or its stream has no streaming DataFrame."""
+    """InputError where there is not one SELECT, or a stream of it has no streaming DataFrame.
+
+    A static table has one that is not streaming, and is read whole, on the driver.
+    """
     if len(script.queries) != 1:
         raise InputError(
             f"a query over DataFrames is one SELECT, the script has {len(script.queries)}"
         )
-    name = lower(script.queries[0]).stream.name
-    if name not in inputs:
-        raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
-    if not inputs[name].isStreaming:
-        raise InputError(f"the DataFrame of {name} is not streaming; use spark.readStream")
+    query = chain(script.queries[0])
+    for name in query.streams:
+        if name not in inputs:
+            raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
+        streaming = inputs[name].isStreaming
+        if streaming and name in query.tables:
+            raise InputError(f"the DataFrame of the table {name} is streaming; use spark.read")
+        if not streaming and name not in query.tables:
+            raise InputError(f"the DataFrame of {name} is not streaming; use spark.readStream")
     return SparkQuery(needed(spark), script, inputs, tick)

@@ -28,7 +28,8 @@ from sqlwin.runtime.whole import replaced
 class Step:
     """rows: of any types, as they come; the first one's position is `first`.
 
-    watermark: raise the stream's to this.
+    stream: whose they are; None: of the query's only one. watermark: raise the stream's
+    to this.
     """
 
     now: int = 0
@@ -36,6 +37,7 @@ class Step:
     watermark: int | None = None
     end: bool = False
     first: int = 0
+    stream: str | None = None
 
 
 @dataclass(frozen=True)

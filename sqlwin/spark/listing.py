@@ -6,7 +6,8 @@ piece is the same after a restart, and a row's position (piece, row in the piece
 with it. A file must not change once it is there.
 
 A big CSV or JSON file is cut at line ends, so that several tasks can read it. A
-line end within a quoted CSV field is none: the quotes before it are counted.
+line end within a quoted CSV field is none: the quotes before it are counted. A
+split of a source that computes its rows is one piece.
 
 >>> import tempfile
 >>> path = Path(tempfile.mkdtemp()) / "a.csv"
@@ -25,7 +26,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
-from sqlwin.runtime.files import listing
+from sqlwin.runtime.sources import FileSource, Source
 from sqlwin.spark.folder import Folder
 
 _BLOCK = 1 << 20
@@ -51,9 +52,8 @@ class Listing:
 
     folder: Folder
     number: int
-    path: str
+    source: Source
     base: Path
-    format: str
     piece: int
     pieces: list[Piece] = field(default_factory=list)
 
@@ -66,11 +66,17 @@ class Listing:
         if not self.pieces:
             self.restore()
         known = {piece.path for piece in self.pieces}
-        fresh = [path for path in listing(self.path, self.base) if path not in known]
-        for path in fresh:
-            self.pieces += pieces(path, self.format, self.piece)
+        fresh = [split for split in self.source.splits(self.base) if split not in known]
+        for split in fresh:
+            self.pieces += self._pieces(split)
         if fresh:
             self.folder.write(self._name, json.dumps([astuple(piece) for piece in self.pieces]))
+
+    def _pieces(self, split: str) -> list[Piece]:
+        if isinstance(self.source, FileSource):
+            return pieces(split, self.source.format, self.piece)
+        weight = self.source.weight(split)
+        return [Piece(split, 0, weight, weight)]
 
     @property
     def _name(self) -> str:

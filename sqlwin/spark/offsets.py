@@ -25,10 +25,10 @@ class Offset:
     """batch: number of the batch that ends here. now: its clock, microseconds.
 
     files: pieces of each stream read so far, by number of the stream. step: of a
-    feed. watermarks: before this batch, by number of the query. ends: how often
-    input has ended. unread: something was read since it last ended. Numbers are
-    texts where they are keys, as JSON has them. cut: see `Program.cut`; "" where the
-    checkpoint has a manifest, which tells.
+    feed. watermarks: before this batch, by number of the input, see `number_of` of
+    `progress`. ends: how often input has ended. unread: something was read since it
+    last ended. Numbers are texts where they are keys, as JSON has them. cut: see
+    `Program.cut`; "" where the checkpoint has a manifest, which tells.
     """
 
     batch: int = 0

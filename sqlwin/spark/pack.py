@@ -12,46 +12,55 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.plan.nodes import column_of
 from sqlwin.runtime.files import decoded
-from sqlwin.runtime.front import Front, Taken
-from sqlwin.runtime.lower import Lowered
-from sqlwin.schema import PART, SEQ, Column
-from sqlwin.spark.buckets import cut, hashes
+from sqlwin.runtime.rejects import once
+from sqlwin.schema import PART, SEQ
+from sqlwin.spark.buckets import hashes
+from sqlwin.spark.onward import addressed, keys
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.read import Packer
-from sqlwin.spark.tags import RAW
-from sqlwin.spark.wire import Mark, Packed, encode
+from sqlwin.spark.wire import Mark, Packed
 
 Batches = Iterable[pa.RecordBatch]
 CONTENT_BITS = 31
 
 
-def packer(program: str) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """What mapInArrow runs over the DataFrame that the program's one query reads."""
+def packer(program: str, stream: str) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """What mapInArrow runs over the DataFrame of a stream that the program's one query reads."""
 
     def pack(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for row in packed(load(program), batches, time.time_ns() // 1_000):
+        for row in packed(load(program), batches, time.time_ns() // 1_000, stream):
             yield row.to_batch()
 
     return pack
 
 
-def packed(program: Program, batches: Batches, now: int) -> Iterator[Packed]:
-    """A task's rows, then what it saw, for every bucket."""
+def packed(
+    program: Program, batches: Batches, now: int, stream: str | None = None
+) -> Iterator[Packed]:
+    """A task's rows, then what it saw, for every bucket. stream: None is the first of FROM."""
+    name = next(iter(program.chains[0].streams)) if stream is None else stream
     seen = Seen()
     for at, batch in enumerate(batches):
         frame = pl.from_arrow(pa.Table.from_batches([batch]))
         assert isinstance(frame, pl.DataFrame)
-        yield from _packed(program, frame, at, seen)
-    marks = {} if seen.ts is None else {0: seen.ts}
-    yield from Packer(program, 0).mark(Mark(now, marks=marks, read=seen.rows))
+        yield from _packed(program, name, frame, at, seen)
+    marks = {} if seen.ts is None else {name: {0: seen.ts}}
+    for at, stage in enumerate(_readers(program, name)):
+        read = 0 if at else seen.rows
+        mark = Mark(now, marks=marks, read=read, heard=seen.rows > 0)
+        yield from Packer(program, stage).mark(mark)
+
+
+def _readers(program: Program, stream: str) -> list[int]:
+    """The stages that read a stream."""
+    return [at for at, stage in enumerate(program.lowered) if stream in stage.streams]
 
 
 @dataclass
@@ -62,34 +71,21 @@ class Seen:
     ts: int | None = None
 
 
-def _packed(program: Program, frame: pl.DataFrame, at: int, seen: Seen) -> Iterator[Packed]:
-    lowered, labels = program.lowered[0], program.labels[0]
-    came = decoded(frame, 0, lowered.stream, None)
-    taken = _keys(lowered, came.rows)
+def _packed(
+    program: Program, stream: str, frame: pl.DataFrame, at: int, seen: Seen
+) -> Iterator[Packed]:
+    came = decoded(frame, 0, program.chains[0].streams[stream], None)
+    whole, told = _placed(came.rows), []
+    for stage in _readers(program, stream):
+        for number in program.lowered[stage].readers(stream):
+            taken = keys(program.lowered[stage], number, came.rows)
+            known = [] if seen.ts is None else [seen.ts]
+            seen.ts = max([*taken.marks.values(), *known], default=None)
+            told.append(taken.errors)
+            yield from addressed(program, stage, number, whole, taken.rows, at)
     seen.rows += len(frame)
-    seen.ts = max([*taken.marks.values(), *([] if seen.ts is None else [seen.ts])], default=None)
-    for errors in (came.errors, taken.errors):
+    for errors in (came.errors, once(told)):
         yield from Packer(program, 0).errors(at, errors)
-    whole = _placed(came.rows)
-    for bucket, keys in cut(taken.rows, lowered.keys, len(labels)):
-        for payload in encode(whole[keys[PART].to_numpy()]):
-            yield Packed(0, labels[bucket], RAW, at, payload)
-
-
-def _keys(query: Lowered, rows: pl.DataFrame) -> Taken:
-    """The keys of the rows that WHERE lets pass; `__part` is the row's number here."""
-    types = dict(query.columns)
-    keys = tuple((key, types[key]) for key in query.keys)
-    one = query.stream.schema[0]
-    bare = replace(
-        query,
-        columns=keys or ((one.name, column_of(Column(one.name, one.type))),),
-        operator=None,
-        retain=None,
-        admission=None,
-    )
-    numbered = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(PART))
-    return Front(bare).take(numbered, None)
 
 
 def _placed(rows: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,8 @@
-"""What one Spark query runs: the queries of a script, and how each is cut into buckets.
+"""What one Spark query runs: the stages of a script's queries, each cut into buckets.
+
+A stage has a number as a query has one: first come the queries, each for the stage that
+gives its results, then all stages below them. A stage of level n reads what those of
+lower levels say, and each level is one stateful operator of Spark.
 
 A program travels to the workers as text. Workers are kept between batches, so
 each lowers a program once.
@@ -13,7 +17,7 @@ import json
 import pickle
 import uuid
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from pyspark import cloudpickle
@@ -22,8 +26,9 @@ from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Stream
 from sqlwin.plan.wording import Wording
+from sqlwin.runtime.chain import Chain, Feed, chain, fronts_of
 from sqlwin.runtime.front import Front
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import Lowered
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
 
@@ -36,7 +41,8 @@ class Program:
     """partitions: of Spark's shuffle. buckets: for each query with keys; others have one.
 
     counted: queries whose results nobody reads; they are only counted. run: unlike that of
-    any other start.
+    any other start. given: static tables that are no files of the script's, name and rows as
+    Arrow; they come with the first tick.
     """
 
     queries: tuple[Query, ...]
@@ -44,25 +50,67 @@ class Program:
     buckets: int
     counted: frozenset[int] = frozenset()
     run: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False)
+    given: tuple[tuple[str, bytes], ...] = ()
+
+    @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        return tuple(chain(query) for query in self.queries)
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """Of each stage: number of its query, place in that one's chain."""
+        tops = [(query, len(each.stages) - 1) for query, each in enumerate(self.chains)]
+        return (*tops, *((query, at) for query, last in tops for at in range(last)))
 
     @cached_property
     def lowered(self) -> tuple[Lowered, ...]:
-        return tuple(lower(query) for query in self.queries)
+        """The stages."""
+        return tuple(self.chains[query].stages[at] for query, at in self.places)
+
+    @cached_property
+    def feeds(self) -> tuple[tuple[Feed, ...], ...]:
+        """Of each stage; `to` is the number of a stage here."""
+        number = {place: stage for stage, place in enumerate(self.places)}
+        return tuple(
+            tuple(replace(f, to=number[query, f.to]) for f in self.chains[query].feeds[at])
+            for query, at in self.places
+        )
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """Of each stage: 0 for those that read nothing but declared streams."""
+        known = [0] * len(self.lowered)
+        for stage in sorted(range(len(known)), key=lambda stage: self.places[stage][1]):
+            for feed in self.feeds[stage]:
+                known[feed.to] = max(known[feed.to], known[stage] + 1)
+        return tuple(known)
+
+    def stages(self, query: int) -> list[int]:
+        """Numbers of a query's stages, its own first."""
+        return [stage for stage, (of, _) in enumerate(self.places) if of == query]
 
     @cached_property
     def streams(self) -> tuple[Stream, ...]:
         """Those that are read, in the order of the queries: their numbers in a checkpoint."""
-        return tuple(dict.fromkeys(query.stream for query in self.lowered))
+        read = (stream for each in self.chains for stream in each.streams.values())
+        return tuple(dict.fromkeys(read))
 
     @cached_property
-    def fronts(self) -> tuple[Front, ...]:
-        return tuple(Front(query) for query in self.lowered)
+    def tables(self) -> frozenset[int]:
+        """Numbers of the static ones among `streams`."""
+        static = {each.streams[name] for each in self.chains for name in each.tables}
+        return frozenset(at for at, stream in enumerate(self.streams) if stream in static)
+
+    @cached_property
+    def fronts(self) -> tuple[tuple[Front, ...], ...]:
+        """Of each stage's inputs."""
+        return tuple(fronts_of(stage) for stage in self.lowered)
 
     @cached_property
     def labels(self) -> tuple[tuple[int, ...], ...]:
-        """For each query the labels of its buckets."""
+        """For each stage the labels of its buckets."""
         return tuple(
-            labels(number, self.buckets if query.keys else 1, self.partitions)
+            labels(number, self.buckets if query.inputs[0].keys else 1, self.partitions)
             for number, query in enumerate(self.lowered)
         )
 
@@ -85,7 +133,7 @@ class Program:
 
     def dump(self) -> str:
         """As text, for the options of a data source."""
-        bare = (self.queries, self.partitions, self.buckets, self.counted, self.run)
+        bare = (self.queries, self.partitions, self.buckets, self.counted, self.run, self.given)
         pickled: bytes = cloudpickle.dumps(bare)  # type: ignore[no-untyped-call]
         return base64.b64encode(zlib.compress(pickled)).decode()
 
@@ -124,4 +172,4 @@ def _as_kept(program: Program, folder: Folder) -> Program:
             f"the checkpoint {folder.path} belongs to another script; "
             "give this one a checkpoint of its own, or run the script that made it"
         )
-    return Program(program.queries, manifest["partitions"], manifest["buckets"], program.counted)
+    return replace(program, partitions=manifest["partitions"], buckets=manifest["buckets"])

@@ -19,9 +19,18 @@ from dataclasses import dataclass, field
 from sqlwin.spark.folder import Folder
 
 
+def number_of(query: int, at: int) -> int:
+    """The number of an input; that of a query's first input is the number of the query.
+
+    >>> number_of(3, 0), number_of(3, 1)
+    (3, 65539)
+    """
+    return query + (at << 16)
+
+
 @dataclass(frozen=True)
 class After:
-    """watermarks: by number of the query. deadline: the first tick any bucket waits for."""
+    """watermarks: by number of the input. deadline: the first tick any bucket waits for."""
 
     watermarks: dict[int, int] = field(default_factory=dict)
     deadline: int | None = None

@@ -13,14 +13,25 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded, read
-from sqlwin.runtime.rejects import under
+from sqlwin.plan.nodes import Stream
+from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded
+from sqlwin.runtime.fronts import Brought, brought
+from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.rejects import once, under
+from sqlwin.runtime.sources import source_of
+from sqlwin.runtime.watermarks import each_merged
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.listing import Piece, opened
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.tags import ERRORS, MARK, ROWS
-from sqlwin.spark.wire import CAP, Mark, Packed, encode
+from sqlwin.spark.progress import number_of
+from sqlwin.spark.tags import ERRORS, MARK, ROWS, of_input
+from sqlwin.spark.wire import CAP, Mark, Packed, decode, encode
+
+Place = tuple[int, int]
+"""Number of the input, bucket."""
+Marks = dict[str, Mapping[int, int]]
+"""By stream and partition, the greatest event time."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +59,12 @@ class StepReading:
 
 @dataclass(frozen=True)
 class Ticking:
-    """The clock alone."""
+    """The clock alone; first: and, before any row of a stream, the tables that were given."""
 
     program: str
     now: int
     end: bool
+    first: bool = False
 
 
 def packed(reading: Reading | StepReading | Ticking) -> Iterator[Packed]:
@@ -66,24 +78,32 @@ def packed(reading: Reading | StepReading | Ticking) -> Iterator[Packed]:
 
 @dataclass
 class Packer:
-    """Prepared rows of one query, by bucket, until there are enough for a payload."""
+    """Prepared rows of one query, by input and bucket, until there are enough for a payload."""
 
     program: Program
     query: int
-    held: dict[int, list[tuple[int, pl.DataFrame]]] = field(default_factory=dict)
-    bytes: dict[int, int] = field(default_factory=dict)
+    held: dict[Place, list[tuple[int, pl.DataFrame]]] = field(default_factory=dict)
+    bytes: dict[Place, int] = field(default_factory=dict)
 
-    def add(self, at: int, rows: pl.DataFrame) -> Iterator[Packed]:
-        lowered, labels = self.program.lowered[self.query], self.program.labels[self.query]
-        for bucket, part in cut(rows, lowered.keys, len(labels)):
-            self.held.setdefault(bucket, []).append((at, part))
-            self.bytes[bucket] = self.bytes.get(bucket, 0) + int(part.estimated_size())
-            if self.bytes[bucket] >= CAP:
-                yield from self._flushed(bucket)
+    def add(self, at: int, rows: pl.DataFrame, number: int = 0) -> Iterator[Packed]:
+        """Rows from position `at` on, of the input with that number."""
+        read, labels = self.lowered.inputs[number], self.program.labels[self.query]
+        for bucket, part in cut(rows, read.keys, len(labels)):
+            place = (number, bucket)
+            self.held.setdefault(place, []).append((at, part))
+            self.bytes[place] = self.bytes.get(place, 0) + int(part.estimated_size())
+            if self.bytes[place] >= CAP:
+                yield from self._flushed(place)
+
+    def bring(self, at: int, came: Brought) -> Iterator[Packed]:
+        """What the fronts made of rows from position `at` on."""
+        for number, frames in came.rows.items():
+            for rows in frames:
+                yield from self.add(at, rows, number)
 
     def flush(self) -> Iterator[Packed]:
-        for bucket in list(self.held):
-            yield from self._flushed(bucket)
+        for place in list(self.held):
+            yield from self._flushed(place)
 
     def errors(self, at: int, errors: pl.DataFrame) -> Iterator[Packed]:
         label = self.program.labels[self.query][0]
@@ -95,73 +115,95 @@ class Packer:
         for label in self.program.labels[self.query]:
             yield Packed(self.query, label, MARK, 0, mark.dump())
 
-    def _flushed(self, bucket: int) -> Iterator[Packed]:
-        parts = self.held.pop(bucket)
-        self.bytes.pop(bucket)
+    @property
+    def lowered(self) -> Lowered:
+        return self.program.lowered[self.query]
+
+    def _flushed(self, place: Place) -> Iterator[Packed]:
+        parts = self.held.pop(place)
+        self.bytes.pop(place)
+        number, bucket = place
         label = self.program.labels[self.query][bucket]
         at = parts[0][0]
         for payload in encode(pl.concat([part for _, part in parts])):
-            yield Packed(self.query, label, ROWS, at, payload)
+            yield Packed(self.query, label, of_input(ROWS, number), at, payload)
             at += 1
 
 
 def _files(reading: Reading, program: Program) -> Iterator[Packed]:
-    packers = [Packer(program, number) for number in range(len(program.queries))]
-    marks: dict[int, dict[int, int]] = {number: {} for number in range(len(packers))}
-    counts = dict.fromkeys(marks, 0)
+    packers = [Packer(program, number) for number in range(len(program.lowered))]
+    marks: dict[int, Marks] = {number: {} for number in range(len(packers))}
+    counts, heard = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
         header = dict(stream.options).get("header", "true").lower() == "true"
         with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
-            came = read(path, number, stream)
+            came = source_of(stream).read(path, number)
         at = number * ROWS_IN_A_FILE
-        for query, lowered in enumerate(program.lowered):
-            if lowered.stream != stream:
-                continue
-            packer = packers[query]
-            watermark = _hint(reading.watermarks, query)
-            taken = program.fronts[query].take(came.rows, watermark)
-            yield from packer.add(at, taken.rows)
-            yield from packer.errors(at, under(came.errors, watermark))
-            yield from packer.errors(at, taken.errors)
-            marks[query] = merged(marks[query], taken.marks)
-            counts[query] += len(came.rows) + len(came.errors)
-    for query, packer in enumerate(packers):
+        for query in range(len(program.queries)):
+            told: list[pl.DataFrame] = []
+            for stage in readers(program, query, stream):
+                packer = packers[stage]
+                watermark = _hint(reading.watermarks, packer, stream.name)
+                taken = brought(program.fronts[stage], stream.name, came.rows, watermark)
+                yield from packer.bring(at, taken)
+                marks[stage] = each_merged(marks[stage], taken.marks)
+                counts[stage] += 0 if told else len(came.rows) + len(came.errors)
+                heard[stage] |= len(came.rows) + len(came.errors) > 0
+                told += [under(came.errors, watermark), taken.errors]
+            yield from packers[query].errors(at, once(told))
+    for stage, packer in enumerate(packers):
         yield from packer.flush()
-        if reading.control or counts[query]:
+        if reading.control or heard[stage]:
             end = reading.end and reading.control
-            seen = Mark(reading.now, end, marks[query], read=counts[query])
+            seen = Mark(reading.now, end, marks[stage], read=counts[stage], heard=heard[stage])
             yield from packer.mark(seen)
+
+
+def readers(program: Program, query: int, stream: Stream) -> list[int]:
+    """The stages of a query that read a stream."""
+    known = program.stages(query)
+    return [at for at in known if program.lowered[at].streams.get(stream.name) == stream]
 
 
 def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
     for query, step in Feed(reading.feed).step(reading.step, reading.only).items():
-        packer = Packer(program, query)
-        marks: dict[int, int] = {}
-        if step.rows is not None:
-            watermark = _hint(reading.watermarks, query)
-            came = decoded(step.rows, step.first, program.lowered[query].stream, watermark)
-            taken = program.fronts[query].take(came.rows, watermark)
-            marks = taken.marks
-            yield from packer.add(0, taken.rows)
-            yield from packer.flush()
-            yield from packer.errors(0, came.errors)
-            yield from packer.errors(0, taken.errors)
-        read_ = 0 if step.rows is None else len(step.rows)
-        yield from packer.mark(Mark(step.now, step.end, marks, step.watermark, read_))
+        streams = program.chains[query].streams
+        stream = streams[next(iter(streams)) if step.stream is None else step.stream]
+        told: list[pl.DataFrame] = []
+        for stage in program.stages(query):
+            packer = Packer(program, stage)
+            marks: Marks = {}
+            reads = stream.name in packer.lowered.streams
+            if reads and step.rows is not None:
+                watermark = _hint(reading.watermarks, packer, stream.name)
+                came = decoded(step.rows, step.first, stream, watermark)
+                taken = brought(program.fronts[stage], stream.name, came.rows, watermark)
+                marks |= taken.marks
+                yield from packer.bring(0, taken)
+                yield from packer.flush()
+                told += [came.errors, taken.errors]
+            rows = len(step.rows) if reads and step.rows is not None else 0
+            raised = {stream.name: step.watermark} if reads and step.watermark is not None else {}
+            yield from packer.mark(Mark(step.now, step.end, marks, raised, rows, rows > 0))
+        yield from Packer(program, query).errors(0, once(told))
 
 
 def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
-    for query in range(len(program.queries)):
-        yield from Packer(program, query).mark(Mark(reading.now, reading.end))
+    for stage, lowered in enumerate(program.lowered):
+        packer = Packer(program, stage)
+        known = [each for each in program.given if each[0] in lowered.streams]
+        for name, payload in known if reading.first else ():
+            came = decoded(decode(payload), 0, lowered.streams[name], None)
+            taken = brought(program.fronts[stage], name, came.rows, START)
+            yield from packer.bring(0, taken)
+            yield from packer.errors(0, came.errors)
+            yield from packer.errors(0, taken.errors)
+        yield from packer.flush()
+        yield from packer.mark(Mark(reading.now, reading.end))
 
 
-def _hint(watermarks: Mapping[int, int], query: int) -> int:
-    """The watermark before the batch; a query that has none yet has seen nothing."""
-    return watermarks.get(query, START)
-
-
-def merged(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
-    """The greatest event time of each partition."""
-    both = one.keys() | other.keys()
-    return {part: max(x[part] for x in (one, other) if part in x) for part in both}
+def _hint(watermarks: Mapping[int, int], packer: Packer, stream: str) -> int:
+    """A stream's watermark before the batch; a query that has none yet has seen nothing."""
+    first = packer.lowered.readers(stream)[0]
+    return watermarks.get(number_of(packer.query, first), START)

@@ -21,6 +21,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
+from sqlwin.errors import RunError
+from sqlwin.runtime.sources import source_of
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing, Piece
@@ -80,7 +82,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return [Part(reading) for reading in self._readings(first, last)]
         ended = last.ended_since(first)
         if self.settings.input == "tick":
-            return [Part(Ticking(self.settings.program, last.now, ended))]
+            return [Part(Ticking(self.settings.program, last.now, ended, first.batch == 0))]
         return [Part(reading) for reading in self._step_readings(last)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -125,14 +127,22 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The pieces read after the next batch, None where there is no new one; any left?"""
         share = self.settings.batch_bytes // max(1, len(self.listings))
         reached = {
-            str(listing.number): _enough(
-                listing.pieces, at.files.get(str(listing.number), 0), share
-            )
+            str(listing.number): self._reached(listing, at.files.get(str(listing.number)), share)
             for listing in self.listings
         }
-        rest = any(reached[str(each.number)] < len(each.pieces) for each in self.listings)
+        streams = [each for each in self.listings if each.number not in self.program.tables]
+        rest = any(reached[str(each.number)] < len(each.pieces) for each in streams)
         moved = any(count > at.files.get(number, 0) for number, count in reached.items())
         return (reached if moved else None), rest
+
+    def _reached(self, listing: Listing, known: int | None, share: int) -> int:
+        """Of a static table all pieces there are at first, and never more."""
+        if listing.number not in self.program.tables:
+            return _enough(listing.pieces, known or 0, share)
+        if known is None and not listing.pieces:
+            name = self.program.streams[listing.number].name
+            raise RunError(f"no file of the static table {name} is there")
+        return len(listing.pieces) if known is None else known
 
     def _discover(self) -> None:
         if self.settings.input == "feed":
@@ -152,10 +162,8 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return []
         opened = []
         for number, stream in enumerate(self.program.streams):
-            options = dict(stream.options)
-            path, format_ = options["path"], options.get("format", "json")
             base, piece = Path(self.settings.base), self.settings.piece_bytes
-            opened.append(Listing(self.folder, number, path, base, format_, piece))
+            opened.append(Listing(self.folder, number, source_of(stream), base, piece))
         return opened
 
     # What each task of a batch reads.

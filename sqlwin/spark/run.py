@@ -1,6 +1,8 @@
 """Running a script on Spark: one streaming query for all its streams and queries.
 
-    source ─ groupBy(query, bucket) ─ transformWithState ─ foreachBatch ─ sinks
+    source ─ [ groupBy(query, bucket) ─ transformWithState ] … ─ foreachBatch ─ sinks
+
+with one stateful operator for each level of the queries' chains, see `program`.
 
 A batch's results are written under its number, then its watermarks are left for
 the next batch, then Spark commits it. A crash in between runs the batch again,
@@ -34,10 +36,10 @@ from sqlwin.runtime.sources import check_sources
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.program import Program, settled
-from sqlwin.spark.progress import After, after, leave
+from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.session import local_session
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
-from sqlwin.spark.tags import ERRORS, MARK, OUT, RESULTS
+from sqlwin.spark.tags import COLUMNS, DONE, ERRORS, RESULTS
 from sqlwin.spark.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
@@ -56,6 +58,15 @@ class Came:
     @property
     def emitted(self) -> int:
         return sum(done.emitted for done in self.done)
+
+    @property
+    def read(self) -> int:
+        """Each bucket of a stage tells of all its rows."""
+        return sum({done.stage: done.read for done in self.done}.values())
+
+    @property
+    def watermarks(self) -> dict[str, int]:
+        return {name: at for done in self.done for name, at in done.watermarks.items()}
 
 
 OnCame = Callable[[int, dict[int, Came]], None]
@@ -144,9 +155,12 @@ def sourced(spark: SparkSession, settings: Settings) -> DataFrame:
 
 
 def bucketed(packed: DataFrame, program: Program) -> DataFrame:
-    return packed.groupBy("query", "bucket").transformWithStateInPandas(
-        BucketProcessor(program.dump()), OUT, "append", "none"
-    )
+    text = program.dump()
+    for level in range(max(program.levels) + 1):
+        processor = BucketProcessor(text, level)
+        grouped = packed.groupBy("query", "bucket")
+        packed = grouped.transformWithStateInPandas(processor, COLUMNS, "append", "none")
+    return packed
 
 
 def finished(query: StreamingQuery) -> None:
@@ -195,15 +209,10 @@ class Delivery:
         errors = pl.concat([no_rejects(), *(what.errors for what in came.values())])
         told = Batch(
             batch,
-            sum(what.done[0].read for what in came.values() if what.done),
+            sum(what.read for what in came.values()),
             sum(what.emitted for what in came.values()),
             len(errors),
-            {
-                name: at
-                for what in came.values()
-                for d in what.done
-                for name, at in d.watermarks.items()
-            },
+            {name: at for what in came.values() for name, at in what.watermarks.items()},
         )
         self.summary.add(told, errors)
         self.summary.replayed += sum(d.replayed for what in came.values() for d in what.done)
@@ -222,17 +231,19 @@ def delivered(
         came = collected(program, frame)
         on_came(number + 1, came)
         if folder is not None:
-            done = [(query, each) for query, what in came.items() for each in what.done]
-            leave(folder, number + 1, _left(after(folder, number), done))
+            done = [each for what in came.values() for each in what.done]
+            leave(folder, number + 1, _left(program, after(folder, number), done))
 
     return deliver
 
 
-def _left(before: After, done: Iterable[tuple[int, Done]]) -> After:
+def _left(program: Program, before: After, done: Iterable[Done]) -> After:
     """Watermarks after a batch; a query it did not touch keeps its own."""
     watermarks, deadlines = dict(before.watermarks), []
-    for query, each in done:
-        watermarks[query] = max(each.watermarks.values())
+    for each in done:
+        for stream, watermark in each.watermarks.items():
+            first = program.lowered[each.stage].readers(stream)[0]
+            watermarks[number_of(each.stage, first)] = watermark
         deadlines += [each.deadline] if each.deadline is not None else []
     return After(watermarks, min(deadlines, default=None))
 
@@ -249,7 +260,7 @@ def collected(program: Program, frame: DataFrame) -> dict[int, Came]:
         came[query] = Came(
             pl.concat([empty, *results]),
             pl.concat([no_rejects(), *errors]),
-            [Done.load(row.payload) for row in mine if row.kind == MARK],
+            [Done.load(row.payload) for row in mine if row.kind == DONE],
         )
     return came
 

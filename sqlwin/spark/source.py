@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from sqlwin.spark.tags import IN
+from sqlwin.spark.tags import COLUMNS
 
 FORMAT = "sqlwin"
 BATCH_BYTES = 256 << 20
@@ -66,7 +66,7 @@ class ScriptSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        return IN
+        return COLUMNS
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         from sqlwin.spark.reader import ScriptReader

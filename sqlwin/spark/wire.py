@@ -2,7 +2,7 @@
 
 | column  | what it is |
 |---------|------------|
-| query   | number of the query in the script |
+| query   | number of the query in the script, or of a lower stage, see `program` |
 | bucket  | label of the bucket, see `buckets` |
 | kind    | what the payload is |
 | at      | first position in the payload; a bucket takes payloads in this order |
@@ -10,7 +10,9 @@
 
 Into a bucket go `rows` (prepared by the front), `raw` (declared columns, for a
 front that has to know the watermark), `errors` and `mark` (what one task saw,
-the clock and end of input). Out of it come `results`, `errors` and one `mark`.
+the clock and end of input). Rows of a query's second input are `rows1` or `raw1`, see
+`tags`. Out of a bucket come `results`, `errors` and one `done`; out of one of a lower stage
+`raw` and `mark` for the stages above, in place of results.
 
 >>> frame = pl.DataFrame({"x": [1, 2, 3]})
 >>> [len(decode(payload)) for payload in encode(frame, cap=20)]
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
 import polars as pl
@@ -55,16 +57,19 @@ class Packed:
 
 @dataclass(frozen=True)
 class Mark:
-    """What one task of a batch saw. marks: partition to greatest event time. read: rows.
+    """What one task of a batch saw. heard: whether rows came.
 
-    watermark: raise the stream's watermark to this. All times in microseconds.
+    read: those counted here; what two stages of a query read, one of them counts.
+    marks: stream to partition to greatest event time, of a derived stream to the watermark
+    of what gives it. watermark: raise those of streams to this. All times in microseconds.
     """
 
     now: int
     end: bool = False
-    marks: dict[int, int] = field(default_factory=dict)
-    watermark: int | None = None
+    marks: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    watermark: Mapping[str, int] = field(default_factory=dict)
     read: int = 0
+    heard: bool = False
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -72,14 +77,18 @@ class Mark:
     @staticmethod
     def load(data: bytes) -> Mark:
         found = json.loads(data)
-        return Mark(**{**found, "marks": {int(p): ts for p, ts in found["marks"].items()}})
+        marks = {
+            stream: {int(part): ts for part, ts in parts.items()}
+            for stream, parts in found["marks"].items()
+        }
+        return Mark(**{**found, "marks": marks})
 
 
 @dataclass(frozen=True)
 class Done:
     """What a bucket tells of a batch. deadline: when it next wants a tick.
 
-    replayed: messages it had taken in before.
+    replayed: messages it had taken in before. stage: see `Program.lowered`.
     """
 
     watermarks: dict[str, int]
@@ -87,6 +96,7 @@ class Done:
     read: int
     emitted: int
     replayed: int = 0
+    stage: int = 0
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()

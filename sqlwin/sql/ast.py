@@ -137,12 +137,49 @@ class Call:
 
 @dataclass(frozen=True)
 class From:
-    """One relation, maybe with a window; join: where it is joined to another."""
+    """One relation, maybe with a window, and what it is joined to, in order.
 
-    source: Name | Call | Select
+    as_of: the time of FOR SYSTEM_TIME AS OF, which only what is joined can have.
+    """
+
+    source: Name | Call | Select | Union
     window: Spec | KsqlWindow | None = None
     alias: Name | None = None
-    join: Span | None = None
+    as_of: Name | None = None
+    joins: tuple[Join, ...] = ()
+
+
+@dataclass(frozen=True)
+class Union:
+    """`… UNION ALL …`: the rows of all, one after another."""
+
+    parts: tuple[Select, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Within:
+    """ksqlDB's `WITHIN (before, after) GRACE PERIOD grace`, seen from the left row."""
+
+    before: Duration
+    after: Duration
+    span: Span
+    grace: Duration | None = None
+
+
+@dataclass(frozen=True)
+class Join:
+    """word: all before the right input, such as LEFT ASOF JOIN, in capitals; or a comma.
+
+    match: the condition of MATCH_CONDITION.
+    """
+
+    word: Name
+    right: From
+    on: Run | None = None
+    using: tuple[Name, ...] = ()
+    match: Run | None = None
+    within: Within | None = None
 
 
 @dataclass(frozen=True)
@@ -188,6 +225,8 @@ class Policies:
 
 @dataclass(frozen=True)
 class Select:
+    """large: what the hint JOIN_WINDOW says."""
+
     items: tuple[Run, ...]
     relation: From
     span: Span
@@ -200,6 +239,7 @@ class Select:
     refused: tuple[Name, ...] = ()
     ctes: tuple[tuple[Name, Select], ...] = ()
     ttl: tuple[tuple[Name, int], ...] = ()
+    large: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlwin.errors import QueryError
 from sqlwin.functions import PythonAggregate
-from sqlwin.plan.facts import functions_of, window_policy
+from sqlwin.plan.facts import changing, functions_of, window_policy
 from sqlwin.plan.nodes import (
     Describe,
     Node,
@@ -22,13 +22,19 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.settings import SETTINGS
+from sqlwin.plan.sinks import why_changing
+from sqlwin.plan.stages import staged
 from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
+from sqlwin.sql.bounds import OpenTop
+from sqlwin.sql.derived import derived
+from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
+from sqlwin.sql.reading import read_often
 from sqlwin.sql.registered import checked
 from sqlwin.sql.select import bind_select
-from sqlwin.sql.sources import Known
+from sqlwin.sql.sources import Known, View
 from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import PREFIX, options, with_ttl
 from sqlwin.sql.widening import widens
@@ -63,7 +69,6 @@ def script(
 class Binding:
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
-    ttl: dict[str, Any] = field(default_factory=dict)
     answers: list[Statement] = field(default_factory=list)
     functions: tuple[PythonAggregate, ...] = ()
 
@@ -85,13 +90,16 @@ class Binding:
         return key
 
     def query(self, statement: ast.Select | ast.Insert) -> Query:
+        self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
             relation = bind_select(statement, self.known)
-            plan = with_ttl(optimize(relation.plan()), relation.ttl, self.ttl)
+            plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
+            plan = staged(plan)
             return Query(plan, errors=self.errors(plan), functions=self.used(plan))
         sink, relation = self.sink(statement.sink), bind_select(statement.select, self.known)
         plan = optimize(into(sink, relation.plan(), statement))
-        plan = with_ttl(plan, relation.ttl, self.ttl)
+        plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
+        _refuse_changes(sink, plan, statement)
         return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
@@ -115,15 +123,18 @@ class Binding:
 def _stream(binding: Binding, statement: ast.CreateStream) -> None:
     key = binding.fresh(statement.name)
     made = declare.stream(statement)
-    if made is None:
-        binding.known.tables[key] = statement.name.text
+    if declare.is_static(statement):
+        binding.known.tables[key] = made
     else:
         binding.known.streams[key] = made
 
 
 def _view(binding: Binding, statement: ast.CreateView) -> None:
     key = binding.fresh(statement.name)
-    binding.known.views[key] = bind_select(statement.select, binding.known)
+    binding.known.shared = read_often(statement, binding.known)
+    view = View(statement.select, binding.known.inner(), bind_select)
+    view.relation(binding.known)
+    binding.known.views[key] = view
 
 
 def _sink(binding: Binding, statement: ast.CreateSink) -> None:
@@ -144,8 +155,15 @@ def _describe(binding: Binding, statement: ast.DescribeOf) -> None:
     if sink is not None:
         binding.answers.append(Describe(sink.name, sink.columns or ()))
         return
+    table = binding.known.tables.get(key)
+    if table is not None:
+        binding.answers.append(Describe(statement.name.text, table.schema, table))
+        return
     relation = binding.known.relation(statement.name)
     stream = binding.known.streams.get(key)
+    if stream is None and not isinstance(relation.base, OpenTop):
+        made = derived(relation, binding.known).stream
+        stream = made if made is not None and made.of else None
     binding.answers.append(Describe(statement.name.text, relation.schema(), stream))
 
 
@@ -156,7 +174,10 @@ def _show(binding: Binding, statement: ast.ShowAll) -> None:
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
     if name.startswith(PREFIX):
-        binding.ttl |= options({name: value}, statement.span)
+        binding.known.ttl |= options({name: value}, statement.span)
+        return
+    if name == JOIN_WINDOW:
+        binding.known.large = sized(value, statement.span, name)
         return
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
@@ -164,6 +185,14 @@ def _set(binding: Binding, statement: ast.Set) -> None:
     if not value.isdigit() or int(value) == 0:
         raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")
     binding.settings[name] = value
+
+
+def _refuse_changes(sink: Sink, plan: Node, statement: ast.Insert) -> None:
+    """A sink that appends cannot take back what a later row changes."""
+    if sink.changelog == "append" and changing(plan):
+        message = f"{sink.name} appends, and results of this query change: {why_changing(plan)}"
+        legal = "changelog = 'upsert' or 'retract'; EMIT FINAL, which sends full windows once"
+        raise QueryError(message, statement.sink.span, legal=legal)
 
 
 TAKES: dict[type, Callable[[Binding, Any], None]] = {

@@ -54,7 +54,7 @@ class OpenTop:
 
 def bounded(predicate: Expr, rank: str) -> tuple[int, Expr | None] | None:
     """The greatest rank that passes, and what of the filter that does not say already."""
-    parts = [(part, _interval(part, rank)) for part in _conjuncts(predicate)]
+    parts = [(part, _interval(part, rank)) for part in conjuncts(predicate)]
     ends = [interval[1] for _, interval in parts if interval and interval[1] is not None]
     if not ends:
         return None
@@ -63,12 +63,13 @@ def bounded(predicate: Expr, rank: str) -> tuple[int, Expr | None] | None:
     return limit, exp.and_(*rest) if rest else None
 
 
-def _conjuncts(tree: Expr) -> Iterator[Expr]:
+def conjuncts(tree: Expr) -> Iterator[Expr]:
+    """What must all be true, in the order of the text."""
     if isinstance(tree, exp.Paren):
-        yield from _conjuncts(tree.this)
+        yield from conjuncts(tree.this)
     elif isinstance(tree, exp.And):
-        yield from _conjuncts(tree.left)
-        yield from _conjuncts(tree.right)
+        yield from conjuncts(tree.left)
+        yield from conjuncts(tree.right)
     else:
         yield tree
 

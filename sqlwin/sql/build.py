@@ -1,7 +1,8 @@
 """From the grammar's tree to the AST: names unquoted, durations counted, places kept.
 
 Each method is named after its rule in `grammar/sqlwin.lark` and gets what the
-rules below it made. Windows are in `build_windows`, policies in `build_policies`.
+rules below it made. What FROM reads is in `build_relations`, windows are in
+`build_windows`, policies in `build_policies`.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from lark.visitors import v_args
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, text
 from sqlwin.sql.build_policies import PolicyRules
+from sqlwin.sql.build_relations import RelationRules
 from sqlwin.sql.build_windows import WindowRules
 from sqlwin.sql.clauses import Clause, in_order, policies
 from sqlwin.sql.cql import inserted
+from sqlwin.sql.hints import calls, large
 from sqlwin.sql.leaves import Children, meta_span, named, word
 from sqlwin.sql.ttl import hinted
 
 
 @v_args(meta=True)
-class Build(WindowRules, PolicyRules):
+class Build(WindowRules, RelationRules, PolicyRules):
     """`source` is the text that was parsed; runs are slices of it."""
 
     def start(self, meta: Meta, children: Children) -> list[ast.Statement]:
@@ -100,8 +103,11 @@ class Build(WindowRules, PolicyRules):
     # --- queries ---
 
     def query(self, meta: Meta, children: Children) -> ast.Select:
-        *ctes, select = children
-        return self.with_ctes(select, ctes[0]) if ctes else select
+        ctes = next((child for child in children if isinstance(child, tuple)), None)
+        rows = [child for child in children if isinstance(child, ast.Select)]
+        words = [named(child) for child in children if isinstance(child, Token)]
+        made = _united(rows, words[0].span) if words else rows[0]
+        return made if ctes is None else self.with_ctes(made, ctes)
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
         return tuple(children)
@@ -122,9 +128,10 @@ class Build(WindowRules, PolicyRules):
 
     def select(self, meta: Meta, children: Children) -> ast.Select:
         clauses = in_order([c for c in children if isinstance(c, Clause)])
-        hints = [named(c) for c in children if isinstance(c, Token)]
-        lengths = [hinted(hint) for hint in hints]
-        others = [h for h, found in zip(hints, lengths, strict=True) if found is None]
+        hints = [call for c in children if isinstance(c, Token) for call in calls(named(c))]
+        lengths, sizes = [hinted(hint) for hint in hints], [large(hint) for hint in hints]
+        read = zip(hints, lengths, sizes, strict=True)
+        others = [hint for hint, length, size in read if length is None and size is None]
         refused = [ast.Name(f"the hint {h.text}", h.span) for h in others]
         refused += [c for c in children if isinstance(c, ast.Name)]
         refused += [c.value for c in clauses.values() if c.word.startswith("refused")]
@@ -140,6 +147,7 @@ class Build(WindowRules, PolicyRules):
             policies=policies(clauses),
             refused=tuple(refused),
             ttl=tuple(pair for found in lengths for pair in found or ()),
+            large=next((size for size in sizes if size is not None), None),
         )
 
     def where(self, meta: Meta, children: Children) -> Clause:
@@ -171,6 +179,12 @@ class Build(WindowRules, PolicyRules):
 
     def subquery(self, meta: Meta, children: Children) -> ast.Select:
         return children[0]  # type: ignore[no-any-return]
+
+
+def _united(rows: list[ast.Select], span: Span) -> ast.Select:
+    """All columns of a union; what stands behind the last of its queries is that one's."""
+    star = ast.Run("*", "*", span)
+    return ast.Select((star,), ast.From(ast.Union(tuple(rows), span)), span)
 
 
 def _refused(what: str, meta: Meta) -> Clause:

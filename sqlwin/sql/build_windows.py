@@ -1,4 +1,4 @@
-"""Tree to AST: relations with their windows, OVER clauses, scalar runs."""
+"""Tree to AST: windows of streams, OVER clauses, scalar runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sqlwin.functions import PythonAggregate
 from sqlwin.sql import ast
 from sqlwin.sql.clauses import Clause, once
 from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word
-from sqlwin.sql.runs import bracketed, parts
 
 NOWHERE = Span(1, 1)
 
@@ -59,54 +58,6 @@ class WindowRules(Transformer[Token, Any]):
             if key_of(side).endswith("LAST"):
                 changes.append((function.start_pos, function.end_pos, "NTH_LAST"))
         return Clause("nth", changes, meta_span(meta))
-
-    # --- relations ---
-
-    def relation(self, meta: Meta, children: Children) -> ast.From:
-        source, *rest = children
-        join = next((c.span for c in rest if isinstance(c, Clause) and c.word == "join"), None)
-        alias = next((c.value for c in rest if isinstance(c, Clause) and c.word == "alias"), None)
-        window = next((c for c in rest if isinstance(c, ast.Spec | ast.KsqlWindow)), None)
-        return ast.From(source, window, alias, join)
-
-    def alias(self, meta: Meta, children: Children) -> Clause:
-        return Clause("alias", named(children[-1]), meta_span(meta))
-
-    def join(self, meta: Meta, children: Children) -> Clause:
-        return Clause("join", None, Span(meta.line, meta.column, len(str(children[0]))))
-
-    def comma_join(self, meta: Meta, children: Children) -> Clause:
-        return Clause("join", None, Span(meta.line, meta.column, 1))
-
-    def name(self, meta: Meta, children: Children) -> ast.Name:
-        return ast.Name(".".join(named(c).text for c in children), meta_span(meta))
-
-    def table_function(self, meta: Meta, children: Children) -> ast.Call:
-        function, *arguments = children
-        return ast.Call(named(function), tuple(arguments), meta_span(meta))
-
-    def argument(self, meta: Meta, children: Children) -> ast.Argument:
-        *label, value = children
-        made = value if isinstance(value, ast.Argument) else ast.Argument(None, value, value.span)
-        return replace(made, label=named(label[0]).text if label else None, span=meta_span(meta))
-
-    def table_argument(self, meta: Meta, children: Children) -> ast.Argument:
-        table, *keys = children
-        return ast.Argument(None, table, meta_span(meta), partition=keys[0] if keys else ())
-
-    def table_keys(self, meta: Meta, children: Children) -> tuple[ast.Run, ...]:
-        """One expression, or several in brackets: behind a comma stands the next argument."""
-        listed = bracketed(children[0])
-        return (children[0],) if listed is None else tuple(parts(listed))
-
-    def expression(self, meta: Meta, children: Children) -> ast.Run:
-        return children[0]  # type: ignore[no-any-return]
-
-    def descriptor(self, meta: Meta, children: Children) -> ast.Name:
-        if len(children) > 1:
-            message = "DESCRIPTOR names one column, the event time"
-            raise QueryError(message, meta_span(meta), legal="DESCRIPTOR(ts)")
-        return children[0]  # type: ignore[no-any-return]
 
     # --- windows ---
 

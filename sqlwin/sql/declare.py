@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Scalar, Sink, Stream
+from sqlwin.plan.sinks import CHANGELOGS
 from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema, type_name, type_named, type_names
 from sqlwin.sql import ast, ttl
 from sqlwin.sql.calls import refuse_calls
@@ -28,8 +29,12 @@ _DELAY = re.compile(r"\s*`?(\w+)`?\s*(?:-\s*(.*))?\Z", re.DOTALL)
 _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
 
 
-def stream(created: ast.CreateStream) -> Stream | None:
-    """None for a static table: CREATE TABLE with no watermark."""
+def is_static(created: ast.CreateStream) -> bool:
+    """CREATE TABLE with no watermark."""
+    return created.kind == "TABLE" and not created.watermarks
+
+
+def stream(created: ast.CreateStream) -> Stream:
     created = _offset_column(created)
     _partitions(created)
     ttl.options(dict(created.options), created.span)
@@ -38,8 +43,6 @@ def stream(created: ast.CreateStream) -> Stream | None:
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
     made = Stream(created.name.text, columns, None, options=created.options)
     made = _computed(made, created.columns)
-    if created.kind == "TABLE" and not created.watermarks:
-        return None
     ts, delay = _watermark(created, made)
     offset, trusted = _position(created, made)
     return replace(made, ts=ts, delay=delay, offset=offset, trusted=trusted)
@@ -56,7 +59,11 @@ def _partitions(created: ast.CreateStream) -> None:
 def sink(created: ast.CreateSink) -> Sink:
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in created.columns)
-    return Sink(created.name.text, columns or None, created.options)
+    made = Sink(created.name.text, columns or None, created.options)
+    if made.changelog not in CHANGELOGS:
+        message = f"the sink {made.name} cannot be {made.changelog!r}"
+        raise QueryError(message, created.name.span, legal=", ".join(CHANGELOGS))
+    return made
 
 
 def _own(name: ast.Name) -> str:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.plan.facts import lateness
 from sqlwin.plan.nodes import Aggregate, OverAggregate, OverCall, Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.sql import ast
@@ -142,10 +143,10 @@ def _policy(given: ast.Policies, window: Window, stream: Stream) -> Policy:
         return counted(given, slides=window.group is None)
     if window.session is not None:
         gap = window.session.constant or 0
-        return of_sessions(given, gap, stream, window.grace, window.retention)
+        return of_sessions(given, gap, lateness(stream), window.grace, window.retention)
     if isinstance(window.group, Whole):
-        return unending(given, stream)
-    return policy(given, window.length, stream, window.grace, window.retention)
+        return unending(given)
+    return policy(given, window.length, lateness(stream), window.grace, window.retention)
 
 
 def _counted_where(grouping: Grouping, where: ast.Run | None) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, count
 
 from sqlglot import exp
 
@@ -16,19 +17,42 @@ from sqlwin.sql.scalars import Expr, column, parsed, place, spark
 
 @dataclass(frozen=True)
 class Item:
-    """tree: as parsed, its columns not yet resolved. alias: None where none was given."""
+    """tree: as parsed, its columns not yet resolved. alias: None where none was given.
+
+    starred: it came from a `*`.
+    """
 
     tree: Expr
     run: ast.Run
     name: str
     alias: str | None = None
+    starred: bool = False
 
 
 def items(runs: Sequence[ast.Run], relation: Relation, edges: Sequence[str]) -> list[Item]:
     """`edges`: the window's columns that `*` also means."""
     made = [item for run in runs for item in _items(run, relation, edges)]
+    if relation.sides:
+        made = _renamed(made)
     unique([(item.name, item.run) for item in made])
     return made
+
+
+def _renamed(made: Sequence[Item]) -> list[Item]:
+    """A column of `*` whose name an input before it has, too, is `id0`, as in Flink."""
+    taken = {item.name.lower() for item in made if not item.starred}
+    out = []
+    for item in made:
+        if item.starred:
+            item = replace(item, name=_free(item.name, taken))
+            taken.add(item.name.lower())
+        out.append(item)
+    return out
+
+
+def _free(name: str, taken: set[str]) -> str:
+    numbered = (f"{name}{number}" for number in count())
+    return next(known for known in chain((name,), numbered) if known.lower() not in taken)
 
 
 def unique(names: Sequence[tuple[str, ast.Run]]) -> None:
@@ -60,10 +84,26 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
     if table and table.lower() not in [name.lower() for name in relation.names]:
         here = ", ".join(f"{name}.*" for name in relation.names)
         raise QueryError(f"no stream here is called {table}", place(tree, run), legal=here)
-    names = [name for name, _, _ in relation.columns]
-    names += [edge for edge in edges if edge not in names and not table]
-    left_out = _left_out(tree if isinstance(tree, exp.Star) else tree.this, run, names)
-    return [Item(column(name), run, name) for name in names if name.lower() not in left_out]
+    pairs = _joined(relation, table) or [(name, name) for name, _, _ in relation.columns]
+    names = [name for name, _ in pairs]
+    pairs += [(edge, edge) for edge in edges if edge not in names and not table]
+    left_out = _left_out(
+        tree if isinstance(tree, exp.Star) else tree.this, run, [name for name, _ in pairs]
+    )
+    return [
+        Item(column(called), run, name, starred=True)
+        for name, called in pairs
+        if name.lower() not in left_out
+    ]
+
+
+def _joined(relation: Relation, table: str) -> list[tuple[str, str]]:
+    """Of a join: the columns of one input, or of USING once and then of all, and their names."""
+    sides = [side for side in relation.sides if table.lower() in ("", side.name.lower())]
+    merged = [] if table else list(relation.merged)
+    lower = [name.lower() for name in merged]
+    own = [pair for side in sides for pair in side.columns if pair[0].lower() not in lower]
+    return [*((name, name) for name in merged), *own]
 
 
 def _left_out(star: exp.Star, run: ast.Run, names: Sequence[str]) -> set[str]:

@@ -49,9 +49,7 @@ def key_sets(
 
 def _key(grouping: Grouping, run: ast.Run, items: Sequence[Item]) -> str | None:
     """The key's name; None for a column of the window, which is a key in any case."""
-    tree = parsed(run)
-    if isinstance(tree, exp.Literal) and tree.is_int:
-        tree, run = _ordinal(int(tree.name), run, items)
+    tree, run = listed(parsed(run), run, items)
     scope = replace(grouping.scope, aliases=aliases(grouping.scope, items, run, tree))
     resolved = scope.resolved(tree, run)
     refuse_calls(resolved, run, "GROUP BY")
@@ -63,7 +61,11 @@ def _key(grouping: Grouping, run: ast.Run, items: Sequence[Item]) -> str | None:
     return grouping.key(resolved, run)
 
 
-def _ordinal(at: int, run: ast.Run, items: Sequence[Item]) -> tuple[Expr, ast.Run]:
+def listed(tree: Expr, run: ast.Run, items: Sequence[Item]) -> tuple[Expr, ast.Run]:
+    """`GROUP BY 2` is the second of the select list."""
+    if not isinstance(tree, exp.Literal) or not tree.is_int:
+        return tree, run
+    at = int(tree.name)
     if not 1 <= at <= len(items):
         message = f"GROUP BY {at}: the select list has {len(items)} columns"
         raise QueryError(message, run.span, legal=f"1 to {len(items)}")

@@ -17,6 +17,7 @@ from sqlwin.errors import QueryError
 from sqlwin.schema import TIMESTAMP
 from sqlwin.sql import ast
 from sqlwin.sql.calls import Call, refuse_calls
+from sqlwin.sql.derived import candidates
 from sqlwin.sql.frames import Time
 from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.scalars import Expr, parsed
@@ -123,6 +124,8 @@ def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
     assert stream is not None
     names = [_column(relation, key) for key in order]
     ts = stream.ts or _instant(relation, names[0])
+    if stream.of:
+        ts = names[0] if names[0] in candidates(stream) else None
     if ts is None or names[0] != ts or len({key.descending for key in order}) > 1:
         return None
     if len(order) == 1:
@@ -150,9 +153,13 @@ def timed_by(relation: Relation, order: tuple[Key, ...]) -> Relation:
         relation = ordered(relation, ast.Name(name, first.run.span))
     if time_of(relation, order) is not None:
         return relation
-    stream = relation.stream
+    raise not_the_time(relation, order)
+
+
+def not_the_time(relation: Relation, order: tuple[Key, ...]) -> QueryError:
+    first, stream = order[0], relation.stream
     assert stream is not None
     behind = f", or ORDER BY {stream.ts or 'ts'}, {stream.offset}" if stream.offset else ""
     message = "frames are ordered by the event time, and behind it by the OFFSET alone"
     wrong = order[1] if len(order) > 1 and isinstance(first.ordered.this, exp.Column) else first
-    raise QueryError(message, wrong.run.span, legal=f"ORDER BY {stream.ts or 'ts'}{behind}")
+    return QueryError(message, wrong.run.span, legal=f"ORDER BY {stream.ts or 'ts'}{behind}")

@@ -14,6 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.plan.facts import lateness
 from sqlwin.plan.nodes import OverAggregate, OverCall, WindowAggregate
 from sqlwin.sql import ast, ranks, topn
 from sqlwin.sql.above import Carrying, done, needs_over, no_over
@@ -22,14 +23,16 @@ from sqlwin.sql.below import Below
 from sqlwin.sql.calls import Call, call_at
 from sqlwin.sql.frames import LEGAL, Time, frame_of
 from sqlwin.sql.items import Item
-from sqlwin.sql.opened import Named, keys, named_windows, opened, time_of, timed_by
+from sqlwin.sql.opened import Key, Named, keys, named_windows, opened, time_of, timed_by
 from sqlwin.sql.policies import policy, reach_of
 from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import Expr, parsed, word
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.signatures import ANALYTIC
-from sqlwin.sql.sources import refuse_chained, stream_time
+from sqlwin.sql.sources import stream_time
 from sqlwin.windows import Frame
+
+Order = tuple[Key, ...]
 
 
 def has_over(items: Sequence[Item], qualify: ast.Run | None = None) -> bool:
@@ -45,7 +48,6 @@ def over(select: ast.Select, relation: Relation, items: Sequence[Item]) -> Relat
         raise no_over(runs[-1])
     if isinstance(relation.base, WindowAggregate):
         return ranks.over_windows(select, relation, items)
-    refuse_chained(relation, next(run.span for run in runs if run.overs))
     _refuse_by_name(items, select.qualify)
     named = named_windows(select)
     if topn.wanted(relation, runs, named):
@@ -63,10 +65,22 @@ def _refuse_by_name(items: Sequence[Item], qualify: ast.Run | None) -> None:
 
 def _timed(relation: Relation, targets: list[ast.Name | ast.Spec], named: Named) -> Relation:
     """All windows of a query are ordered by one event time."""
-    for target in targets:
-        order = keys(opened(target, named))
-        relation = timed_by(relation, order) if order else stream_time(relation, target.span)
+    orders = [(target, keys(opened(target, named))) for target in targets]
+    for target, order in orders:
+        made = timed_by(relation, order) if order else stream_time(relation, target.span)
+        _refuse_other(relation, made, orders[0][1], order)
+        relation = made
     return relation
+
+
+def _refuse_other(before: Relation, after: Relation, first: Order, order: Order) -> None:
+    """A derived stream may have several columns that could be its event time."""
+    was, made = before.stream, after.stream
+    assert was is not None and made is not None
+    if order is not first and order and was.ts != made.ts:
+        message = f"another call here is ordered by {was.ts}"
+        legal = f"ORDER BY {was.ts} in all, or {made.ts}"
+        raise QueryError(message, order[0].run.span, legal=legal)
 
 
 def _framed(
@@ -77,7 +91,7 @@ def _framed(
     calls = tuple(binding.calls.values())
     stream = relation.stream
     assert stream is not None
-    rules = policy(select.policies, reach_of(call.frame for call in calls), stream)
+    rules = policy(select.policies, reach_of(c.frame for c in calls), lateness(stream))
     base = OverAggregate(binding.below.project(), calls, rules)
     return Relation(base, columns, (), predicate, select.qualify or select.items[0])
 

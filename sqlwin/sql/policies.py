@@ -2,7 +2,8 @@
 
 Each kind of window has a function of its own, for their defaults differ: `policy` for
 windows of event time, `of_sessions` for sessions of it, `counted` for windows of
-messages, `unending` for what has no window, or one that only the end of input closes.
+messages, `unending` for what has no window, or one that only the end of input closes;
+those of joins are in `join_policies`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Stream
 from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.sql import ast
 from sqlwin.windows import Frame, Unit
@@ -21,19 +21,20 @@ from sqlwin.windows import Frame, Unit
 def policy(
     given: ast.Policies,
     length: int | None,
-    stream: Stream,
+    lateness: int | None,
     grace: ast.Duration | None = None,
     retention: ast.Duration | None = None,
     early: Early | None = None,
 ) -> Policy:
-    """length: of the window in event time, None where it has no bound.
+    """length: of the window in event time, None where it has no bound. lateness: of its rows,
+    as `facts.lateness` has it: what may still come may also be corrected.
 
     grace, retention: ksqlDB's; the first is RETAIN, the second changes no result.
     early: what holds where the query says nothing of it.
     """
     retain = _retain(given, grace, retention)
-    if retain is None and given.retain_rows is None and length is not None:
-        retain = max(length, stream.delay)
+    if retain is None and given.retain_rows is None and None not in (length, lateness):
+        retain = max(length, lateness)  # type: ignore[type-var]
     return Policy(
         retain=retain,
         retain_rows=_rows(given),
@@ -64,23 +65,23 @@ def counted(given: ast.Policies, slides: bool) -> Policy:
 def of_sessions(
     given: ast.Policies,
     gap: int,
-    stream: Stream,
+    lateness: int | None,
     grace: ast.Duration | None,
     retention: ast.Duration | None,
 ) -> Policy:
     """gap: that ends them, 0 where each row has its own."""
     if not _emits(given.expired):
-        return policy(given, gap, stream, grace, retention)
+        return policy(given, gap, lateness, grace, retention)
     if given.retain_rows is not None:
         message = "EXPIRED EMIT goes with a retention of time: RETAIN counts no rows here"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
-    rules = policy(replace(given, expired=None), gap, stream, grace, retention)
+    rules = policy(replace(given, expired=None), gap, lateness, grace, retention)
     return replace(rules, expired=Expired.EMIT)
 
 
-def unending(given: ast.Policies, stream: Stream) -> Policy:
+def unending(given: ast.Policies) -> Policy:
     """Of what is full only at the end of input: each update is sent, if nothing else is said."""
-    return policy(given, None, stream, early=Early.ON_UPDATE)
+    return policy(given, None, None, early=Early.ON_UPDATE)
 
 
 def reach_of(frames: Iterable[Frame]) -> int | None:
@@ -90,6 +91,12 @@ def reach_of(frames: Iterable[Frame]) -> int | None:
         return None
     in_time = [frame for frame in every if frame.unit is Unit.RANGE]
     return max((end or 0 for f in in_time for end in (f.preceding, f.following)), default=0)
+
+
+def emits(given: ast.Policies) -> bool:
+    """Whether an EMIT is given."""
+    told = (given.early, given.late, given.on_close, given.timeout, given.changes, given.final)
+    return any(part is not None for part in told)
 
 
 def refuse_all(given: ast.Policies, why: str) -> None:

@@ -13,12 +13,13 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
+from sqlwin.plan.times import cascade, edge
 from sqlwin.policies import Expired
 from sqlwin.schema import Order
 from sqlwin.sql import ast
 from sqlwin.sql.above import Above, done, marked, needs_over
 from sqlwin.sql.below import ordered
-from sqlwin.sql.calls import Call
+from sqlwin.sql.calls import Call, call_at
 from sqlwin.sql.items import Item
 from sqlwin.sql.opened import Named, named_windows, opened, refuse_frame
 from sqlwin.sql.policies import refuse_all
@@ -54,8 +55,9 @@ class Ranks:
         """The name of the rank's column. free: a name that nothing has."""
         assert call.over is not None
         if call.function.name not in RANKS:
-            message = "windows over windows are not supported yet"
-            raise QueryError(message, place(node, run), legal=f"ranks of one window: {EXAMPLE}")
+            message = "beside a window, OVER is for ranks of its results"
+            legal = f"the windowed query in FROM, OVER in a query around it; here {EXAMPLE}"
+            raise QueryError(message, place(node, run), legal=legal)
         spec = opened(call.over, self.named)
         refuse_frame(spec, call, EXAMPLE)
         made = (
@@ -101,17 +103,7 @@ def _order(run: ast.Run, output: Output) -> Order:
 
 def _refuse_across(base: WindowAggregate, partition: tuple[str, ...], spec: ast.Spec) -> None:
     """Ranks across windows would never be done; and an aggregate is no key."""
-    window = base.window
-    needed: tuple[set[str], ...] = ({"window_end"},)
-    if isinstance(window, Hop):
-        needed = ({"window_start"}, {"window_end"})
-    elif isinstance(window, Session):
-        # those of one session key do not overlap, so one end tells them apart
-        own = set() if base.sets else {*base.partition}
-        needed = ({*EDGES}, *(({edge} | own for edge in EDGES) if own else ()))
-    elif not isinstance(window, Cumulate):
-        needed = (set(),)
-    if not any(edges <= {*partition} for edges in needed):
+    if not _names_the_window(base, partition):
         message = "a rank over windows is of the rows of one window: PARTITION BY names it"
         raise QueryError(message, spec.span, legal=EXAMPLE)
     for name, run in zip(partition, spec.partition, strict=False):
@@ -120,14 +112,73 @@ def _refuse_across(base: WindowAggregate, partition: tuple[str, ...], spec: ast.
             raise QueryError(message, run.span, legal=", ".join((*EDGES, *base.keys)))
 
 
+def _names_the_window(base: WindowAggregate, partition: tuple[str, ...]) -> bool:
+    """By edges that no other window has, its own or of the windows that it is of."""
+    window = base.window
+    if isinstance(window, Session):
+        return _names_the_session(base, {*partition})
+    if not isinstance(window, Hop | Cumulate):
+        return True
+    edges = [edge(base, name) for name in partition if name in (*base.keys, *EDGES)]
+    return any(
+        (found.kind != "start" or isinstance(found.window, Hop))
+        and window in (found.window, cascade(found.window))
+        for found in edges
+        if found is not None
+    )
+
+
+def _names_the_session(base: WindowAggregate, partition: set[str]) -> bool:
+    """Those of one session key do not overlap, so one edge tells them apart."""
+    own = set() if base.sets else {*base.partition}
+    needed = [{*EDGES}, *({edge, *own} for edge in EDGES if own)]
+    return any(edges <= partition for edges in needed)
+
+
 # --- around a windowed query ---------------------------------------------------------------
+
+
+def of_windows(select: ast.Select, relation: Relation, items: Sequence[Item]) -> bool:
+    """Whether all OVER calls are ranks within windows of time, whose results FROM gives.
+
+    Any other goes by the rows of a derived stream.
+    """
+    base = relation.base
+    if not isinstance(base, WindowAggregate):
+        return False
+    if relation.predicate is not None or select.where is not None:
+        return False  # ranks count what a filter leaves
+    timed = isinstance(base.window, Hop | Cumulate | Session)
+    if not timed or base.window.unit is Unit.ROWS:
+        return False
+    named, scope = named_windows(select), Scope(relation)
+    runs = [*(item.run for item in items), *([select.qualify] if select.qualify else [])]
+    calls = [call_at(node, run) for run in runs if run.overs for node in parsed(run).walk()]
+    return all(
+        call.function.name in RANKS and _within(base, scope, opened(call.over, named))
+        for call in calls
+        if call is not None and call.over is not None
+    )
+
+
+def _within(base: WindowAggregate, scope: Scope, spec: ast.Spec) -> bool:
+    """Whether PARTITION BY names the window and keys alone, and ORDER BY columns."""
+
+    def name(run: ast.Run, into: type[Expr] | None = None) -> str:
+        tree = parsed(run, into)
+        made = scope.relation.below(scope.resolved(tree.this if into else tree, run))
+        return made.name if isinstance(made, exp.Column) else ""
+
+    partition = tuple(name(run) for run in spec.partition)
+    keyed = all(known in (*base.keys, *EDGES) for known in partition)
+    ordered_by = [name(run, exp.Ordered) for run in spec.order]
+    return keyed and all(ordered_by) and _names_the_window(base, partition)
 
 
 def over_windows(select: ast.Select, relation: Relation, items: Sequence[Item]) -> Relation:
     """`relation`: a windowed query."""
     base = relation.base
     assert isinstance(base, WindowAggregate)
-    refuse_filtered(relation.predicate, relation.predicate_run)
     refuse_all(select.policies, "this query has no window of its own to emit or retain")
     binding = OfWindows(Scope(relation), named_windows(select))
     binding.ranks = Ranks(binding.named, binding.over)

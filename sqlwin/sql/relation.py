@@ -15,25 +15,42 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.plan.facts import join_of
 from sqlwin.plan.nodes import (
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
     Scalar,
     Scan,
+    StaticScan,
     Stream,
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.plan.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
 
-Base = Scan | WindowAggregate | OverAggregate | WindowRank | OpenTop
+Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 NOWHERE = ast.Run("", "", Span(1, 1))
+
+
+@dataclass(frozen=True)
+class Side:
+    """An input of a join. columns: their own names, each with the one it has in the join."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+
+    def find(self, name: str) -> str | None:
+        """The join's name of a column of its own."""
+        lower = name.lower()
+        return next((called for own, called in self.columns if own.lower() == lower), None)
 
 
 @dataclass(frozen=True)
@@ -41,7 +58,11 @@ class Relation:
     """columns: name, expression over `base.schema`, and where it was written.
 
     names: by which columns may be qualified. predicate_run: where it was written. ttl:
-    what a hint STATE_TTL says of its state, microseconds; None: there is none.
+    what a hint STATE_TTL says of its state, microseconds; None: there is none. sides: of a
+    join, while its query is bound; merged: columns of USING, which stand there once; same:
+    columns that it makes equal, each with the one to be read for both. emits: whether its
+    operator has an EMIT of its own. view: the name of the view that it is, unchanged.
+    reads: what FROM calls that which its operator, and those before it, read.
     """
 
     base: Base
@@ -50,6 +71,12 @@ class Relation:
     predicate: Expr | None = None
     predicate_run: ast.Run = NOWHERE
     ttl: int | None = None
+    sides: tuple[Side, ...] = ()
+    merged: tuple[str, ...] = ()
+    same: tuple[tuple[str, str], ...] = ()
+    emits: bool = False
+    view: str = ""
+    reads: tuple[str, ...] = ()
 
     @property
     def stream(self) -> Stream | None:
@@ -61,6 +88,11 @@ class Relation:
 
     def expression(self, name: str) -> Expr:
         return next(expr for n, expr, _ in self.columns if n == name)
+
+    def candidates(self, name: str) -> list[tuple[Side, str]]:
+        """The inputs of a join that have such a column, and the join's name of it."""
+        found = [(side, side.find(name)) for side in self.sides]
+        return [(side, called) for side, called in found if called is not None]
 
     def called(self, *names: str) -> Relation:
         return replace(self, names=names)
@@ -106,9 +138,11 @@ def condition(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     return made
 
 
-def of_stream(stream: Stream) -> Relation:
+def of_stream(stream: Stream, static: bool = False) -> Relation:
+    """static: it is a table that is looked up."""
     columns = tuple((c.name, column(c.name), NOWHERE) for c in stream.schema)
-    return Relation(Scan(stream), columns, (stream.name,))
+    base = StaticScan(stream) if static else Scan(stream)
+    return Relation(base, columns, (stream.name,))
 
 
 def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
@@ -116,6 +150,8 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
     stream = relation.stream
     assert stream is not None
     expr = relation.expression(name)
+    if stream.of and isinstance(expr, exp.Column):
+        return replace(relation, base=Scan(_retimed(stream, expr.name, span)))
     if stream.ts is not None and not (isinstance(expr, exp.Column) and expr.name == stream.ts):
         message = f"{name} is not the event time of {stream.name}"
         raise QueryError(message, span, legal=_spelled(relation, stream.ts))
@@ -128,6 +164,23 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
             message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)"
         )
     return replace(relation, base=Scan(replace(stream, ts=expr.name)))
+
+
+def _retimed(stream: Stream, name: str, span: Span) -> Stream:
+    """A derived stream by another of its event times."""
+    behind = delay_in(stream, name)
+    type_ = next(column.type for column in stream.columns if column.name == name)
+    if behind is not None and type_ == TIMESTAMP:
+        return replace(stream, ts=name, delay=behind)
+    timed = [c.name for c in stream.columns if delay_in(stream, c.name) is not None]
+    message = f"{name} is no event time of {stream.name}"
+    if not timed:
+        message = f"{message}, which carries none"
+    joined = any(join_of(plan) is not None for plan in stream.of)
+    lacking = "bounds of both event times in its join, or a RETAIN" if joined else ""
+    lacking = lacking or "window_time, window_end or the event-time column in its SELECT"
+    legal = ", ".join(timed) or lacking
+    raise QueryError(message, span, legal=legal)
 
 
 def _spelled(relation: Relation, ts: str) -> str:

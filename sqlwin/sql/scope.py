@@ -7,7 +7,7 @@ TUMBLE_START(…)) is marked by the table `__window`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -57,7 +57,9 @@ class Scope:
 
     def _own(self, node: exp.Column, run: ast.Run) -> Expr | None:
         table = node.table
-        if not table or table.lower() in (name.lower() for name in self.relation.names):
+        if self.relation.sides and (not table or table.lower() in _lower(self.relation.names)):
+            return self._joined(node, run)
+        if not table or table.lower() in _lower(self.relation.names):
             found = self.relation.find(node.name)
             return column(found) if found else None
         struct = self.relation.find(table)
@@ -66,13 +68,49 @@ class Scope:
         here = ", ".join(self.relation.names)
         raise QueryError(f"no stream here is called {table}", place(node, run), legal=here)
 
+    def _joined(self, node: exp.Column, run: ast.Run) -> Expr | None:
+        """A column of one input of a join, or of several that it makes equal."""
+        table, name = node.table.lower(), node.name
+        merged = [known for known in self.relation.merged if known.lower() == name.lower()]
+        if merged and not table:
+            return column(merged[0])
+        exact = self.relation.find(name) if not table else None
+        if exact is not None:  # already resolved, or of one input alone
+            return column(exact)
+        found = [
+            (side, called)
+            for side, called in self.relation.candidates(name)
+            if table in ("", side.name.lower())
+        ]
+        same = {} if table else dict(self.relation.same)
+        meant = dict.fromkeys(same.get(called, called) for _, called in found)
+        if len(meant) > 1:
+            legal = ", ".join(f"{side.name}.{name}" for side, _ in found)
+            message = f"{name} is a column of {len(found)} inputs of this join"
+            raise QueryError(message, place(node, run), legal=legal)
+        return column(next(iter(meant))) if meant else None
+
     def _unknown(self, node: exp.Column, run: ast.Run, edge: str | None) -> QueryError:
+        if edge is not None and self.relation.sides:
+            message = f"a join has no {edge}: the windows of its inputs say which rows pair"
+            return QueryError(message, place(node, run), legal="the columns of its inputs")
         if edge is not None:
             message = f"{place_text(node)} is known only above a window, in SELECT and HAVING"
             return QueryError(message, place(node, run), legal="FROM TUMBLE(…) or HOP(…)")
-        known = [name for name, _, _ in self.relation.columns]
+        known = self._known(node.table)
         message = f"unknown column {node.name}{nearest(node.name, known)}"
         return QueryError(message, place(node, run), legal=", ".join(known))
+
+    def _known(self, table: str) -> list[str]:
+        """The columns that were meant, perhaps: of one input of a join, or all."""
+        sides = [side for side in self.relation.sides if side.name.lower() == table.lower()]
+        if sides:
+            return [own for own, _ in sides[0].columns]
+        return [name for name, _, _ in self.relation.columns]
+
+
+def _lower(names: Iterable[str]) -> list[str]:
+    return [name.lower() for name in names]
 
 
 def place_text(node: exp.Column) -> str:

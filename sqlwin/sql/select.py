@@ -10,17 +10,21 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, windows
+from sqlwin.sql.cascades import cascaded
 from sqlwin.sql.cql import unwrapped
+from sqlwin.sql.derived import derived, limited
 from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
 from sqlwin.sql.items import Item, items
+from sqlwin.sql.joins import joined
 from sqlwin.sql.overs import has_over, over
-from sqlwin.sql.policies import refuse_all
+from sqlwin.sql.policies import emits, refuse_all
 from sqlwin.sql.ranks import EXAMPLE as RANK
+from sqlwin.sql.ranks import of_windows
 from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import Expr, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
-from sqlwin.sql.sources import Known, bind_from, narrowed, timed
+from sqlwin.sql.sources import Known, View, bind_from, narrowed, timed
 from sqlwin.sql.ttl import of_hints
 from sqlwin.sql.window_calls import is_window_function, of_group
 from sqlwin.sql.windows import Window, refused
@@ -29,6 +33,7 @@ LEGAL = {
     "SELECT DISTINCT": "GROUP BY inside a window",
     "ORDER BY": "no ORDER BY: rows come as windows close",
     "LIMIT": "no LIMIT: a stream does not end",
+    "UNION": "UNION ALL; and GROUP BY around it for what UNION makes one",
 }
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 
@@ -36,25 +41,69 @@ _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 def bind_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
-    known = known.inner()
-    for name, cte in select.ctes:
-        known.views[name.text.lower()] = bind_select(cte, known)
-    relation, given = bind_from(select.relation, known, bind_select)
+    known = _inside(select, known)
+    relation, given = _from(select, known)
     ttl = of_hints(select, relation)
+    reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
+    if select.relation.joins:
+        relation = replace(relation, ttl=ttl)
+        select = replace(select, where=None, policies=ast.Policies())
     window, group = _group_window(select, given)
     runs = unwrapped(select.items)
     made = items(runs, relation, _starred(window))
     for tree, run in _above_window(select, made):
         _same_window(tree, run, select.group)
-    if window is None:
-        window = _whole(select, made, group)
-    elif _bare(select, window, made, group):
+    if given is None:
+        relation, window = _rows(select, relation, known, window, made, group)
+    if window is not None and _bare(select, window, made, group):
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
         return bind_select(_inward(select), known)
-    if window is not None and given is None:  # one in FROM is timed there
-        relation = timed(relation, window)
-    return replace(_bound(select, relation, window, made, group), ttl=ttl)
+    bound = _bound(select, relation, window, made, group)
+    if bound.base is not relation.base:
+        bound = replace(bound, emits=relation.emits or emits(select.policies))
+    return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _inside(select: ast.Select, known: Known) -> Known:
+    """What the query may name: its common table expressions, too."""
+    known = known.inner()
+    known.early = known.early or _early(select.policies)
+    for name, cte in select.ctes:
+        known.views[name.text.lower()] = View(cte, known.inner(), bind_select)
+        known.relation(name)
+    return known
+
+
+def _rows(
+    select: ast.Select,
+    relation: Relation,
+    known: Known,
+    window: Window | None,
+    made: list[Item],
+    group: Sequence[ast.Run],
+) -> tuple[Relation, Window | None]:
+    """What the query goes over, and by which window, where none is in FROM."""
+    own = window or _whole(select, made, group)
+    if own is None:
+        over_rows = has_over(made, select.qualify) and not of_windows(select, relation, made)
+        limited_ = limited(relation, select.where)
+        return derived(limited_, known) if over_rows else relation, None
+    relation = derived(limited(relation, select.where), known)
+    if window is None:
+        relation, own = cascaded(relation, own, made, group)
+    return timed(relation, own), own
+
+
+def _early(given: ast.Policies) -> bool:
+    return given.early is not None or given.changes is not None
+
+
+def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
+    """A join has taken in WHERE and the policies, too."""
+    if select.relation.joins:
+        return joined(select, known, bind_select), None
+    return bind_from(select.relation, known, bind_select)
 
 
 def _inward(select: ast.Select) -> ast.Select:
@@ -120,9 +169,9 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
         _refuse_rows(select, window, made)
     if not ungrouped(select, window, made, group):
         return False
+    if window.group is not None and not window.counts:
+        return False  # the rows of each window, ranked or not
     if has_over(made, select.qualify):
-        if window.group is not None and not window.counts:
-            return False  # ranks of the rows of each window
         message = "OVER and a window of the stream in one query are not supported yet"
         legal = "ranks of the rows of a window of TUMBLE, HOP or CUMULATE; or OVER alone"
         raise QueryError(message, window.span, legal=legal)
@@ -152,7 +201,7 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
     columns = tuple(
         (item.name, relation.below(scope.resolved(item.tree, item.run)), item.run) for item in made
     )
-    return replace(relation, columns=columns, names=())
+    return replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
 
 
 # --- windows in GROUP BY ------------------------------------------------------------

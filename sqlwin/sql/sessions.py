@@ -99,7 +99,7 @@ def _of_messages(given: ast.SessionSpec, gap: ast.Count) -> OpenSession:
 
 def _gap_by(below: Below, run: ast.Run) -> str:
     relation, tree = below.relation, _resolved(below, run, "the gap of a session")
-    return below.put(_microseconds(relation.below(tree), relation.base.schema, run), "gap")
+    return below.put(microseconds(relation.below(tree), relation.base.schema, run), "gap")
 
 
 def _condition(below: Below, run: ast.Run | None, purpose: str) -> str | None:
@@ -114,7 +114,7 @@ def _resolved(below: Below, run: ast.Run, where: str) -> Expr:
     return Scope(below.relation).resolved(tree, run)
 
 
-def _microseconds(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
+def microseconds(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """People are shown the gap as it was written."""
     type_ = engine_type(tree, schema, run)
     if type_ not in ("INTERVAL", "VARCHAR"):

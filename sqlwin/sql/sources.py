@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -11,24 +12,55 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Sink, Stream
 from sqlwin.sql import ast, windows
 from sqlwin.sql.calls import refuse_calls
+from sqlwin.sql.derived import derived, entitled
 from sqlwin.sql.ksql import of_ksql
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
 from sqlwin.sql.scalars import Expr, conjoined, parsed
 from sqlwin.sql.scope import Scope
+from sqlwin.sql.unions import united
 from sqlwin.sql.window_calls import TABLE_FUNCTIONS, of_table
 from sqlwin.sql.windows import Window
 
 Bind = Callable[[ast.Select, "Known"], Relation]
 
 
+@dataclass(frozen=True)
+class View:
+    """A named query. known: what it may name itself; made: its relations, by who reads it."""
+
+    select: ast.Select
+    known: Known
+    bind: Bind
+    made: dict[tuple[object, ...], Relation] = field(default_factory=dict)
+
+    def relation(self, reader: Known) -> Relation:
+        """As it is for a query with the settings of `reader`."""
+        key = (reader.early, reader.shared, reader.large, tuple(reader.ttl.items()))
+        if key not in self.made:
+            known = self.known.inner()
+            known.early, known.shared = reader.early, reader.shared
+            known.large, known.ttl = reader.large, reader.ttl
+            self.made[key] = self.bind(self.select, known)
+        return self.made[key]
+
+
 @dataclass
 class Known:
-    """What a query may name; keys in lower case. tables: static ones, declared only."""
+    """What a query may name; keys in lower case. tables: static ones.
+
+    large: what SET says of the windows of joins; None: nothing. ttl: what it says of state.
+    early: whether a query around asks for early results. shared: views that are read more
+    than once, each a stage of its own, so that it is computed once.
+    """
 
     streams: dict[str, Stream] = field(default_factory=dict)
-    views: dict[str, Relation] = field(default_factory=dict)
+    views: dict[str, View] = field(default_factory=dict)
     sinks: dict[str, Sink] = field(default_factory=dict)
-    tables: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, Stream] = field(default_factory=dict)
+    large: bool | None = None
+    ttl: dict[str, Any] = field(default_factory=dict)
+    early: bool = False
+    shared: frozenset[str] = frozenset()
 
     def names(self) -> list[str]:
         return [*(stream.name for stream in self.streams.values()), *self.views]
@@ -36,13 +68,16 @@ class Known:
     def relation(self, name: ast.Name) -> Relation:
         key = name.text.lower()
         if key in self.views:
-            return self.views[key].called(name.text)
+            view = replace(self.views[key].relation(self), names=(name.text,))
+            view = entitled(view, name.text)
+            return derived(view, self) if key in self.shared else view
         if key in self.streams:
             return of_stream(self.streams[key]).called(name.text)
         legal = ", ".join(self.names()) or "CREATE STREAM … first"
         if key in self.tables:
             message = f"{name.text} is a static table, and reading one is not supported yet"
-            raise QueryError(message, name.span, legal="WATERMARK FOR ts AS ts makes it a stream")
+            legal = f"FROM a stream JOIN {name.text} ON …; WATERMARK FOR ts AS ts makes it a stream"
+            raise QueryError(message, name.span, legal=legal)
         if key in self.sinks:
             raise QueryError(f"{name.text} is a sink and cannot be read", name.span, legal=legal)
         message = f"no stream or view is called {name.text}{nearest(name.text, self.names())}"
@@ -53,18 +88,24 @@ class Known:
 
 
 def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:
-    if source.join is not None:
-        raise QueryError("a join is not supported yet", source.join, legal="one stream in FROM")
+    """Of one relation; joins are bound in `joins`."""
+    if source.as_of is not None:
+        message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
+        raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
     relation, window = _source(source, known, bind)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
+        if isinstance(source.source, ast.Select):
+            relation = entitled(relation, source.alias.text)
     if source.window is not None:
         if window is not None:
             raise QueryError("this relation has a window already", source.window.span, legal="one")
         spec = source.window
         window = windows.of_spec(spec) if isinstance(spec, ast.Spec) else of_ksql(spec)
         window = replace(window, ts=_order(spec) or window.ts)
-    return (timed(relation, window), window) if window is not None else (relation, None)
+    if window is None:
+        return relation, None
+    return timed(derived(relation, known), window), window
 
 
 def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:
@@ -74,10 +115,19 @@ def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Windo
     return _relation(value, known, bind), None
 
 
-def _relation(value: ast.Name | ast.Select, known: Known, bind: Bind) -> Relation:
+def _relation(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> Relation:
     if isinstance(value, ast.Name):
         return known.relation(value)
+    if isinstance(value, ast.Union):
+        return united([bind(part, known) for part in value.parts], value, known)
     return bind(value, known).called()
+
+
+def read(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> Relation:
+    """An input of a join, which may be a static table."""
+    if isinstance(value, ast.Name) and value.text.lower() in known.tables:
+        return of_stream(known.tables[value.text.lower()], static=True).called(value.text)
+    return _relation(value, known, bind)
 
 
 def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
@@ -108,12 +158,12 @@ def event_time(order: tuple[ast.Run, ...]) -> ast.Name:
 
 def timed(relation: Relation, window: Window) -> Relation:
     """The relation with the event time that the window needs and names."""
-    refuse_chained(relation, window.span, "an aggregate" if window.bare else "a window")
     if window.counts:
         return _numbered(relation, window)
     if window.ts is not None:
         return ordered(relation, window.ts)
-    return stream_time(relation, window.span)
+    chained = relation.stream is not None and bool(relation.stream.of)
+    return relation if window.bare and chained else stream_time(relation, window.span)
 
 
 def _numbered(relation: Relation, window: Window) -> Relation:
@@ -123,6 +173,10 @@ def _numbered(relation: Relation, window: Window) -> Relation:
     """
     stream = relation.stream
     assert stream is not None
+    if stream.of:
+        message = f"a window in ROWS counts messages of a source, and {stream.name} is a result"
+        legal = "a window in RANGE; OVER (… ORDER BY … ROWS n PRECEDING) in the select list"
+        raise QueryError(message, window.span, legal=legal)
     count = dict(stream.options).get("partitions", "1")
     if int(count) > 1 and (window.session is not None or not window.partition):
         message = (
@@ -166,9 +220,3 @@ def filtering(relation: Relation, where: ast.Run, place: str) -> Expr:
     tree = parsed(where)
     refuse_calls(tree, where, place)
     return Scope(relation).resolved(tree, where)
-
-
-def refuse_chained(relation: Relation, span: Span, what: str = "a window") -> None:
-    if relation.stream is None:
-        message = f"{what} over the result of a window is not supported yet"
-        raise QueryError(message, span, legal="one window a query; filters and columns above it")

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Stream, TopN
+from sqlwin.plan.facts import lateness
+from sqlwin.plan.nodes import TopN
+from sqlwin.plan.times import edge
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql import ast
@@ -52,8 +54,8 @@ def _other_order(relation: Relation, call: Call, named: Named) -> bool:
 def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Named) -> Relation:
     binding = Top(Scope(relation), named, Below(relation))
     columns, predicate = binding.bound(items, select.qualify)
-    stream, rank = relation.stream, binding.rank
-    assert stream is not None and rank is not None
+    rank = binding.rank
+    assert rank is not None
     node = TopN(
         binding.below.project(),
         binding.name,
@@ -61,15 +63,27 @@ def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Na
         rank.partition,
         rank.order,
         limit=1,
-        policy=_policy(select.policies, stream),
+        policy=_policy(select.policies, _settled(binding.below, rank.partition)),
     )
     run = select.qualify or select.items[0]
     return Relation(OpenTop(node, rank.run.span), columns, (), predicate, run)
 
 
-def _policy(given: ast.Policies, stream: Stream) -> Policy:
+def _settled(below: Below, partition: tuple[str, ...]) -> int | None:
+    """How long after a window of its rows the first of a partition may change, where its
+    partitions are of windows; None: for ever.
+    """
+    project, stream = below.project(), below.relation.stream
+    edges = (edge(project, name) for name in partition)
+    ended = any(found is not None and found.kind != "start" for found in edges)
+    return lateness(stream) if ended and stream is not None and stream.ts is not None else None
+
+
+def _policy(given: ast.Policies, settled: int | None) -> Policy:
     """Nothing here is ever full before the end: each change is sent at once, unless told."""
-    rules = unending(given, stream)
+    rules = unending(given)
+    if rules.retain is None:
+        rules = replace(rules, retain=settled)
     if given.retain_rows is not None:
         message = "a top-n keeps its first rows, however many come: RETAIN counts no rows here"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")

@@ -19,14 +19,21 @@ from enum import Enum
 from typing import Any
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.facts import Window, bucket_keys, counts, unranked, window_of
+from sqlwin.plan.facts import (
+    Stateful,
+    bucket_keys,
+    counts,
+    operator_of,
+    scans,
+    sources_of,
+    streams_of,
+    window_policy,
+    with_policy,
+)
 from sqlwin.plan.nodes import (
-    Filter,
+    Join,
     Node,
-    OverAggregate,
-    Project,
     Scan,
-    Stream,
     TopN,
     WindowAggregate,
     WindowRank,
@@ -131,28 +138,34 @@ def _told(
 
 
 def of_hints(select: ast.Select, relation: Relation) -> int | None:
-    """The length that hints of a query, or of those in its FROM, give the state of `relation`."""
-    found, base = relation.ttl, relation.base
+    """The length that the hints of a query give the state of what it reads or keeps itself."""
+    found: int | None = None
+    base = relation.base
     node = base.top if isinstance(base, OpenTop) else base
-    names = list(dict.fromkeys((*relation.names, _stream(node).name)))
+    read = [stream.name for stream in streams_of(node)]
+    names = list(dict.fromkeys((*relation.names, *relation.reads, *read)))
     for stream, micros_ in select.ttl:
         if stream.text.lower() not in [name.lower() for name in names]:
             message = f"STATE_TTL names {stream.text}, which this query does not read"
             raise QueryError(message, stream.span, legal=", ".join(names))
+        if len(read) > 1 and found not in (None, micros_):
+            message = "the state of a join has one TTL"
+            raise QueryError(message, stream.span, legal="one length for all its inputs")
         found = micros_
     return found
 
 
 def with_ttl(plan: Node, hint: int | None, settings: Mapping[str, Any]) -> Node:
     """The plan, its window with the TTL that a hint, the stream or SET gives its state."""
-    window = window_of(plan)
+    window = operator_of(plan)
     if window is None:
         if hint:
             message = "STATE_TTL stands in a query that keeps no state"
             raise QueryError(message, legal="a query with a window, GROUP BY or OVER")
         return plan
-    stream = _stream(window)
-    given = {**settings, **options(dict(stream.options))}
+    given = dict(settings)
+    for stream in sources_of(window):
+        given |= options(dict(stream.options))
     if hint is not None:
         given["length"] = hint
     elif not _endless(window):
@@ -160,12 +173,14 @@ def with_ttl(plan: Node, hint: int | None, settings: Mapping[str, Any]) -> Node:
     if not given.get("length"):
         return plan
     ttl = Ttl(**given)
-    _refuse(window, stream, ttl)
+    _refuse(window, ttl)
     return placed(plan, ttl)
 
 
-def _endless(window: Window) -> bool:
-    """Whether no window bounds the state: that of OVER, of a key, of the first n."""
+def _endless(window: Stateful) -> bool:
+    """Whether no window bounds the state: that of OVER, of a key, of the first n, of a join."""
+    if isinstance(window, Join):
+        return bool(window.unbounded)
     if isinstance(window, WindowRank):
         return False
     if isinstance(window, WindowAggregate):
@@ -176,24 +191,17 @@ def _endless(window: Window) -> bool:
     return None in ends
 
 
-def _refuse(window: Window, stream: Stream, ttl: Ttl) -> None:
-    if ttl.time is TtlTime.EVENT and (counts(window) or stream.ts is None):
+def _refuse(window: Stateful, ttl: Ttl) -> None:
+    untimed = any(scan.stream.ts is None for scan in scans(window) if isinstance(scan, Scan))
+    if ttl.time is TtlTime.EVENT and (counts(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"
         raise QueryError(message, legal=f"{PREFIX}.time = processing")
-    if unranked(window).policy.retain_rows is not None and not bucket_keys(window):
+    policy = window_policy(window)
+    if policy is not None and policy.retain_rows is not None and not bucket_keys(window):
         message = "RETAIN n ROWS with a TTL needs a key: what is forgotten is a key's"
         raise QueryError(message, legal="PARTITION BY or GROUP BY a key, or RETAIN a duration")
 
 
-def _stream(node: Node) -> Stream:
-    while not isinstance(node, Scan):
-        node = node.input
-    return node.stream
-
-
-def placed(node: Node, ttl: Ttl) -> Node:
-    """The plan, its window's policy with the TTL."""
-    if isinstance(node, WindowAggregate | OverAggregate | TopN):
-        return replace(node, policy=replace(node.policy, ttl=ttl))
-    assert isinstance(node, Filter | Project | WindowRank)
-    return replace(node, input=placed(node.input, ttl))  # type: ignore[arg-type]
+def placed(plan: Node, ttl: Ttl) -> Node:
+    """The plan, the policy of its window, or of all its joins, with the TTL."""
+    return with_policy(plan, lambda _, policy: replace(policy, ttl=ttl))

@@ -26,7 +26,7 @@ class Window:
 
     partition: of a stream window, or of a session. keyed: the key of its sessions is all that
     GROUP BY names. grace: ksqlDB's, our RETAIN; retention: how long ksqlDB lets a closed window
-    be read.
+    be read. again: it is of windows below, whose columns are keys, and has none itself.
     """
 
     span: Span
@@ -37,6 +37,7 @@ class Window:
     grace: ast.Duration | None = None
     retention: ast.Duration | None = None
     keyed: bool = False
+    again: bool = False
 
     @property
     def counts(self) -> bool:
@@ -69,7 +70,7 @@ class Window:
     @property
     def edges(self) -> tuple[str, ...]:
         """The window's columns that it has; message numbers have no last instant."""
-        if self.bare:
+        if self.bare or self.again:
             return ()
         if self.counts:
             return ("window_start", "window_end")

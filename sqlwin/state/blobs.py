@@ -21,8 +21,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from typing import ClassVar
+
+from sqlwin.state.contract import Blobs
 
 
 class DictBlobs:
@@ -42,6 +45,27 @@ class DictBlobs:
 
     def names(self) -> list[str]:
         return sorted(self.blobs)
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Those blobs of others whose names begin with `label`, called without it."""
+
+    blobs: Blobs
+    label: str
+
+    def get(self, name: str) -> bytes:
+        return self.blobs.get(self.label + name)
+
+    def put(self, name: str, data: bytes) -> None:
+        self.blobs.put(self.label + name, data)
+
+    def delete(self, name: str) -> None:
+        self.blobs.delete(self.label + name)
+
+    def names(self) -> list[str]:
+        known = (name for name in self.blobs.names() if name.startswith(self.label))
+        return [name.removeprefix(self.label) for name in known]
 
 
 class SqliteBlobs:

@@ -3,7 +3,8 @@
 Each function is given a connection and a path (a file, or a pattern such as
 `queries/data/flights/*.jsonl`) and gives an Arrow table: the columns of the
 query of its name, timestamps in UTC, in a fixed order of rows. Flights that
-never left have no event time and take no part.
+never left have no event time and take no part. Weather and aircraft are those
+that are shipped.
 
 The windows are spelled out here in plain SQL, with none of the dialect's table
 functions, so that the two share no definition of a window.
@@ -12,6 +13,7 @@ functions, so that the two share no definition of a window.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -29,6 +31,23 @@ COLUMNS = {
     "arr_delay": "INTEGER",
     "distance": "INTEGER",
 }
+WEATHER = {
+    "origin": "VARCHAR",
+    "ts": "TIMESTAMPTZ",
+    "temp": "DOUBLE",
+    "wind_speed": "DOUBLE",
+    "precip": "DOUBLE",
+    "visib": "DOUBLE",
+}
+PLANES = {
+    "tailnum": "VARCHAR",
+    "year": "INTEGER",
+    "manufacturer": "VARCHAR",
+    "model": "VARCHAR",
+    "engines": "INTEGER",
+    "seats": "INTEGER",
+}
+DATA = Path(__file__).parents[2] / "queries" / "data"
 
 
 def departures_per_hour(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
@@ -119,19 +138,43 @@ def aircraft_days(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
     )
 
 
+def weather_delays(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
+    return _answer(
+        con,
+        path,
+        f"""
+        SELECT flight_id, d.origin, dep_ts, dep_delay,
+               ts AS weather_ts, visib, wind_speed, precip, manufacturer, seats
+        FROM departed d
+        ASOF LEFT JOIN {_json(str(DATA / "weather" / "*.jsonl"), WEATHER)} w
+          ON d.origin = w.origin AND dep_ts >= ts
+        LEFT JOIN read_csv('{DATA / "planes.csv"}', header = true, columns = {_types(PLANES)}) p
+          ON d.tailnum = p.tailnum
+        ORDER BY flight_id
+        """,
+    )
+
+
 ANSWERS: dict[str, Callable[[duckdb.DuckDBPyConnection, str], pa.Table]] = {
     "departures_per_hour": departures_per_hour,
     "delay_trend": delay_trend,
     "busy_runways": busy_runways,
     "last_ten": last_ten,
     "aircraft_days": aircraft_days,
+    "weather_delays": weather_delays,
 }
 
 
 def _answer(con: duckdb.DuckDBPyConnection, path: str, query: str) -> pa.Table:
     con.execute("SET TimeZone = 'UTC'")
     con.execute("SET threads = 1")
-    columns = ", ".join(f"{name}: '{kind}'" for name, kind in COLUMNS.items())
-    rows = f"read_json('{path}', format = 'newline_delimited', columns = {{{columns}}})"
-    departed = f"departed AS (SELECT * FROM {rows} WHERE dep_ts IS NOT NULL)"
+    departed = f"departed AS (SELECT * FROM {_json(path, COLUMNS)} WHERE dep_ts IS NOT NULL)"
     return con.sql(f"WITH {departed} {query}").to_arrow_table()
+
+
+def _json(path: str, columns: dict[str, str]) -> str:
+    return f"read_json('{path}', format = 'newline_delimited', columns = {_types(columns)})"
+
+
+def _types(columns: dict[str, str]) -> str:
+    return "{" + ", ".join(f"{name}: '{kind}'" for name, kind in columns.items()) + "}"

@@ -1,23 +1,28 @@
-"""The shipped flights: they are what the script builds, and as far out of order as a real feed."""
+"""The shipped data is what the script builds, and flights as far out of order as a real feed."""
 
 from __future__ import annotations
 
+import csv
 import doctest
 import importlib.util
 import json
 import sys
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
+from statistics import fmean
 from types import ModuleType
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import duckdb
 import pytest
 
-from tests.data.batch_answers import ANSWERS, COLUMNS
+from tests.data.batch_answers import ANSWERS, COLUMNS, PLANES, WEATHER
 
 QUERIES = Path(__file__).parents[2] / "queries"
-FLIGHTS = QUERIES / "data" / "flights"
+DATA = QUERIES / "data"
+FLIGHTS = DATA / "flights"
 PATTERN = str(FLIGHTS / "*.jsonl")
 
 
@@ -35,15 +40,35 @@ def rebuild() -> ModuleType:
 @pytest.fixture(scope="module")
 def rows() -> list[dict[str, Any]]:
     """In order of landing: sorted names, then the order in the file."""
-    texts = (path.read_text(encoding="utf-8") for path in sorted(FLIGHTS.iterdir()))
+    return told("flights")
+
+
+@pytest.fixture(scope="module")
+def weather() -> list[dict[str, Any]]:
+    return told("weather")
+
+
+@pytest.fixture(scope="module")
+def planes() -> list[dict[str, str]]:
+    with (DATA / "planes.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def told(feed: str) -> list[dict[str, Any]]:
+    texts = (path.read_text(encoding="utf-8") for path in sorted((DATA / feed).iterdir()))
     return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
 def test_the_slice_is_what_the_script_builds(rebuild: ModuleType) -> None:
     landed = rebuild.in_order_of_landing(rebuild.flights(1))
     rebuild.check(landed)
-    shipped = {path.name: path.read_bytes() for path in FLIGHTS.iterdir()}
-    assert shipped == {name: text.encode() for name, text in rebuild.files(landed).items()}
+    shipped = {
+        path.relative_to(DATA).as_posix(): path.read_bytes()
+        for path in DATA.rglob("*")
+        if path.is_file()
+    }
+    built = rebuild.contents(landed, 1)
+    assert shipped == {name: text.encode() for name, text in built.items()}
 
 
 def test_the_examples_in_the_script(rebuild: ModuleType) -> None:
@@ -79,6 +104,47 @@ def test_known_arrivals_are_in_order_and_departures_are_hours_out_of_it(
     assert sorted(behind)[len(behind) // 2] > timedelta(hours=1, minutes=30)
 
 
+def test_weather_by_the_hour_in_order_of_time(
+    rebuild: ModuleType, weather: list[dict[str, Any]]
+) -> None:
+    """One hour is missing at each airport, so 742 of the 743 from 1 o'clock on the first."""
+    assert Counter(row["origin"] for row in weather) == {"EWR": 742, "JFK": 742, "LGA": 742}
+    order = [(row["ts"], row["origin"]) for row in weather]
+    assert order == sorted(set(order))
+    assert (order[0][0], order[-1][0]) == ("2013-01-01T06:00:00Z", "2013-02-01T04:00:00Z")
+    for row in weather:
+        assert list(row) == list(WEATHER)
+        assert row["ts"].endswith(":00:00Z")
+        assert all(type(row[name]) is float for name in ("temp", "wind_speed", "precip", "visib"))
+
+
+def test_coldest_before_sunrise_and_warmest_after_noon(
+    rebuild: ModuleType, weather: list[dict[str, Any]]
+) -> None:
+    """Were instants off by the 5 hours from New York to UTC, it would show."""
+    by_hour: dict[int, list[float]] = {}
+    for row in weather:
+        here = rebuild.instant(row["ts"]).astimezone(ZoneInfo(rebuild.NEW_YORK))
+        by_hour.setdefault(here.hour, []).append(row["temp"])
+    mean = {hour: fmean(temps) for hour, temps in by_hour.items()}
+    assert min(mean, key=mean.__getitem__) in range(4, 8)
+    assert max(mean, key=mean.__getitem__) in range(13, 16)
+
+
+def test_the_aircraft_are_those_of_the_flights_as_far_as_known(
+    rows: list[dict[str, Any]], planes: list[dict[str, str]]
+) -> None:
+    known = [plane["tailnum"] for plane in planes]
+    assert list(planes[0]) == list(PLANES)
+    assert len(set(known)) == len(known) == 2_609
+    assert set(known) < {row["tailnum"] for row in rows}
+    assert sum(plane["year"] == "" for plane in planes) == 51
+    departed = [row for row in rows if row["dep_ts"]]
+    without = Counter(row["carrier"] for row in departed if row["tailnum"] not in known)
+    assert sum(without.values()) == 4_224  # as the query's comment says: 16 %
+    assert [carrier for carrier, _ in without.most_common(2)] == ["MQ", "AA"]
+
+
 @pytest.mark.parametrize(
     ("day", "hhmm", "zone", "expected"),
     [
@@ -103,7 +169,12 @@ def test_a_delay_carries_a_departure_past_midnight_and_a_landing_into_the_next_d
 
 @pytest.mark.parametrize(
     ("query", "count"),
-    [("departures_per_hour", 1_763), ("delay_trend", 26_483), ("busy_runways", 7_027)],
+    [
+        ("departures_per_hour", 1_763),
+        ("delay_trend", 26_483),
+        ("busy_runways", 7_027),
+        ("weather_delays", 26_483),
+    ],
 )
 def test_batch_answers(query: str, count: int) -> None:
     assert ANSWERS[query](duckdb.connect(), PATTERN).num_rows == count

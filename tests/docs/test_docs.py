@@ -24,7 +24,11 @@ from tests.golden.hosts import HOSTS
 from tests.golden.text import parse
 
 REPO = Path(__file__).parents[2]
-PAGES = [REPO / "README.md", *sorted((REPO / "docs").glob("*.md")), REPO / "queries" / "README.md"]
+PAGES = [
+    REPO / "README.md",
+    *sorted((REPO / "docs").glob("*.md")),
+    *sorted((REPO / "queries").glob("**/README.md")),
+]
 SHELL = ("shell", "sh", "bash", "console")
 
 

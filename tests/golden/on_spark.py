@@ -9,6 +9,7 @@ takes its whole query with it, so each of those has one to itself.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,8 @@ from sqlwin.embedded.board import Board
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Query, Scan, Script, Stream
+from sqlwin.plan.facts import sources_of
+from sqlwin.plan.nodes import Query, Script
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.intake import frame_of
 from sqlwin.runtime.lower import Lowered, lower
@@ -93,26 +95,22 @@ def _driven(group: dict[Golden, Query]) -> dict[str, Outcome]:
 
 def fed(golden: Golden, query: Query) -> Iterator[Fed]:
     """The golden's steps as a feed has them: rows as text, positions in the order of rows."""
-    now, pushed, stream = parse_instant(START_OF_CLOCK), 0, _stream(query)
+    now, pushed = parse_instant(START_OF_CLOCK), Counter[str]()
+    streams = {stream.name: stream for stream in sources_of(query.plan)}
     for step in golden.steps():
         if step.kind == "clock":
             now = parse_instant(step.argument)
-        rows = frame_of(_dicts(step), stream.columns) if step.kind == "feed" else None
+        name = step.argument.split()[0] if step.kind in ("feed", "watermark") else None
+        rows = frame_of(_dicts(step), streams[str(name)].columns) if step.kind == "feed" else None
         watermark = parse_instant(step.argument.split()[1]) if step.kind == "watermark" else None
-        yield Fed(now, rows, watermark, step.kind == "drain", first=pushed)
-        pushed += 0 if rows is None else len(rows)
+        first = pushed[str(name)]
+        yield Fed(now, rows, watermark, step.kind == "drain", first, name)
+        pushed[str(name)] += 0 if rows is None else len(rows)
 
 
 def _dicts(step: Step) -> list[dict[str, str | None]]:
     columns = step.rows.columns
     return [dict(zip(columns, map(text_of, row), strict=True)) for row in step.rows.rows]
-
-
-def _stream(query: Query) -> Stream:
-    node = query.plan
-    while not isinstance(node, Scan):
-        node = node.input
-    return node.stream
 
 
 @dataclass

@@ -54,7 +54,7 @@ class Restarted:
         self.lives = lives(asked)
         self.query = next(self.lives)
         self.query.advance(now=START_OF_CLOCK)
-        self.board = Board(Back(self.query._query).nothing())
+        self.board = Board(Back(self.query._chain.top).nothing())
 
     def explain(self) -> str:
         return self.query.explain()

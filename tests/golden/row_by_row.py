@@ -28,6 +28,8 @@ from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.plan.explain import explain
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.back import Back
+from sqlwin.runtime.fronts import brought
+from sqlwin.runtime.watermarks import merged
 from tests.golden.cells import of_arrow
 from tests.golden.in_process import do
 from tests.golden.outcome import StepResult
@@ -37,26 +39,26 @@ from tests.golden.text import START_OF_CLOCK, Step
 class OneByOne(EmbeddedQuery):
     """A batch is taken as batches of one row, under the watermark before all of them."""
 
-    def take(self, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
+    def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         self._alive()
-        before = self._task.clock.of(self._query.stream.name)
+        before = self._task.watermark(stream)
         self._refused.add(malformed)
         seen: dict[int, int] = {}
         now = self._at.now
         for row in rows.iter_slices(1):
-            taken = self._front.take(row, before)
-            self._refused.add(taken.errors)
-            self._run(lambda: self._task.take([taken.rows], [], now, heard=True))  # noqa: B023
-            for part, ts in taken.marks.items():
-                seen[part] = max(ts, seen.get(part, ts))
-        self._run(lambda: self._task.take([], [seen], now, heard=len(rows) + len(malformed) > 0))
+            came = brought(self._fronts, stream, row, before)
+            self._refused.add(came.errors)
+            self._run(lambda: self._task.take(came.rows, {}, now, heard=True))  # noqa: B023
+            seen = merged(seen, came.marks[stream])
+        heard = len(rows) + len(malformed) > 0
+        self._run(lambda: self._task.take({}, {stream: seen}, now, heard=heard))
 
 
 class RowByRow:
     def __init__(self, asked: Script) -> None:
         self.query = OneByOne(asked, explain)
         self.query.advance(now=START_OF_CLOCK)
-        self.board = Board(Back(self.query._query).nothing())
+        self.board = Board(Back(self.query._chain.top).nothing())
         self.folded: dict[str, int] = {}  # how many revisions of a row_key are folded away
 
     def explain(self) -> str:

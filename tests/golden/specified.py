@@ -9,7 +9,7 @@ left behind.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -17,17 +17,25 @@ import polars as pl
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.functions import PythonAggregate
 from sqlwin.kernels.reference.windows import pane_of
+from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Operator
+from sqlwin.operators.definitions import join_sides
+from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.groups import Groups
+from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.ranks import Ranked
+from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
+from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition, takes_part
+from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, counts, ttl_keys
+from sqlwin.plan.facts import bucket_keys, changing, counts, join_of, ttl_keys
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -37,7 +45,6 @@ from sqlwin.plan.nodes import (
     Query,
     Scan,
     Script,
-    Stream,
     TopN,
     WindowAggregate,
     WindowRank,
@@ -45,12 +52,13 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.front import Front, Taken
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.inputs import Input
+from sqlwin.runtime.lower import Lowered, lower
 from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
-from sqlwin.schema import PART, SEQ, polars_schema
-from sqlwin.windows import Cumulate, Hop, Session, Whole
+from sqlwin.schema import CHANGE, PART, SEQ, WEIGHT, polars_schema
+from sqlwin.windows import Cumulate, Hop, JoinSessions, Session, Whole
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
 Functions = tuple[PythonAggregate, ...]
@@ -58,6 +66,13 @@ Functions = tuple[PythonAggregate, ...]
 
 @shapes.register
 def _none(operator: ReferenceOperator) -> list[Shape]:
+    return []
+
+
+@shapes.register(ReferenceAsOf)
+@shapes.register(ReferenceJoin)
+@shapes.register(ReferenceStatic)
+def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin | ReferenceStatic) -> list[Shape]:
     return []
 
 
@@ -76,11 +91,12 @@ def reference(asked: Script) -> EmbeddedQuery:
     query = EmbeddedQuery(asked, explain, specified)
 
     def begin() -> None:
-        operator = query._query.operator
-        if isinstance(operator, Forgetting):
-            operator.begin(query._at.now, query._task.stores)
+        for task in query._task.tasks:
+            operator = task.query.operator
+            if isinstance(operator, Forgetting):
+                operator.begin(query._at.now, task.stores)
 
-    query._front = SpecifiedFront(query._query, begin)
+    query._fronts = [SpecifiedFront(f.query, begin, at=f.at) for f in query._chain.fronts]
     return query
 
 
@@ -114,8 +130,10 @@ class SpecifiedFront(Front):
         return Taken(kept, pl.concat([taken.errors, errors]), taken.marks)
 
 
-def specified(query: Query) -> Lowered:
+def specified(query: Query, derives: bool = False) -> Lowered:
     """As `lower`, with the operator that keeps every row and computes all windows anew."""
+    if join_of(query.plan) is not None:
+        return _joined(query, derives)
     above, window = _until(query.plan, _is_window)
     below, scan = _until(
         window if isinstance(window, Scan) else _input(window), lambda node: isinstance(node, Scan)
@@ -125,18 +143,48 @@ def specified(query: Query) -> Lowered:
         above, below = [], above
     having = next((node.predicate for node in above if isinstance(node, Filter)), None)
     top = query.plan if isinstance(window, Scan) else window
-    return Lowered(
-        query=query,
+    read = Input(
         stream=scan.stream,
         where=next((node.predicate for node in below if isinstance(node, Filter)), None),
         columns=_columns(below, scan),
-        operator=None if isinstance(window, Scan) else _kept(query, window, scan.stream),
-        having=having,
-        output=_columns(above, top),
         keys=() if isinstance(window, Scan) else _buckets(window),
         retain=None if isinstance(window, Scan) else _retain(window),
-        timed=not isinstance(window, Scan) and not _counts(window),
+        timed=derives if isinstance(window, Scan) else not _counts(window),
+        carried=_carried(scan, isinstance(window, Scan)),
     )
+    return Lowered(
+        query=query,
+        inputs=(read,),
+        operator=None if isinstance(window, Scan) else _kept(query, window, scan, derives),
+        having=having,
+        output=_columns(above, top),
+        derives=derives,
+    )
+
+
+def _carried(scan: Scan, passes: bool) -> tuple[str, ...]:
+    if not scan.stream.of:
+        return ()
+    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
+
+
+def _joined(query: Query, derives: bool) -> Lowered:
+    """The inputs and stores' admission of the fast one; the join is by definition."""
+    lowered = lower(query, derives)
+    fast = lowered.operator
+    join = join_of(query.plan)
+    assert isinstance(fast, WindowJoin | AsOfJoin | StaticJoin) and join is not None
+    left, right = (join_sides.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right))
+    rest = (fast.kind, fast.policy, fast.withdraw)
+    if isinstance(fast, AsOfJoin):
+        return replace(lowered, operator=ReferenceAsOf(left, right, *rest, match=fast.match))
+    match = join.match
+    if isinstance(match, JoinSessions):
+        both = {"sessions": (match.left, match.right), "parted": match.keys}
+        made = ReferenceSessionJoin(left, right, *rest, residual=fast.residual, **both)
+        return replace(lowered, operator=made)
+    made = ReferenceStatic if isinstance(fast, StaticJoin) else ReferenceJoin
+    return replace(lowered, operator=made(left, right, *rest, residual=fast.residual))
 
 
 def _until(node: Node, found: Callable[[Node], bool]) -> tuple[list[Node], Node]:
@@ -185,15 +233,19 @@ def _buckets(window: Window) -> tuple[str, ...]:
     return inner.partition if isinstance(inner, TopN) else bucket_keys(inner)
 
 
-def _kept(query: Query, window: Window, stream: Stream) -> Operator:
+def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
     """The operator, and what its TTL makes it forget."""
-    operator, ttl = _operator(query, window, stream), _policy(window).ttl
+    operator, ttl = _operator(query, window, scan, derives), _policy(window).ttl
     return operator if ttl is None else Forgetting(operator, ttl, ttl_keys(window))
 
 
-def _operator(query: Query, window: Window, stream: Stream) -> ReferenceOperator | ReferenceTopN:
+def _operator(
+    query: Query, window: Window, scan: Scan, derives: bool
+) -> ReferenceOperator | ReferenceTopN:
     carried = polars_schema(_input(window).schema)
-    withdraw = any(isinstance(node, Filter) for node in _until(query.plan, _is_window)[0])
+    filtered = any(isinstance(node, Filter) for node in _until(query.plan, _is_window)[0])
+    withdraw = filtered or (derives and changing(query.plan)) or changing(scan)
+    stream = scan.stream
     if isinstance(window, TopN):
         return ReferenceTopN(_top(window, stream.name, carried, withdraw))
     buckets = _buckets(window)
@@ -207,7 +259,8 @@ def _operator(query: Query, window: Window, stream: Stream) -> ReferenceOperator
             withdraw=withdraw,
             buckets=buckets,
             floor_of=_floor(_inner(window)),
-            once=not stream.trusted,
+            once=not stream.trusted and not stream.of,
+            weighted=changing(scan),
             **_of_all(_inner(window)),
         )
     )

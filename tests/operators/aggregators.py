@@ -21,7 +21,12 @@ from tests.operators.driving import Driven, rows_of
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "b": pl.Int64(), "v": pl.Int64()}
 TUMBLING = Hop(MINUTE, MINUTE)
 HOPPING = Hop(2 * MINUTE, MINUTE)
-TYPES = {"n": pl.Int64(), "total": pl.Int64(), "values": pl.List(pl.Int64())}
+TYPES = {
+    "n": pl.Int64(),
+    "total": pl.Int64(),
+    "values": pl.List(pl.Int64()),
+    "least": pl.Int64(),
+}
 
 Told = tuple[Any, ...]
 
@@ -65,6 +70,7 @@ def folds_of(*names: str) -> tuple[Fold, ...]:
     known: dict[str, Fold] = {
         "n": fold("n", "count", (), (), bigint, None),
         "total": fold("total", "sum", ("v",), (bigint,), bigint, None),
+        "least": fold("least", "min", ("v",), (bigint,), bigint, None),
         "values": Listed(Call("values", "listed", ("v",), (bigint,), pa.list_(bigint))),
     }
     return tuple(known[name] for name in names)
@@ -76,6 +82,7 @@ def aggregator(
     values: tuple[str, ...] = ("total",),
     sets: tuple[tuple[str, ...], ...] = (),
     withdraw: bool = False,
+    weighted: bool = False,
     **policy: Any,
 ) -> WindowAggregator:
     return WindowAggregator(
@@ -88,6 +95,7 @@ def aggregator(
         policy=Policy(**{"retain": None, **policy}),
         withdraw=withdraw,
         sets=sets,
+        weighted=weighted,
     )
 
 

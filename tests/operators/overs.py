@@ -28,6 +28,7 @@ TYPES = {"k": pa.string(), "j": BIGINT, "v": BIGINT}
 FUNCTIONS: dict[str, tuple[str, tuple[str, ...], pa.DataType, dict[str, Any]]] = {
     "count": ("count", (), BIGINT, {}),
     "sum": ("sum", ("v",), BIGINT, {}),
+    "least": ("min", ("v",), BIGINT, {}),
     "first": ("first", ("v",), BIGINT, {}),
     "last": ("last", ("v",), BIGINT, {}),
     "distinct": ("count", ("v",), BIGINT, {"distinct": True}),
@@ -49,6 +50,7 @@ def over(
     slice_width: int = 4,
     per_instant: bool = False,
     withdraw: bool = False,
+    weighted: bool = False,
     **policy: Any,
 ) -> OverAggregator:
     """called: (a name of FUNCTIONS, partition, frame) of each call."""
@@ -59,7 +61,8 @@ def over(
         bound = fold(f"a{number}", function, args, types, type_, None, **more)
         calls.append(Call(bound, partition, frame, polars_type(type_)))
     kept = Policy(**{"retain": 5, **policy})
-    return OverAggregator("s", COLUMNS, tuple(calls), kept, slice_width, per_instant, withdraw)
+    rest = (slice_width, per_instant, withdraw, weighted)
+    return OverAggregator("s", COLUMNS, tuple(calls), kept, *rest)
 
 
 def specified(fast: OverAggregator) -> ReferenceOperator:
@@ -67,7 +70,7 @@ def specified(fast: OverAggregator) -> ReferenceOperator:
     buckets = fast.limits.buckets
     overs = Overs("s", tuple(COLUMNS), calls, False, fast.per_instant, None, buckets)
     rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw, buckets)
-    return ReferenceOperator(Definition(overs, *rest))
+    return ReferenceOperator(Definition(overs, *rest, weighted=fast.weighted))
 
 
 def _value(call: Call) -> Value:

@@ -28,6 +28,7 @@ BIGINT = pa.int64()
 VALUES = {
     "n": Value("n", "count", (), BIGINT),
     "total": Value("total", "sum", ("v",), BIGINT),
+    "least": Value("least", "min", ("v",), BIGINT),
     "values": Value("values", "collect_list", ("v",), pa.list_(BIGINT)),
 }
 
@@ -62,6 +63,7 @@ def specified(fast: WindowAggregator) -> ReferenceOperator:
             withdraw=fast.withdraw,
             buckets=buckets,
             floor_of=lambda ts: pane_of(ts, window),
+            weighted=fast.weighted,
         )
     )
 

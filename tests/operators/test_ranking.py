@@ -33,6 +33,7 @@ def ranker(
     order: tuple[Order, ...] = TOTAL,
     withdraw: bool = False,
     retain: int | None = 1000,
+    weighted: bool = False,
     **policy: Any,
 ) -> WindowRanker:
     inner = WindowAggregator(
@@ -43,6 +44,7 @@ def ranker(
         FOLDS,
         (pl.Int64(),),
         Policy(retain, **policy),
+        weighted=weighted,
     )
     return WindowRanker(inner, "place", Standing(function, partition, order), withdraw)
 

@@ -47,14 +47,14 @@ def asked(script: Script, taken: list[Step]) -> None:
 
 
 def _agree(query: EmbeddedQuery, drained: pl.DataFrame) -> None:
-    operator = query._query.operator
+    operator = query._chain.top.operator
     if isinstance(operator, UNTOLD):
         if not isinstance(operator, TupleRunner):
             _refused(query)
         return
     windows = pl.DataFrame(pl.from_arrow(query.windows()))
     told = drained.filter(pl.col("op") != "-D")
-    names = [name for name, _ in query._query.output]
+    names = [name for name, _ in query._chain.top.output]
     before = windows.with_columns(pl.col("revision").fill_null(-1) + 1)
     columns = ["row_key", "revision", *names]
     found = before.join(told, on="row_key", how="semi")

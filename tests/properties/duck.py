@@ -31,14 +31,14 @@ SCHEMA = pa.schema(
 
 
 @cache
-def _connection() -> duckdb.DuckDBPyConnection:
+def connection() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect(config={"threads": 1})
     con.execute("SET TimeZone = 'UTC'")
     return con
 
 
 def batch_answer(question: Question, delivery: Delivery) -> Answer:
-    con = _connection()
+    con = connection()
     con.register("fed", pa.Table.from_pylist(once(delivery), SCHEMA))
     con.execute(
         "CREATE OR REPLACE VIEW s AS SELECT * REPLACE (ts::TIMESTAMPTZ AS ts), id AS seq, "

@@ -16,6 +16,7 @@
 | `analytic` | LAG, LEAD, RANK … |
 | `qualify`, `top`, `ranks` | QUALIFY, the first n of each key, the first n groups of each window |
 | `sessions` | session windows |
+| `chains` | queries over the results of queries, UNION ALL |
 | `replays` | messages that come twice, told by OFFSET |
 | `ttl` | a TTL of the state, of either time, with every update, visibility and cleanup |
 """
@@ -29,7 +30,7 @@ from hypothesis import strategies as st
 
 T = TypeVar("T")
 WORDS = """early timeout rows endless cumulate whole sets frames exclude values pairs sketches
-analytic qualify top ranks replays sessions ttl"""
+analytic qualify top ranks replays sessions chains ttl"""
 ALL = frozenset(WORDS.split())
 LANDED: frozenset[str] = ALL
 

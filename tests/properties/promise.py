@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from sqlwin.embedded.board import fold
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.instants import SECOND
+from sqlwin.runtime.intake import Rows
 from sqlwin.sql import script
 from tests.properties.deliveries import Delivery
 from tests.properties.hosts import Host
@@ -16,12 +18,16 @@ from tests.properties.question import Question
 
 
 def streamed(question: Question, delivery: Delivery, host: Host) -> list[tuple[Any, ...]]:
+    return ran(question.text, [("s", batch) for batch in delivery], host)
+
+
+def ran(text: str, pushes: Sequence[tuple[str, Rows]], host: Host) -> list[tuple[Any, ...]]:
     """The last revisions; hosts that restart do so after each batch."""
-    lives = host(script(question.text))
+    lives = host(script(text))
     told: list[pl.DataFrame] = []
-    for number, batch in enumerate(delivery):
+    for number, (stream, batch) in enumerate(pushes):
         query = next(lives)
-        query.push("s", batch)
+        query.push(stream, batch)
         query.advance(now=2 * number * SECOND)  # some corrections go out between the batches
         told.append(_told(query))
     query = next(lives)

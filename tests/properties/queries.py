@@ -12,7 +12,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.properties import query_groups, query_overs, query_sessions
+from tests.properties import query_chains, query_groups, query_overs, query_sessions
 from tests.properties.features import has
 from tests.properties.query_policies import by_hours, counted, ranked, timed
 from tests.properties.question import Question
@@ -34,6 +34,7 @@ def questions() -> SearchStrategy[Question]:
     found = [kind for feature, kind in more.items() if has(feature) and has("sessions")]
     kinds += [_asked(kind, timed()) for kind in found]
     kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
+    kinds += [_asked(query_chains.chains, by_hours())] * 2 if has("chains") else []
     return st.one_of(kinds)
 
 

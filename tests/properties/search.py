@@ -22,6 +22,9 @@ from hypothesis.internal.conjecture.providers import HypothesisProvider
 from tests.properties.asking import ASKED, asked
 from tests.properties.batch_answers import ANSWERS, OF_REFERENCE, answers
 from tests.properties.emissions import EMISSIONS, NUMBERS, same
+from tests.properties.join_answers import ANSWERS as JOINS
+from tests.properties.join_answers import OF_REFERENCE as OF_JOINS
+from tests.properties.join_answers import joined
 
 SEEDS = Path(__file__).with_name("seeds.txt")
 CHUNK = 50
@@ -32,6 +35,8 @@ PROPERTIES: dict[str, Property] = {
     "answers": (answers, ANSWERS),
     "reference": (answers, OF_REFERENCE),
     "asked": (asked, ASKED),
+    "joins": (joined, JOINS),
+    "joins-defined": (joined, OF_JOINS),
 }
 Chunk = tuple[str, int]
 

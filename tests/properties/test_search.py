@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.properties import search as searching
 from tests.properties.search import CHUNK, Chunk, chunks, kept, search
 
-CASES = {"emissions": 600, "numbered": 450, "answers": 600, "reference": 300, "asked": 50}
+CASES = {"emissions": 600, "numbered": 450, "answers": 600, "reference": 300, "asked": 50,
+         "joins": 400, "joins-defined": 100}  # fmt: skip
 OF_CI = [(name, number) for name, cases in CASES.items() for number in range(cases // CHUNK)]
 
 

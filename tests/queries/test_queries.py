@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shutil
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 
 import duckdb
@@ -20,7 +23,8 @@ from tests.data.batch_answers import ANSWERS
 
 QUERIES = Path(__file__).parents[2] / "queries"
 FLIGHTS = QUERIES / "data/flights/*.jsonl"
-NEVER_LEFT = 521
+FLIGHTS_ROWS, NEVER_LEFT = 27_004, 521
+OTHER_ROWS = {"weather_delays": 2_226 + 2_609}  # weather and aircraft
 Run = Callable[[Script, RunOptions], Summary]
 
 
@@ -39,23 +43,44 @@ ENGINES = [
 @pytest.mark.parametrize("name", sorted(ANSWERS))
 @pytest.mark.parametrize("run", ENGINES)
 def test_the_last_revisions_are_the_batch_answer(run: Run, name: str) -> None:
+    check(run, name, QUERIES)
+
+
+def test_weather_that_is_told_late_corrects_departures(tmp_path: Path) -> None:
+    """The morning's readings of each file's last day come with the next file, when departures of
+    that morning have been told with what there was."""
+    shutil.copytree(QUERIES / "data", tmp_path / "data")
+    late: list[str] = []
+    for file in sorted((tmp_path / "data" / "weather").iterdir()):
+        day = date.fromisoformat(file.stem) + timedelta(days=3)
+        held = {f"{day}T{hour}:00:00Z" for hour in range(11, 15)}
+        told = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        in_time = [row for row in told if json.loads(row)["ts"] not in held]
+        file.write_text("".join(late + in_time), encoding="utf-8")
+        late = [row for row in told if json.loads(row)["ts"] in held]
+    assert not late  # none in the last file, which has no next
+    emitted = check(embedded.run, "weather_delays", tmp_path)
+    corrected = emitted.filter(pl.col("op") == "+U")
+    assert len(corrected) > 500
+    assert corrected["flight_id"].n_unique() == len(corrected)
+
+
+def check(run: Run, name: str, base: Path) -> pl.DataFrame:
+    """The last revisions are the batch answer; what was told, all of it."""
     emitted: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []
     asked = script((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
-    options = RunOptions(base=QUERIES, show=emitted.append, on_errors=refused.append)
-    summary = run(asked, options)
-    last = fold(pl.concat(emitted)).filter(pl.col("op") != "-D")
+    summary = run(asked, RunOptions(base=base, show=emitted.append, on_errors=refused.append))
+    told = pl.concat(emitted)
+    last = fold(told).filter(pl.col("op") != "-D")
     expected = pl.from_arrow(ANSWERS[name](duckdb.connect(), str(FLIGHTS)))
     assert isinstance(expected, pl.DataFrame)
     assert same(last.select(expected.columns), expected)
     reasons = pl.concat(refused)["reason"].unique().to_list()
     assert reasons == ["no event time: dep_ts is NULL"]
     assert summary.refused == {"no event time": NEVER_LEFT}
-    assert summary.read == sum(map(lines, QUERIES.glob("data/flights/*.jsonl")))
-
-
-def lines(file: Path) -> int:
-    return len(file.read_text(encoding="utf-8").splitlines())
+    assert summary.read == FLIGHTS_ROWS + OTHER_ROWS.get(name, 0)
+    return told
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> bool:

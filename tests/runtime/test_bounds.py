@@ -209,3 +209,21 @@ def _measured(index: dict[str, list[dict[str, str]]], blobs: DictBlobs) -> tuple
     whole = pl.concat(frames)
     time = next(name for name, dtype in whole.schema.items() if dtype == pl.Int64)
     return records, len(encode_segment(whole, time, compress=False))
+
+
+def test_a_join_holds_rows_for_their_partners_and_for_retention() -> None:
+    text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    asked = script(text + "SELECT a.k FROM s a JOIN s b WITHIN 1 HOUR ON a.k = b.k RETAIN 2 HOURS")
+    held = {one.store: one.records for one in expected(asked.queries[0], Load(rate=1, keys=1))}
+    slices = 2 * 60 * 60  # of what the window and retention span, at most
+    for side in ("left", "right"):
+        assert 3 * 60 * 60 <= (held[side] or 0) <= 3 * 60 * 60 + slices
+
+
+def test_what_a_stage_above_holds_is_not_estimated() -> None:
+    text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    below = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"
+    asked = script(text + f"SELECT n, COUNT(*) AS keys FROM ({below}) GROUP BY n")
+    lower, *upper = expected(asked.queries[0], Load(rate=1, keys=7))
+    assert (lower.store, lower.records) == ("panes", 7)
+    assert {one.how for one in upper if one.records is None} == {"not known"}

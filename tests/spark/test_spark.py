@@ -164,8 +164,9 @@ def in_process(
     for step in stepped:
         given = [] if step.rows is None else [placed(step.rows, step.first)]
         taken = [front.take(each, task.clock.of("orders")) for each in given]
-        batch, marks = [each.rows for each in taken], [each.marks for each in taken]
-        output = task.take(batch, marks, step.now, step.end, step.watermark)
+        marks = {"orders": taken[0].marks} if taken else {}
+        raised = None if step.watermark is None else {"orders": step.watermark}
+        output = task.take({0: [each.rows for each in taken]}, marks, step.now, step.end, raised)
         errors = pl.concat([no_rejects(), *(each.errors for each in taken)])
         yield output.results.sort("row_key", "revision"), errors.sort("row")
 

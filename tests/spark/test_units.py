@@ -13,7 +13,9 @@ from pyspark.errors import StreamingQueryException
 
 from sqlwin.errors import RunError
 from sqlwin.instants import END, START
+from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.sources import source_of
 from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
@@ -101,9 +103,8 @@ def test_a_listing_keeps_its_order_when_files_come_before_it(tmp_path: Path) -> 
     (tmp_path / "in" / "b.json").write_text("{}")
 
     def listed() -> list[str]:
-        listing = Listing(
-            Folder(str(tmp_path / "state")), 0, "in/*.json", tmp_path, "json", 1 << 20
-        )
+        source = source_of(Stream("s", (), None, options=(("path", "in/*.json"),)))
+        listing = Listing(Folder(str(tmp_path / "state")), 0, source, tmp_path, 1 << 20)
         listing.refresh()
         return [Path(piece.path).name for piece in listing.pieces]
 

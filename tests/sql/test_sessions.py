@@ -382,14 +382,9 @@ REFUSED = [
     ("SELECT *, ROW_NUMBER() OVER (PARTITION BY product ORDER BY ts) AS r "
      "FROM SESSION(TABLE orders PARTITION BY product, ts, 1 HOUR)", NO_ROWS,
      "(PARTITION BY product ORDER BY ts)"),
-    ("SELECT * FROM (SELECT product, c, ROW_NUMBER() OVER (PARTITION BY product ORDER BY c) AS r "
-     f"FROM (SELECT product, COUNT(*) AS c {HALF_HOURS[1]})) WHERE r <= 3", OF_ONE,
-     "(PARTITION BY product ORDER BY c)"),
+    ("SELECT product, COUNT(*) AS c, RANK() OVER (PARTITION BY product ORDER BY c) AS r "
+     f"{HALF_HOURS[1]} QUALIFY r <= 3", OF_ONE, "(PARTITION BY product ORDER BY c)"),
     # windows over windows
-    ("SELECT COUNT(*) FROM (SELECT product, window_end AS at, COUNT(*) AS c "
-     f"{HALF_HOURS[1]}) OVER (ORDER BY at SESSION 1 HOUR GAP)",
-     "a window over the result of a window is not supported yet",
-     "OVER (ORDER BY at SESSION 1 HOUR GAP)"),
     ("SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY SESSION(ts, 1 HOUR)",
      "a query has one window", "SESSION(ts, 1 HOUR)"),
     ("SELECT COUNT(*) FROM SESSION(orders, ts, 1 HOUR) OVER (SESSION 1 HOUR GAP)",

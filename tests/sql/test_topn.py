@@ -213,8 +213,8 @@ REFUSED = [
     ),
     (
         f"SELECT *, ROW_NUMBER() OVER (PARTITION BY product ORDER BY total) AS rn FROM ({TOTALS})",
-        "a rank over windows is of the rows of one window: PARTITION BY names it",
-        "(PARTITION BY product ORDER BY total)",
+        "ROW_NUMBER in an order other than event time needs a bound",
+        "ROW_NUMBER() OVER (PARTITION BY product ORDER BY total)",
     ),
     (
         "SELECT RANK() OVER (PARTITION BY window_start ORDER BY COUNT(*)) "
@@ -224,13 +224,13 @@ REFUSED = [
     ),
     (
         f"SELECT RANK() OVER (PARTITION BY window_end ORDER BY total + 1) FROM ({TOTALS})",
-        "a rank of windows goes by keys and aggregates as they are, not by total + 1",
-        "total + 1",
+        "RANK in an order other than event time needs a bound",
+        "RANK() OVER (PARTITION BY window_end ORDER BY total + 1)",
     ),
     (
         f"SELECT RANK() OVER (PARTITION BY window_end, total ORDER BY total) FROM ({TOTALS})",
-        "total is no key of the window",
-        "total",
+        "RANK in an order other than event time needs a bound",
+        "RANK() OVER (PARTITION BY window_end, total ORDER BY total)",
     ),
     (
         f"SELECT RANK() OVER (PARTITION BY window_end) FROM ({TOTALS})",
@@ -239,8 +239,8 @@ REFUSED = [
     ),
     (
         f"SELECT RANK() {OF_WINDOW} FROM ({TOTALS}) WHERE total > 3",
-        "a rank of filtered windows is not supported yet",
-        "total > 3",
+        "RANK in an order other than event time needs a bound",
+        "RANK() OVER (",
     ),
     (
         "SELECT RANK() OVER (PARTITION BY window_end ORDER BY COUNT(*)) "
@@ -254,9 +254,9 @@ REFUSED = [
         "DENSE_RANK",
     ),
     (
-        f"SELECT SUM(total) OVER (PARTITION BY product ORDER BY window_end) FROM ({TOTALS})",
-        "windows over windows are not supported yet",
-        "SUM(total) OVER (",
+        "SELECT SUM(SUM(value)) OVER (ORDER BY window_end) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "beside a window, OVER is for ranks of its results",
+        "SUM(SUM(value)) OVER (",
     ),
     (
         "SELECT RANK() OVER (PARTITION BY window_end ORDER BY COUNT(*)) AS r "

@@ -179,9 +179,6 @@ REFUSED = [
     ("CREATE STREAM bare (a INT); SELECT COUNT(*) FROM bare",
      "bare has no event-time column",
      "COUNT"),
-    ("SELECT MAX(c) FROM (SELECT COUNT(*) AS c FROM TUMBLE(orders, ts, 1 HOUR))",
-     "an aggregate over the result of a window is not supported yet",
-     "MAX"),
 ]  # fmt: skip
 
 

@@ -3,6 +3,9 @@
     rows ── lift ──> accumulators ── merge ──> accumulators ── finish ──> values
     rows ── over(frames) ──> accumulators, one a frame ── finish ──> values   (= slide)
 
+Rows are also taken out again: of an `invertible` fold, merging the `negated` accumulators
+of rows is as if they had never been there; of any other, only lifting anew is.
+
 Law: however rows are cut into parts, lifting each part, merging the parts in any
 order and grouping, and finishing gives the value of lifting all rows at once
 (floats: up to rounding). A part none of whose rows takes part is the identity.
@@ -84,6 +87,15 @@ class Fold(ABC):
     call: Call
     ordered: ClassVar[bool] = False
     full_state: ClassVar[bool] = False
+
+    @property
+    def invertible(self) -> bool:
+        """Whether accumulators merge by adding up, exactly."""
+        return False
+
+    def negated(self) -> list[pl.Expr]:
+        """Of an invertible fold: accumulators to what undoes them."""
+        return [-pl.col(column) for column in self.columns]
 
     @property
     @abstractmethod

@@ -20,6 +20,7 @@ class Count(Fold):
     """COUNT: 0 on nothing, never NULL."""
 
     call: Call
+    invertible = True
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -28,6 +28,11 @@ class Sum(Fold):
         return Total(self.call)
 
     @property
+    def invertible(self) -> bool:
+        """Floats are not: 1e18 that comes and goes would take smaller ones with it."""
+        return not pa.types.is_floating(self.call.arg_types[0])
+
+    @property
     def columns(self) -> tuple[str, ...]:
         return self.total.columns
 

@@ -10,7 +10,7 @@ another window: until the old one is withdrawn bob is 2; in the emission that do
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from sqlwin.operators.definitions.sessions import replaces
@@ -20,16 +20,19 @@ from sqlwin.operators.definitions.window import Window
 
 @dataclass(frozen=True)
 class Families:
-    """windows: by row_key, all that there are. waiting: row_keys."""
+    """windows: by row_key, all that there are. emptied: those out whose rows were withdrawn.
+    waiting: row_keys."""
 
     windows: dict[str, Window]
+    emptied: Sequence[Window]
     told: Told
     waiting: Set[str]
 
     def joined(self, going: list[Window], late: list[Window]) -> list[Window]:
         """And who waits of families that any of `going` is in, or leaves."""
         families, known = self.of(going), {w.row_key for w in going}
-        waiting = (w for key, w in self.windows.items() if key in self.waiting)
+        both = (*self.windows.values(), *self.emptied)
+        waiting = (w for w in both if w.row_key in self.waiting)
         more = [*going, *(w for w in waiting if w.family in families and w.row_key not in known)]
         more = self.told.with_rivals(more, late)
         return going if len(more) == len(going) else self.joined(more, late)

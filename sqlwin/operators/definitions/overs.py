@@ -99,7 +99,15 @@ class Overs:
                 **{value.name: value.of(held, self._place(held, row)) for value, held in framed},
             },
             bucket=key_text(row, self.buckets),
+            without=partial(self._passed, row),
         )
+
+    def _passed(self, row: Row, mark: int) -> bool:
+        """Of a row that is no more: whatever rows would follow it."""
+        ends = [frame.following for _, _, frame in self.calls]
+        ahead = [f for _, _, f in self.calls if f.unit is Unit.RANGE]
+        reach = max((max(f.following or 0, 0) for f in ahead), default=0)
+        return None not in ends and row[TS] + reach < mark
 
     def _place(self, held: list[Row], row: Row) -> str:
         """The last row of a frame is where to look."""

@@ -16,7 +16,7 @@ emitted: `-D` 1 of the first, then `+I` 0 of the second.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwin.operators.definitions.sessions import replaces
@@ -62,6 +62,10 @@ class Told:
         self.vanished = {key: window for key, window in known.items() if key not in again}
         return out
 
+    def empty(self, gone: Iterable[Window], there: Iterable[str]) -> None:
+        """The same of windows whose rows were withdrawn: no other takes their place."""
+        self.vanish((alone(window) for window in gone), there)
+
     def replaced_by(self, window: Window) -> list[Window]:
         """The vanished ones that `window` replaces, in the order of windows."""
         return sorted(
@@ -86,6 +90,11 @@ class Told:
         self.last[window.row_key] = (revision + 1, None)
         assert old is not None
         return {**old, OP: "-D", EMIT: emit, REVISION: revision + 1, ROW_KEY: window.row_key}
+
+
+def alone(window: Window) -> Window:
+    """A window whose rows were withdrawn."""
+    return replace(window, span=None, full_at=window.without or window.full_at)
 
 
 def _by_end(window: Window) -> tuple[int, int, str]:

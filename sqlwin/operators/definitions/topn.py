@@ -2,34 +2,50 @@
 
 A row with a place up to `limit` is in. Between two emissions of a partition a row that
 came in is inserted, one whose place changed updated, one that is out withdrawn with
-its old values. Rows come and none leaves the input, so no partition is ever full: every
-emission is `early`, as the policy says (the binder's default is ON UPDATE); at an end
-of input what waits goes out.
+its old values. No partition is ever full: every emission is `early`, as the policy says
+(the binder's default is ON UPDATE); at an end of input what waits goes out.
+
+Where rows are withdrawn (`weighted`), those now there are placed; one that has other values
+than were shown is updated too. A row that is neither there nor shown is forgotten.
 
 Worked example, the greatest value: 5 comes, `+I` 0. 7 comes: of 5 `-D` 1, of 7 `+I` 0.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
+from sqlwin.kernels.reference.exact import ascending
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.ranks import places
 from sqlwin.operators.definitions.values import json_array
 from sqlwin.operators.definitions.waiting import Waiting, wait_early
-from sqlwin.operators.definitions.window import Position, by_position, key_text, position
+from sqlwin.operators.definitions.window import by_position, key_text, position
+from sqlwin.operators.definitions.withdrawn import changed, effective
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, Order, empty
+from sqlwin.schema import (
+    EMIT,
+    OP,
+    PART,
+    POSITION,
+    REVISION,
+    ROW_KEY,
+    SEQ,
+    WEIGHT,
+    Order,
+    empty,
+)
 
-Shown = dict[Position, tuple[int, Row]]
-"""Position to place and row."""
+At = tuple[int, int]
+Shown = dict[At, tuple[int, Row]]
+"""Partition and position of a row, to its place and itself."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,7 @@ class Top:
     policy: Policy
     carried: dict[str, pl.DataType]
     withdraw: bool = False
+    weighted: bool = False
 
 
 @dataclass
@@ -54,7 +71,7 @@ class ReferenceTopN:
     top: Top
     taken: list[Row] = field(default_factory=list)
     shown: dict[str, Shown] = field(default_factory=lambda: defaultdict(dict))
-    revisions: dict[Position, int] = field(default_factory=dict)
+    revisions: dict[tuple[str, At], int] = field(default_factory=dict)
     waiting: dict[str, Waiting] = field(default_factory=dict)
 
     @property
@@ -62,17 +79,27 @@ class ReferenceTopN:
         return {**self.top.carried, self.top.name: pl.Int64()}
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows.select(*self.top.carried, *POSITION)
+        return rows.select(*self.top.carried, *POSITION, *([WEIGHT] if self.top.weighted else []))
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        known = {(row[PART], row[SEQ]) for row in self.taken}
+        if self.top.weighted:
+            return self._change(batch.to_dicts(), now)
+        known = {_at(row) for row in self.taken}
         new = {(r[PART], r[SEQ]): r for r in batch.to_dicts() if (r[PART], r[SEQ]) not in known}
         self.taken += new.values()
         came: dict[str, int] = defaultdict(int)
         for row in new.values():
-            came[key_text(row, self.top.partition)] += 1
+            came[self._key(row)] += 1
         for key, rows in came.items():
             self._wait(key, rows, now)
+        return self.nothing()
+
+    def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
+        gone, came = changed(batch, self.taken)
+        self.taken = [row for row in self.taken if position(row) not in gone] + came
+        for key, rows in Counter(map(self._key, effective(batch))).items():
+            self._wait(key, rows, now)
+        self._forget()
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -99,21 +126,40 @@ class ReferenceTopN:
     def _wait(self, key: str, rows: int, now: int) -> None:
         """Every row counts for ROWS n; a period runs from the first change of what is in."""
         policy, known = self.top.policy, self.waiting.get(key, Waiting())
-        changed = self._inside(key).keys() != self.shown[key].keys()
-        if policy.early is Early.ROWS or (policy.early is not None and changed):
+        differs = self._differs(self.shown[key], self._inside(key))
+        if policy.early is Early.ROWS or (policy.early is not None and differs):
             self.waiting[key] = wait_early(policy, known, rows, now) or known
         elif policy.early is None:
             self.waiting[key] = known
 
     def _inside(self, key: str) -> Shown:
         """The rows of a partition that are in, with their places."""
-        rows = by_position(row for row in self.taken if key_text(row, self.top.partition) == key)
+        rows = by_position(row for row in self.taken if self._key(row) == key)
         found = places(rows, self.top.order, self.top.function)
         placed = zip(rows, found, strict=True)
-        return {position(row): (place, row) for row, place in placed if place <= self.top.limit}
+        return {_at(row): (place, row) for row, place in placed if place <= self.top.limit}
+
+    def _differs(self, was: Shown, now: Shown) -> bool:
+        return was.keys() != now.keys() or any(self._moved(was[at], now[at]) for at in was)
+
+    def _moved(self, was: tuple[int, Row], now: tuple[int, Row]) -> bool:
+        one, other = ([place, *self._values(row).values()] for place, row in (was, now))
+        return [ascending(value) for value in one] != [ascending(value) for value in other]
+
+    def _values(self, row: Row) -> Row:
+        return {name: row[name] for name in self.top.carried}
+
+    def _key(self, row: Row) -> str:
+        return key_text(row, self.top.partition)
+
+    def _forget(self) -> None:
+        there = {(self._key(row), _at(row)) for row in self.taken}
+        there |= {(key, at) for key, shown in self.shown.items() for at in shown}
+        self.revisions = {at: n for at, n in self.revisions.items() if at in there}
 
     def _emit(self, keys: Iterable[str]) -> pl.DataFrame:
         records = [record for key in list(keys) for record in self._moves(key)]
+        self._forget()
         return pl.DataFrame(records, schema=self.nothing().schema, orient="row")
 
     def _moves(self, key: str) -> Iterable[dict[str, Any]]:
@@ -122,19 +168,24 @@ class ReferenceTopN:
         del self.waiting[key]
         for at, (place, row) in was.items():
             if at not in now:
-                yield self._record(row, place, "-D")
+                yield self._record(key, row, place, "-D")
         for at, (place, row) in now.items():
             if at not in was:
-                yield self._record(row, place, "+I")
-            elif was[at][0] != place:
+                yield self._record(key, row, place, "+I")
+            elif self._moved(was[at], (place, row)):
                 if self.top.withdraw:
-                    yield self._record(row, was[at][0], "-U")
-                yield self._record(row, place, "+U")
+                    old, before = was[at]
+                    yield self._record(key, before, old, "-U")
+                yield self._record(key, row, place, "+U")
 
-    def _record(self, row: Row, place: int, op: str) -> dict[str, Any]:
-        at = position(row)
+    def _record(self, key: str, row: Row, place: int, op: str) -> dict[str, Any]:
+        at = (key, _at(row))
         revision = self.revisions.get(at, -1) + (op != "-U")
         self.revisions[at] = revision
-        values = {**{name: row[name] for name in self.top.carried}, self.top.name: place}
+        values = {**self._values(row), self.top.name: place}
         row_key = json_array([self.top.stream, row[PART], row[SEQ]])
         return {**values, OP: op, EMIT: "early", REVISION: revision, ROW_KEY: row_key}
+
+
+def _at(row: Row) -> At:
+    return row[PART], row[SEQ]

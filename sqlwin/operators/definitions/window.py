@@ -35,7 +35,8 @@ class Window:
     and come back. keys: those of the columns that need no computing. bucket: the key
     within which RETAIN n ROWS counts. family: windows whose values depend on each other,
     as ranks do; placed: from the values of them all, by row_key, to these with the ranks.
-    group, span: of a group window its keys as text, and its bounds.
+    group, span: of a group window its keys as text, and its bounds. without: as `full_at`,
+    once it holds no row; None: the same.
     """
 
     row_key: str
@@ -48,6 +49,7 @@ class Window:
     placed: Callable[[dict[str, Row]], dict[str, Row]] | None = None
     group: str = ""
     span: Span | None = None
+    without: Callable[[int], bool] | None = None
 
     @property
     def held(self) -> frozenset[Position]:
@@ -62,6 +64,7 @@ class Definition:
     time. buckets: the keys within which RETAIN n ROWS counts; floor_of: from the event
     time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
     counted: whether a row that is forgotten, or takes no part, still is a message of all.
+    weighted: rows may be withdrawn.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -75,6 +78,7 @@ class Definition:
     once: bool = True
     counted: bool = False
     part: Callable[[Row], bool] = lambda row: True
+    weighted: bool = False
 
 
 def forgotten(row: Row) -> Row:

@@ -11,15 +11,17 @@ from dataclasses import replace
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
     Scan,
+    StaticScan,
     TopN,
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.windows import GroupWindow, Session
+from sqlwin.windows import GroupWindow, JoinSessions, Session
 
 
 def prune_columns(node: Node) -> Node:
@@ -34,8 +36,10 @@ def _read(project: Project) -> frozenset[str]:
 
 
 def _needed(node: Node, read: frozenset[str]) -> Node:
-    if isinstance(node, Scan):
+    if isinstance(node, Scan | StaticScan):
         return node
+    if isinstance(node, Join):
+        return _join(node, read)
     if isinstance(node, Filter):
         return replace(node, input=_needed(node.input, read | {*node.predicate.inputs}))
     if isinstance(node, Project):
@@ -47,6 +51,16 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
     if isinstance(node, TopN):
         return replace(node, input=_needed(node.input, _ranked(node, read)))
     return _over(node, read)
+
+
+def _join(node: Join, read: frozenset[str]) -> Join:
+    """Each input keeps its keys, what sessions go by and what the residual condition reads."""
+    residual = () if node.residual is None else node.residual.inputs
+    match = node.match
+    both = (match.left, match.right) if isinstance(match, JoinSessions) else ()
+    gaps = [name for session in both for name in _session(session)]
+    below = read.union(residual, node.left_keys, node.right_keys, gaps)
+    return replace(node, left=_needed(node.left, below), right=_needed(node.right, below))
 
 
 def _window(node: WindowAggregate, read: frozenset[str]) -> WindowAggregate:

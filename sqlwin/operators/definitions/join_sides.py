@@ -1,0 +1,171 @@
+"""What both joins by definition share: the rows of a side, their pairs' words, what is told.
+
+A row is known by its time and position; of a pair the row_key is `[left, right]`, each
+`[partition, position]`, or null where a row is alone.
+
+>>> row = {"__ts": 7, "__part": 0, "__seq": 3}
+>>> ident(row), pair_key(row, None)
+((7, 0, 3), '[[0,3],null]')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.kernels.reference.exact import ascending
+from sqlwin.kernels.reference.rows import Row
+from sqlwin.operators.changes import CHANGE_SCHEMA
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.definitions.changing import Changelog, Order, Values
+from sqlwin.operators.definitions.values import json_array
+from sqlwin.policies import Policy
+from sqlwin.schema import PART, SEQ, TS, empty
+from sqlwin.state.contract import FLOOR
+from sqlwin.windows import JoinWindow, Unit
+
+POS, WEIGHT = "__pos", "__weight"
+Ident = tuple[int, int, int]
+
+
+def ident(row: Row) -> Ident:
+    return (row[TS], row[PART], row[SEQ])
+
+
+def place_key(row: Row) -> str:
+    return json_array([row[PART], row[SEQ]])
+
+
+def pair_key(left: Row | None, right: Row | None) -> str:
+    sides = ("null" if row is None else place_key(row) for row in (left, right))
+    return f"[{','.join(sides)}]"
+
+
+def order(left: Row | None, right: Row | None) -> Order:
+    """By the later time, then left, then right; what is alone on the right comes first."""
+    there = [row for row in (left, right) if row is not None]
+    sides = [() if row is None else ident(row) for row in (left, right)]
+    return (max(row[TS] for row in there), *sides)
+
+
+@dataclass
+class Side:
+    """columns: of its rows. keys: equal to those of the other side, one by one.
+
+    window: how far partners are from its rows. kept: rows that may still be in a new match.
+    counted: the greatest number of a message, where they are numbered.
+    """
+
+    columns: dict[str, pl.DataType]
+    keys: tuple[str, ...]
+    window: JoinWindow
+    kept: dict[Ident, Row] = field(default_factory=dict)
+    counted: int = 0
+
+    @property
+    def at(self) -> str:
+        return POS if self.window.unit is Unit.ROWS else TS
+
+    def take(self, batch: pl.DataFrame) -> dict[Ident, Row]:
+        """The rows that a batch withdraws; one replaced by its equal is not.
+
+        A position whose first row withdraws one that is not there is left alone.
+        """
+        before, rows = dict(self.kept), batch.to_dicts()
+        first = {ident(row): row.get(WEIGHT, 1) for row in reversed(rows)}
+        for row in rows:
+            if ident(row) not in before and first[ident(row)] < 0:
+                continue
+            if row.get(WEIGHT, 1) > 0:
+                self.kept[ident(row)] = row
+            else:
+                self.kept.pop(ident(row), None)
+        self.kept |= {at: row for at, row in before.items() if self._equal(row, self.kept.get(at))}
+        self.counted = max([self.counted, *(row.get(POS, 0) for row in rows)])
+        return {at: row for at, row in before.items() if self.kept.get(at) is not row}
+
+    def _equal(self, one: Row, other: Row | None) -> bool:
+        return other is not None and all(
+            ascending(one[name]) == ascending(other[name]) for name in self.columns
+        )
+
+    def equals(self, left: Row, right: Row, other: Side) -> bool:
+        """Whether a row of this side has the keys of one of the other; NULL equals nothing."""
+        keys = [(left[a], right[b]) for a, b in zip(self.keys, other.keys, strict=True)]
+        return all(a is not None and ascending(a) == ascending(b) for a, b in keys)
+
+    def values(self, row: Row | None) -> Values:
+        return {name: None if row is None else row[name] for name in self.columns}
+
+    def certain_below(self, closed: int, counted: int, policy: Policy) -> int:
+        """Rows at earlier positions are certain. counted: messages of the other side."""
+        reach = self.window.high
+        if self.at == POS:
+            return START if reach is None else counted - reach + 1
+        if reach is None:
+            return START if policy.retain is None else closed - policy.retain
+        return closed - reach
+
+    def retire(self, certain: int, policy: Policy) -> None:
+        """Forget what is certain, under RANGE for so long as RETAIN says."""
+        floor, reach = certain, self.window.high
+        if self.at == TS and reach is not None:
+            later = certain + min(reach, 0)  # no row goes before it would be expired
+            floor = START if policy.retain is None else later - policy.retain
+        self.kept = {at: row for at, row in self.kept.items() if row[self.at] >= floor}
+
+
+@dataclass
+class Logged:
+    """An operator that tells what its changelog has; it says what TIMEOUT and the end show."""
+
+    left: Side
+    right: Side
+    kind: str
+    policy: Policy
+    withdraw: bool = False
+    closed: int = START
+
+    def __post_init__(self) -> None:
+        self.log = Changelog(self.policy, self.withdraw)
+
+    @property
+    def output(self) -> Mapping[str, pl.DataType]:
+        return {**self.left.columns, **self.right.columns}
+
+    def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
+        return rows
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return empty({FLOOR: pl.Int64()})
+
+    def show_all(self, now: int) -> None:
+        raise NotImplementedError
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        timeout, heard = self.policy.timeout, stores.heard
+        if timeout is not None and heard is not None and now >= heard + timeout:
+            stores.heard = None
+            self.show_all(now)
+        return self.records(self.log.go(now))
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        self.show_all(now)
+        return self.records(self.log.go())
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        times = [self.log.deadline]
+        if self.policy.timeout is not None and stores.heard is not None:
+            times.append(stores.heard + self.policy.timeout)
+        return min((time for time in times if time is not None), default=None)
+
+    def joined(self, left: Row | None, right: Row | None) -> Values:
+        values = self.left.values(left) | self.right.values(right)
+        return {name: values[name] for name in self.output}
+
+    def records(self, records: Iterable[Values]) -> pl.DataFrame:
+        schema = empty({**self.output, **CHANGE_SCHEMA}).schema
+        return pl.DataFrame(list(records), schema=schema, orient="row")

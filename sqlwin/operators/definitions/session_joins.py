@@ -1,0 +1,64 @@
+"""The specification of session joins: find all sessions anew, pair all rows with all.
+
+Of each side the rows that are kept are cut into the sessions of their session key, `[first,
+last + gap)` (`kernels.reference.sessions`). A pair matches iff the two sessions have an
+instant in common, all keys are equal, and the residual is TRUE. What is told of matches and
+of rows without one is as in other joins (`definitions.joins`), but that
+
+- a row is certain when the watermark is past the end of its session;
+- it is kept, with all of its session, until the watermark is past that end and RETAIN.
+
+Worked example, gaps of 10: left rows at 0 and 10 are one session, [0, 20). A right row at 19
+matches both, one at 20 neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlwin.kernels.reference.rows import Row
+from sqlwin.kernels.reference.sessions import Span
+from sqlwin.operators.definitions.join_sides import Ident, ident
+from sqlwin.operators.definitions.joins import LEFT, RIGHT, Pairs, ReferenceJoin
+from sqlwin.operators.definitions.sessions import placed
+from sqlwin.schema import TS
+from sqlwin.windows import Session
+
+Spans = dict[Ident, Span]
+
+
+@dataclass
+class ReferenceSessionJoin(ReferenceJoin):
+    """sessions: of left and right. parted: how many of the keys are the session key."""
+
+    sessions: tuple[Session, Session] = field(kw_only=True)
+    parted: int = field(kw_only=True)
+    spans: tuple[Spans, Spans] = field(default_factory=lambda: ({}, {}))
+
+    def _found(self, gone: tuple[dict[Ident, Row], dict[Ident, Row]]) -> Pairs:
+        self.spans = self._spans(LEFT), self._spans(RIGHT)
+        return super()._found(gone)
+
+    def _spans(self, side: int) -> Spans:
+        of, session = self._side(side), self.sessions[side]
+        found = placed([*of.kept.values()], session, of.keys[: self.parted], TS)
+        return {ident(row): span for row, (span,) in found}
+
+    def _near(self, left: Row, right: Row) -> bool:
+        one, other = self.spans[LEFT][ident(left)], self.spans[RIGHT][ident(right)]
+        meet = one.start < other.end and other.start < one.end
+        return meet and self.left.equals(left, right, self.right)
+
+    def _ends(self, side: int, row: Row) -> int:
+        return self.spans[side][ident(row)].end
+
+    def _bounds(self) -> tuple[int, int]:
+        return self.closed, self.closed
+
+    def _retire(self, bounds: tuple[int, int]) -> None:
+        if self.policy.retain is None:
+            return
+        floor = self.closed - self.policy.retain
+        for side in (LEFT, RIGHT):
+            of = self._side(side)
+            of.kept = {at: row for at, row in of.kept.items() if self._ends(side, row) >= floor}

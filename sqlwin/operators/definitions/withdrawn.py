@@ -1,0 +1,43 @@
+"""Rows that an input withdraws, by definition: what there is, is the rows now there.
+
+A row of weight -1 withdraws the one of its position, if that is there; a row of weight +1 is
+there from now on. In a batch one that is replaced by its equal is as if neither had come.
+
+>>> row = {"__ts": 5, "__part": 0, "__seq": 1, "x": 7}
+>>> gone, came = changed([{**row, "__weight": -1}, {**row, "x": 8, "__weight": 1}], [row])
+>>> gone, [row["x"] for row in came]
+({(5, 0, 1)}, [8])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlwin.kernels.reference.rows import Row
+from sqlwin.operators.definitions.window import Position, comparable, position
+from sqlwin.schema import PART, SEQ, WEIGHT
+
+
+def effective(batch: Sequence[Row]) -> list[Row]:
+    """The rows of a batch that say something; by position, what is withdrawn first."""
+    minus = {(row[PART], row[SEQ]): row for row in batch if row[WEIGHT] < 0}
+    plus = {(row[PART], row[SEQ]): row for row in batch if row[WEIGHT] > 0}
+    same = {at for at in minus.keys() & plus.keys() if _equal(minus[at], plus[at])}
+    return [rows[at] for rows in (minus, plus) for at in sorted(rows) if at not in same]
+
+
+def changed(batch: Sequence[Row], taken: Sequence[Row]) -> tuple[set[Position], list[Row]]:
+    """Positions of `taken` that a batch withdraws, and the rows it brings."""
+    rows = effective(batch)
+    gone = {position(row) for row in rows if row[WEIGHT] < 0}
+    came: list[Row] = [_plain(row) for row in rows if row[WEIGHT] > 0]
+    return gone & {position(row) for row in taken}, came
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != WEIGHT}
+
+
+def _equal(one: Row, other: Row) -> bool:
+    return comparable(_plain(one)) == comparable(_plain(other))

@@ -1,0 +1,102 @@
+"""What both joins share: two sides, a changelog, and who waits for the clock.
+
+| call     | goes out                                                             |
+|----------|----------------------------------------------------------------------|
+| on_tick  | if the streams were silent for TIMEOUT, rows told as if they were certain; |
+|          | then what is due by now                                              |
+| on_end   | the same rows, and all that waits                                    |
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.join_sides import WEIGHT, Columns, Shape, Side
+from sqlwin.operators.telling import Telling
+from sqlwin.policies import Early, Policy
+from sqlwin.schema import empty
+from sqlwin.state.contract import FLOOR
+
+
+class Joining(ABC):
+    """A join of two sides."""
+
+    left: Side
+    right: Side
+    kind: str
+    policy: Policy
+    withdraw: bool
+
+    @property
+    @abstractmethod
+    def output(self) -> Columns:
+        """The columns of an emission, before those of a change."""
+
+    @property
+    @abstractmethod
+    def repeats(self) -> bool:
+        """Whether a result may change after it was told."""
+
+    @property
+    @abstractmethod
+    def shapes(self) -> list[Shape]:
+        """The layouts of its stores, and how each combines."""
+
+    @abstractmethod
+    def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
+        """Changes that tell the rows which are not certain as if they were."""
+
+    @cached_property
+    def telling(self) -> Telling:
+        sides = (self.left, self.right)
+        return Telling(self.output, *sides, self.policy, self.repeats, self.withdraw)
+
+    def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
+        """What `on_batch` takes of the rows of a side: 0 is the left one. Stateless."""
+        own = (self.left, self.right)[side]
+        weight = [WEIGHT] if own.weighted and WEIGHT in rows.columns else []
+        return rows.select(*own.row, *weight)
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        silent_at = self._silent_at(stores)
+        if silent_at is None or now < silent_at:
+            return self.telling.tell(self.telling.none(), stores, now)
+        stores.heard = None
+        return self.telling.tell(self.show_all(stores, now), stores, now)
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        shown = self.show_all(stores, now)
+        return self.telling.tell(shown, stores, now, everything_due=True)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        times = (stores.pending, self._silent_at(stores))
+        return min((time for time in times if time is not None), default=None)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return empty({FLOOR: pl.Int64()})
+
+    def nothing(self) -> pl.DataFrame:
+        return self.telling.nothing()
+
+    def _silent_at(self, stores: Stores) -> int | None:
+        if self.policy.timeout is None or stores.heard is None:
+            return None
+        return stores.heard + self.policy.timeout
+
+    def _check_sides(self) -> None:
+        """ValueError for sides or policies that no join can have."""
+        left, right, policy = self.left, self.right, self.policy
+        if left.window.mirrored != right.window:
+            raise ValueError(f"{left.window} seen from the right is not {right.window}")
+        shared = left.columns.keys() & right.columns.keys()
+        if shared:
+            raise ValueError(f"both sides have {', '.join(sorted(shared))}")
+        for one, other in zip(left.keys, right.keys, strict=True):
+            if left.columns[one] != right.columns[other]:
+                raise ValueError(f"{one} and {other} are not of one type")
+        if policy.early is Early.ROWS or policy.retain_rows is not None:
+            raise ValueError("a join has no windows whose rows EARLY or RETAIN could count")

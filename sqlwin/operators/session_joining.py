@@ -1,0 +1,54 @@
+"""Joins of two streams by session key: rows pair whose sessions overlap. Source: SAMZA-552.
+
+Each row is in one session of its side, `[first, last + gap)` over all rows of its session
+key. A pair matches if the two sessions have an instant in common, further keys are equal
+and the residual is true. A late row may make a session grow, or bridge two, so that more
+rows match; none ever cease to. What is told of a row by itself is as in other joins
+(`padding`); it is certain when the watermark is past the end of its session.
+
+| store                       | record                                      |
+|-----------------------------|---------------------------------------------|
+| those of `session_sides`    |                                             |
+| `left_known`, `right_known` | see `padding`; where rows make results alone |
+| `waiting`                   | see `telling`                               |
+
+Invariant: between two calls the matches told, or waiting, are those of all rows kept.
+
+Worked example, LEFT, gaps of 10: a left row at 0, a right one at 12: [0, 10) and [12, 22) do
+not overlap. Watermark 11: the left row goes out, padded. A late left row at 8 makes its session
+[0, 18): the padded row is withdrawn, and both left rows pair with the right one. The first pair
+is not late, for the watermark has not passed 12.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.join_sides import Shape
+from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.session_pairing import SessionPairing
+from sqlwin.operators.session_sides import SessionSide
+
+
+@dataclass(frozen=True)
+class SessionJoin(WindowJoin):
+    left: SessionSide
+    right: SessionSide
+
+    @cached_property
+    def pairing(self) -> SessionPairing:
+        return SessionPairing(self.left, self.right, self.residual)
+
+    @property
+    def shapes(self) -> list[Shape]:
+        return [self.left.session_shape, self.right.session_shape, *super().shapes]
+
+    def _retire(self, stores: Stores) -> None:
+        if self.policy.retain is None:
+            return
+        known = {each.side.name: each.store for each in self.alone}
+        for side in (self.left, self.right):
+            names = [side.name, *([known[side.name]] if side.name in known else [])]
+            side.let_go(side.floor(stores.closed, 0, self.policy.retain), names, stores)

@@ -1,0 +1,136 @@
+"""One side of a session join: its rows, and the sessions that hold them.
+
+| store                           | record                                              |
+|---------------------------------|-----------------------------------------------------|
+| `left`, `right`                 | the row; by session key, time and position          |
+| `left_sessions`, `right_sessions` | a session, with its first and last position         |
+
+A session is found among all rows of the side's session key. Since nothing but a pause ends
+it, it only grows. It is over for rows that come in time once the watermark is past its end,
+and for late ones once RETAIN is past it too: no row that may still come touches it then, nor
+brings a session of the other side into reach of it that did not overlap it before. For what
+is brought so far down begins with a session that ended later than this one does; so it
+overlapped this one already, or it lies wholly after it, and then grows only upwards.
+
+Invariant: each row in the store that is not let go is in one session of the store.
+
+Worked example, a gap of 10: rows at 0 and 8 are the session [0, 18). At watermark 19 its
+rows are certain. With RETAIN 5 a late row at 18 joins it up to watermark 23; at 24 it is
+let go, whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.grouping import Grouping
+from sqlwin.operators.join_sides import Columns, Shape, Side
+from sqlwin.operators.session_retention import let_go
+from sqlwin.operators.session_spans import Merged
+from sqlwin.operators.spanning import extent_of, within
+from sqlwin.schema import TS
+from sqlwin.state.combine import last_written
+from sqlwin.state.contract import Layout
+from sqlwin.state.session_store import FROM, UNTIL, session_layout
+from sqlwin.windows import Session, Unit
+
+
+@dataclass(frozen=True)
+class SessionSide(Side):
+    """session: ended by its gap alone. partition: its key, the first of `keys`.
+
+    interval: of the segments of its session store.
+    """
+
+    session: Session = field(kw_only=True)
+    partition: tuple[str, ...] = field(kw_only=True)
+    interval: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        """ValueError for what a session join does not take."""
+        if self.session.cut or self.session.unit is Unit.ROWS:
+            raise ValueError(f"a late row may part such a session, or none is late: {self.session}")
+        if not self.partition or self.keys[: len(self.partition)] != self.partition:
+            raise ValueError(f"{self.keys} do not begin with the session key {self.partition}")
+        if self.weighted:
+            raise ValueError("a row that is withdrawn may part a session")
+
+    @cached_property
+    def spans(self) -> Merged:
+        by = Grouping({key: self.columns[key] for key in self.partition})
+        return Merged(self.session, self.partition, by, (), f"{self.name}_sessions")
+
+    @property
+    def rest(self) -> tuple[str, ...]:
+        """Keys besides that of the session."""
+        return self.keys[len(self.partition) :]
+
+    @property
+    def ends(self) -> str:
+        return UNTIL
+
+    def layout_of(self, name: str, columns: Columns) -> Layout:
+        order = (TS, *self.place)
+        return Layout(name, tuple(columns.items()), self.partition, order, self.slice_width)
+
+    @property
+    def session_shape(self) -> Shape:
+        keys = {key: self.columns[key] for key in self.partition}
+        values = self.spans.values(self.columns)
+        layout = session_layout(self.spans.store, keys, values, self.interval)
+        return layout, last_written(layout)
+
+    # Sessions.
+
+    def grow(self, rows: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Take rows into sessions: those they touch as they were, and as they are."""
+        columns = [*self.partition, FROM, UNTIL]
+        if rows.is_empty():
+            nothing = self.spans.sessions(stores).find_sessions(START, START)
+            return nothing.clear().select(columns), nothing.clear().select(columns)
+        old, new = self.spans.change(self.spans.lift(rows), stores)
+        return old.select(columns), new.select(columns)
+
+    def between(self, first: int, last: int, keys: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Sessions of these session keys that touch `[first, last]`."""
+        found = self.spans.sessions(stores).find_sessions(first, last, keys)
+        return found.select(*self.partition, FROM, UNTIL)
+
+    # Rows of sessions.
+
+    def bounded(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        if rows.is_empty():
+            return within(rows, TS, rows, self.partition)
+        first, last = bounds(rows[TS])
+        keys = rows.select(self.partition).unique()
+        return within(rows, TS, self.between(first, last, keys, stores), self.partition)
+
+    def ending(self, stores: Stores, lo: int, hi: int) -> pl.DataFrame:
+        ended = self.spans.ending(lo, hi, stores)
+        return self.held(ended, stores).select(*self.row)
+
+    def held(self, spans: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The stored rows within spans of session keys, with their bounds."""
+        keys = spans.select(self.partition).unique()
+        return within(self.scan(stores, *extent_of(spans), keys), TS, spans, self.partition)
+
+    # Rows that leave.
+
+    def certain_below(self, closed: int, counted: int, retain: int | None) -> int:
+        return closed
+
+    def floor(self, closed: int, counted: int, retain: int | None) -> int:
+        """Sessions that end earlier are let go."""
+        return START if retain is None else closed - retain
+
+    def let_go(self, horizon: int, names: Iterable[str], stores: Stores) -> None:
+        """Drop sessions that end below `horizon`, and of these stores what is theirs."""
+        sessions = self.spans.sessions(stores)
+        let_go([(stores[name], self.partition) for name in names], sessions, horizon)
+        sessions.expire(horizon)

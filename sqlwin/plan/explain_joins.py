@@ -1,0 +1,217 @@
+"""EXPLAIN of joins: which rows pair, what is kept of each side by which key, what is sent when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.instants import format_duration
+from sqlwin.plan.cautions import never_settled
+from sqlwin.plan.facts import counts, lateness, scans, streams_of
+from sqlwin.plan.nodes import Join, Scan
+from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
+from sqlwin.policies import Early, Policy
+from sqlwin.windows import AsOf, JoinSessions, Session, Unit
+
+NEAREST = {
+    ">=": "the last right row at or before the left row",
+    ">": "the last right row before the left row",
+    "<=": "the first right row at or after the left row",
+    "<": "the first right row after the left row",
+}
+
+
+def facts(join: Join) -> Iterator[str]:
+    """What is told of a query that reads a join, from its operator on."""
+    yield from _facts(join)
+    streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
+    if not counts(join):
+        for stream in streams:
+            if stream.ts is not None:
+                yield f"Watermark: of {stream.name} {watermark(stream)}"
+    for stream in streams:
+        yield f"Ties: of {stream.name} {ties(stream)}"
+    yield from (f"Warning: {caution}" for caution in _cautions(join))
+
+
+def _facts(join: Join) -> Iterator[str]:
+    policy = join.policy
+    yield f"Operator: {_operator(join)}"
+    yield f"Keys: {_keys(join)}"
+    yield f"Window: {_window(join)}"
+    if join.residual is not None:
+        yield f"Residual: {join.residual.sql}"
+    yield f"Stores: {_stores(join)}"
+    yield f"Message key: {_message_key(join)}"
+    if policy.early is not None:
+        yield f"Early: {_early(join, policy)}"
+    yield f"Full: {_full(join)}"
+    if policy.timeout is not None:
+        silence = format_duration(policy.timeout)
+        yield f"Timeout: after {silence} with no row, rows that wait are sent full"
+    yield f"Late: {_late(join, policy)}"
+    if not counts(join) and not join.static:
+        yield f"Retention: {retention(policy)}"
+    yield from kept(policy)
+
+
+def _operator(join: Join) -> str:
+    if isinstance(join.match, AsOf):
+        return f"ASOF join, {join.kind}"
+    if join.static:
+        return f"join with a static table, {join.kind}"
+    if isinstance(join.match, JoinSessions):
+        return f"session join, {join.kind}"
+    return f"join, {join.kind}; windows of {'messages' if counts(join) else 'time'}"
+
+
+def _keys(join: Join) -> str:
+    pairs = zip(join.left_keys, join.right_keys, strict=True)
+    if isinstance(join.match, JoinSessions):
+        told = [f"{left} = {right}" for left, right in pairs]
+        first = join.match.keys
+        return ", ".join([f"{', '.join(told[:first])} (session key)", *told[first:]])
+    return ", ".join(f"{left} = {right}" for left, right in pairs) or "none: any two rows may pair"
+
+
+# --- the window -------------------------------------------------------------------------
+
+
+def _window(join: Join) -> str:
+    match = join.match
+    if isinstance(match, AsOf):
+        return NEAREST[match.op]
+    if isinstance(match, JoinSessions):
+        left, right = (_pause(session) for session in (match.left, match.right))
+        return f"rows of sessions that overlap; a left one ends {left}, a right one {right}"
+    if join.static:
+        return "none: the table is read whole before the first row"
+    if match.low is None and match.high is None:
+        return "none: rows pair however far apart they are"
+    moment = "number" if match.unit is Unit.ROWS else "instant"
+    first = "any time before" if match.low is None else _away(match.low, match.unit)
+    begin = f"{first or f'the {moment} of'} the left row"
+    if match.low == match.high:
+        return f"right rows {'' if first else 'at '}{begin}"
+    last = "any time after" if match.high is None else _away(match.high, match.unit)
+    return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}"
+
+
+def _pause(session: Session) -> str:
+    """What ends it."""
+    if session.gap is None:
+        return "after the gap of each row"
+    return f"after {format_duration(session.gap)} without a row"
+
+
+def _away(by: int, unit: Unit) -> str:
+    """Nothing for 0."""
+    if by == 0:
+        return ""
+    messages = f"{abs(by)} message{'s' * (abs(by) > 1)}"
+    amount = messages if unit is Unit.ROWS else format_duration(abs(by))
+    return f"{amount} {'before' if by < 0 else 'after'}"
+
+
+# --- what is kept -----------------------------------------------------------------------
+
+
+def _stores(join: Join) -> str:
+    if join.static:
+        return "none but the table"
+    if isinstance(join.match, JoinSessions):
+        return "left_sessions, right_sessions, left, right, pending"
+    left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
+    lives = ", lives" * (join.policy.ttl is not None)
+    return f"{left}, right, pending{lives}"
+
+
+def _message_key(join: Join) -> str:
+    """SAMZA-552's table; the size of a window counts where keys could stand on either side."""
+    if join.static:
+        return "equal fields" if join.left_keys else "none: each row is compared with all"
+    if isinstance(join.match, JoinSessions):
+        return "session key, timestamp, offset"
+    size = "large window" if join.large else "small window"
+    if counts(join):
+        if not join.left_keys:
+            return "offset"
+        return f"equal fields, offset ({size})" if join.large else f"offset ({size})"
+    if not join.left_keys:
+        return "timestamp, offset"
+    match = join.match
+    if isinstance(match, AsOf) or None in (match.low, match.high):
+        return "equal fields, timestamp, offset"
+    if join.large:
+        return f"equal fields, timestamp, offset ({size})"
+    return f"timestamp, equal fields, offset ({size})"
+
+
+# --- what is sent -----------------------------------------------------------------------
+
+_WITHOUT = {"left": "left rows", "right": "right rows", "full": "rows"}
+
+
+def _early(join: Join, policy: Policy) -> str:
+    if policy.early is Early.EVERY:
+        return early(policy)
+    if isinstance(join.match, AsOf):
+        return "at once, corrected as nearer rows come"
+    if join.kind in _WITHOUT:
+        return f"{_WITHOUT[join.kind]} without a match at once, withdrawn when one comes"
+    return "each pair as it is found"
+
+
+def _late(join: Join, policy: Policy) -> str:
+    if join.static:
+        return "never: what the table says of a row does not change"
+    return "never: messages are counted as they come" if counts(join) else late(policy)
+
+
+def _full(join: Join) -> str:
+    if isinstance(join.match, AsOf):
+        return "when the watermark passes the left row"
+    if join.static:
+        return "each left row as it comes"
+    if join.kind == "anti":
+        return "left rows once they are certain to have no match"
+    if join.kind == "semi":
+        return "each left row at its first match"
+    pairs = "each pair as it is found"
+    if join.kind == "inner":
+        return pairs
+    return f"{pairs}, {_WITHOUT[join.kind]} without a match once that is certain"
+
+
+# --- warnings ---------------------------------------------------------------------------
+
+_PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "anti": ("left",)}
+"""The sides whose rows are sent without a match."""
+
+
+def _cautions(join: Join) -> Iterator[str]:
+    if counts(join):
+        yield "a window in ROWS numbers the messages of all keys, so all rows go to one bucket"
+    elif not join.left_keys and not join.static:
+        yield "the join has no equality, so all rows go to one bucket and each meets all others"
+    if join.unbounded and not _bounded(join):
+        remedy = "a window or TTL" if counts(join) else "a RETAIN or TTL"
+        yield f"rows of {_named(join)} are kept for ever, so state grows until {remedy} is given"
+        if any(side in _PADDED.get(join.kind, ()) for side in join.unbounded):
+            yield "a row is certain to have no match only at the end of input, for no window ends"
+    elif not _bounded(join) and not counts(join) and not join.static:
+        yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
+    if isinstance(join.match, AsOf) and join.match.backward and join.policy.ttl is None:
+        (stream,) = streams_of(join.right)
+        yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
+
+
+def _bounded(join: Join) -> bool:
+    """Whether rows go that no window lets go; those of a window in ROWS never expire."""
+    retained = join.policy.retain is not None and not counts(join)
+    return retained or join.policy.ttl is not None
+
+
+def _named(join: Join) -> str:
+    sides = {"left": join.left, "right": join.right}
+    names = [s.name for side in join.unbounded for s in streams_of(sides[side])]
+    return " and ".join(dict.fromkeys(names))

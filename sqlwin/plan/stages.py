@@ -1,0 +1,98 @@
+"""The stages of a whole query, put in order: narrow, one of a kind, and with names of their own.
+
+A derived stream is made where its query stands, before anything is known of who reads it.
+Here, seen from the top, its plans lose what nobody reads, and from below equal ones become
+one, whatever they were called; a name that another has gets a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from sqlwin.plan.facts import derived_streams, sources_of
+from sqlwin.plan.nodes import Filter, Join, Node, Project, Scan, StaticScan, Stream
+from sqlwin.plan.optimizer import everywhere, optimize
+
+Reads = dict[Stream, set[str]]
+
+
+def staged(plan: Node) -> Node:
+    """An optimized plan with all below it."""
+    streams = derived_streams(plan)
+    if not streams:
+        return plan
+    narrow = _narrowed(plan, streams)
+    names = {stream.name.lower() for stream in sources_of(plan)}
+    known: dict[Stream, Stream] = {}
+    made: dict[Stream, Stream] = {}
+    for stream in streams:
+        one = narrow[stream]
+        one = replace(one, name="", of=tuple(_over(below, made) for below in one.of))
+        if one not in known:
+            known[one] = replace(one, name=_free(stream.name, names))
+        made[stream] = known[one]
+    return _over(plan, made)
+
+
+def _over(plan: Node, made: dict[Stream, Stream]) -> Node:
+    """The plan, its Scans those of the streams that became of theirs."""
+
+    def rule(node: Node) -> Node:
+        return Scan(made[node.stream]) if isinstance(node, Scan) and node.stream.of else node
+
+    return everywhere(rule, plan)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    names = (name, *(f"{name}#{number}" for number in range(2, len(taken) + 3)))
+    free = next(known for known in names if known.lower() not in taken)
+    taken.add(free.lower())
+    return free
+
+
+# --- what is read -----------------------------------------------------------------------
+
+
+def _narrowed(plan: Node, streams: Iterable[Stream]) -> dict[Stream, Stream]:
+    """Each stream with the columns that plans above it read; those below it are as they were."""
+    reads: Reads = {}
+    _read(plan, reads)
+    made: dict[Stream, Stream] = {}
+    for stream in reversed(tuple(streams)):
+        made[stream] = _of(stream, reads.get(stream, set()))
+        for below in made[stream].of:
+            _read(below, reads)
+    return made
+
+
+def _of(stream: Stream, read: set[str]) -> Stream:
+    """Of no column its rows would be nothing, so one stays."""
+    kept = {*read, *([] if stream.ts is None else [stream.ts])} or {stream.columns[0].name}
+    plans = []
+    for plan in stream.of:
+        assert isinstance(plan, Project)
+        columns = tuple(column for column in plan.columns if column[0] in kept)
+        plans.append(optimize(replace(plan, columns=columns)))
+    columns_ = tuple(column for column in stream.columns if column.name in kept)
+    return replace(stream, columns=columns_, of=tuple(plans))
+
+
+def _read(node: Node, reads: Reads) -> None:
+    """Add what a plan reads of each stream that it scans."""
+    for scan, names in _scanned(node, ()):
+        reads.setdefault(scan.stream, set()).update(names)
+
+
+def _scanned(node: Node, above: tuple[str, ...]) -> Iterator[tuple[Scan | StaticScan, set[str]]]:
+    if isinstance(node, Scan | StaticScan):
+        yield node, set(above)
+    elif isinstance(node, Join):
+        yield from _scanned(node.left, ())
+        yield from _scanned(node.right, ())
+    elif isinstance(node, Project):
+        yield from _scanned(node.input, tuple(n for _, s in node.columns for n in s.inputs))
+    elif isinstance(node, Filter):
+        yield from _scanned(node.input, (*above, *node.predicate.inputs))
+    else:
+        yield from _scanned(node.input, ())

@@ -1,0 +1,57 @@
+"""Results of one stage as rows of a derived stream, and what they come to in a batch.
+
+A change is a withdrawal and a replacement: `-U` and `-D` have the weight -1 and the
+values that were told, `+I` and `+U` the weight +1. The position of a row is a hash of
+its row key, so it is the same in all its revisions, on every host and after every restart.
+
+>>> derived(pl.DataFrame({"n": [1, 2], OP: ["-U", "+U"], ROW_KEY: ["[7]", "[7]"]}), 0)[
+...     "n", WEIGHT
+... ].rows()
+[(1, -1), (2, 1)]
+
+What is withdrawn in the batch that brought it was never there:
+
+>>> rows = pl.DataFrame({"n": [1, 1, 2], PART: 0, SEQ: 5, WEIGHT: [1, -1, 1]})
+>>> net(rows)["n", WEIGHT].rows()
+[(2, 1)]
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import polars as pl
+
+from sqlwin.schema import OP, PART, ROW_KEY, SEQ, WEIGHT
+
+BITS = 63
+
+
+def derived(results: pl.DataFrame, part: int) -> pl.DataFrame:
+    """With `__part`, `__seq` and `__weight`, in their order."""
+    seq = [number_of(key) for key in results[ROW_KEY].to_list()]
+    added = pl.col(OP).is_in(["+I", "+U"])
+    return results.with_columns(
+        pl.lit(part, pl.Int32).alias(PART),
+        pl.Series(SEQ, seq, dtype=pl.Int64),
+        pl.when(added).then(pl.lit(1)).otherwise(pl.lit(-1)).cast(pl.Int8).alias(WEIGHT),
+    )
+
+
+def number_of(key: str) -> int:
+    """A hash of 63 bits."""
+    whole = int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "little")
+    return whole >> (64 - BITS)
+
+
+def net(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of each position at most one withdrawal, of what was there before, then at most one row.
+
+    Rows without weights, or without positions of their own, are as they were.
+    """
+    if not {WEIGHT, PART, SEQ} <= set(rows.columns) or (rows[WEIGHT] > 0).all():
+        return rows
+    place = [PART, SEQ]
+    first = rows.unique(place, keep="first", maintain_order=True).filter(pl.col(WEIGHT) < 0)
+    last = rows.unique(place, keep="last", maintain_order=True).filter(pl.col(WEIGHT) > 0)
+    return pl.concat([first, last])

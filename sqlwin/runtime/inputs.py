@@ -1,0 +1,69 @@
+"""An input of a query: a stream, and what becomes of its rows before the operator has them.
+
+A query has one input for each stream that FROM names, in that order; a stream that is
+joined with itself is two inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.operators.join_sides import POS
+from sqlwin.plan.nodes import Scalar, Stream
+from sqlwin.runtime.admission import Admission
+from sqlwin.runtime.scalars import Columns
+from sqlwin.schema import EMIT, OP, PLACE, REVISION, ROW_KEY, WEIGHT, empty, polars_type
+from sqlwin.state.contract import Combine, Layout
+
+CARRIED: dict[str, pl.DataType] = {
+    WEIGHT: pl.Int8(),
+    OP: pl.String(),
+    EMIT: pl.String(),
+    REVISION: pl.Int32(),
+    ROW_KEY: pl.String(),
+}
+
+
+@dataclass(frozen=True)
+class Input:
+    """where, columns: of the front.
+
+    keys: the columns a bucket is chosen by; none where all rows belong together. Those
+    of the inputs of one query are pairwise of one type.
+    retain: microseconds, None where no row can expire. timed: rows need event time.
+    admission: what a task judges rows by, None where it takes all of them.
+    carried: what rows of a derived stream have besides, see `derived`. numbered: a
+    task numbers its messages, also those that WHERE drops, see `numbers`. static: it is a
+    table, read whole before the first row of any stream.
+    """
+
+    stream: Stream
+    where: Scalar | None
+    columns: Columns
+    keys: tuple[str, ...]
+    retain: int | None
+    timed: bool
+    admission: Admission | None = None
+    carried: tuple[str, ...] = ()
+    numbered: bool = False
+    static: bool = False
+
+    @cached_property
+    def types(self) -> dict[str, pa.DataType]:
+        return {column.name: column.type for column in self.stream.schema}
+
+    @property
+    def shapes(self) -> list[tuple[Layout, Combine]]:
+        """Of the stores that its admission keeps."""
+        return [] if self.admission is None else self.admission.shapes
+
+    def nothing(self) -> pl.DataFrame:
+        """No rows that were judged: the columns selected, then the position, then the number."""
+        selected = {name: polars_type(scalar.type) for name, scalar in self.columns}
+        more = {name: CARRIED[name] for name in self.carried}
+        number = {POS: pl.Int64()} if self.numbered else {}
+        return empty({**selected, **PLACE, **more, **number})

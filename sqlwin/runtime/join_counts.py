@@ -1,0 +1,64 @@
+"""How many records each store of a join holds under a load; see `sqlwin.runtime.bounds`.
+
+Each stream has the load's rate. A side holds the rows of its *span*: its watermark's delay,
+how far later its partners may be, retention, and a time slice, since slices go whole.
+Of the right of an ASOF join the newest row of each key stays besides.
+
+Worked example: orders with the shipments of the two minutes after them, RETAIN 1 MINUTE,
+1000 rows/s, slices of a minute. Orders wait 2 + 1 + 1 minutes, 240,000 of them; a
+shipment's partners are none later, so 120,000 are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlwin.instants import SECOND
+from sqlwin.plan.nodes import Join, Stream
+from sqlwin.runtime.load import Load
+from sqlwin.runtime.record_counts import NO_END, Records
+from sqlwin.state.contract import Layout
+from sqlwin.windows import AsOf, JoinWindow, Unit
+
+NOT_ESTIMATED = "how many these are is not estimated"
+BY_SIDE = {"left": 0, "left_known": 0, "told": 0, "right": 1, "right_known": 1}
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The store of a join that is asked about. streams: of its left and its right."""
+
+    join: Join
+    streams: tuple[Stream, Stream]
+    load: Load
+    layout: Layout
+
+
+def records(asked: Joined) -> Records:
+    name, match = asked.layout.name, asked.join.match
+    if name == "waiting":
+        return 0.0  # changes that wait for the end of a period, which are few
+    if name.startswith("seen"):
+        return _span(asked, int(name.removeprefix("seen") or 0), 0)
+    side = BY_SIDE.get(name)
+    if asked.join.static or side is None or not isinstance(match, AsOf | JoinWindow):
+        return NOT_ESTIMATED
+    if isinstance(match, AsOf):
+        rows = _span(asked, side, 0)
+        newest = asked.load.keys if side and asked.join.right_keys else float(side)
+        return rows if isinstance(rows, str) else rows + newest
+    if match.unit is Unit.ROWS:
+        return NOT_ESTIMATED
+    reach = (match if side == 0 else match.mirrored).high
+    return (
+        NO_END
+        if reach is None and asked.join.policy.retain is None
+        else _span(asked, side, reach or 0)
+    )
+
+
+def _span(asked: Joined, side: int, reach: int) -> Records:
+    if asked.join.policy.retain is None:
+        return NO_END
+    held = max(reach, 0) + asked.join.policy.retain + asked.layout.slice_width
+    return asked.load.rate * (asked.streams[side].delay + held) / SECOND

@@ -1,0 +1,1 @@
+"""Nexmark's auction site as a source: people, auctions and bids that are computed, not stored."""

@@ -1,0 +1,62 @@
+"""What a stage says, as rows for the buckets of the stages above it.
+
+Rows travel whole, and the front of the stage above runs twice: here over the keys
+alone, to find each row's bucket, and there, where the watermark is known, over everything.
+Every bucket is told how far the results have come, rows or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import polars as pl
+
+from sqlwin.plan.nodes import column_of
+from sqlwin.runtime.derived import derived
+from sqlwin.runtime.front import Front, Taken
+from sqlwin.runtime.lower import Lowered
+from sqlwin.schema import PART, Column
+from sqlwin.spark.buckets import cut
+from sqlwin.spark.program import Program
+from sqlwin.spark.tags import MARK, RAW, of_input
+from sqlwin.spark.wire import Mark, Packed, encode
+
+
+def onward(
+    program: Program, stage: int, results: pl.DataFrame, reached: int, clock: Mark
+) -> Iterator[Packed]:
+    """reached: the watermark of the results. clock: of the batch."""
+    for feed in program.feeds[stage]:
+        name = feed.stream.name
+        rows = derived(results, feed.part)
+        for number in program.lowered[feed.to].readers(name):
+            known = keys(program.lowered[feed.to], number, rows).rows
+            yield from addressed(program, feed.to, number, rows, known)
+        marks = {} if feed.stream.ts is None else {name: {feed.part: reached}}
+        told = replace(clock, marks=marks, heard=not rows.is_empty()).dump()
+        for label in program.labels[feed.to]:
+            yield Packed(feed.to, label, MARK, 0, told)
+
+
+def addressed(
+    program: Program, stage: int, number: int, rows: pl.DataFrame, keyed: pl.DataFrame, at: int = 0
+) -> Iterator[Packed]:
+    """Whole rows of an input to the buckets of their `keys`, from position `at` on."""
+    labels = program.labels[stage]
+    for bucket, found in cut(keyed, program.lowered[stage].inputs[number].keys, len(labels)):
+        for payload in encode(rows[found[PART].to_numpy()]):
+            yield Packed(stage, labels[bucket], of_input(RAW, number), at, payload)
+            at += 1
+
+
+def keys(query: Lowered, number: int, rows: pl.DataFrame) -> Taken:
+    """The keys of the rows that WHERE lets pass; `__part` is the row's number here."""
+    read = query.inputs[number]
+    one = read.stream.schema[0]
+    types = dict(read.columns)
+    wanted = tuple((key, types[key]) for key in read.keys)
+    nothing = ((one.name, column_of(Column(one.name, one.type))),)
+    bare = replace(read, columns=wanted or nothing, retain=None, admission=None, carried=())
+    numbered = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(PART))
+    return Front(replace(query, inputs=(bare,), operator=None)).take(numbered, None)

@@ -1,0 +1,207 @@
+"""Trees of joins to plans: each Join with its inputs' Projects, from the left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.facts import lateness, streams_of
+from sqlwin.plan.nodes import Join, Node, Project, Scalar, Scan
+from sqlwin.policies import Policy
+from sqlwin.schema import type_name
+from sqlwin.sql import ast, join_sessions
+from sqlwin.sql.derived import candidates, derived, timed_as
+from sqlwin.sql.join_inputs import Input
+from sqlwin.sql.join_policies import Match, of_join
+from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree
+from sqlwin.sql.relation import NOWHERE, Relation, condition
+from sqlwin.sql.scalars import Expr, column, conjoined, scalar
+from sqlwin.sql.widening import widens
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit
+
+if TYPE_CHECKING:
+    from sqlwin.sql.sources import Known
+
+SMALL = {Unit.RANGE: 600_000_000, Unit.ROWS: 10_000}
+"""The widest window that is small if nothing is said: 10 minutes."""
+
+
+class Plans:
+    """given: the policies of the query, ttl: what a hint says of its state; large: of its
+    windows, None: nothing.
+    """
+
+    def __init__(
+        self, given: ast.Policies, large: bool | None, known: Known, ttl: int | None
+    ) -> None:
+        self.given = given
+        self.large = large
+        self.known = known
+        self.ttl = ttl
+        self.keys = 0
+
+    def of(self, tree: Tree, given: ast.Policies | None = None) -> Relation:
+        """given: None for the last join, which the query's policies are for."""
+        if isinstance(tree, Leaf):
+            return _narrowed(tree.input.relation, tree.filters)
+        policies = self.given if given is None else given
+        left, right = self._left(tree, policies), self.of(tree.right, policies)
+        base = self._join(tree, left, right, policies)
+        columns = tuple((c.name, column(c.name), NOWHERE) for c in base.schema)
+        return _narrowed(Relation(base, columns, ()), tree.above)
+
+    def _left(self, pair: Pair, given: ast.Policies) -> Relation:
+        """What joins before this one gave is a stream by the event time that it goes by."""
+        made = self.of(pair.left, _passing(given))
+        if isinstance(pair.left, Leaf):
+            pair.settle(pair.left.input.ts)
+            return made
+        names = tuple(leaf.input.side.name for leaf in pair.left.leaves)
+        made = derived(replace(made, names=names, ttl=self.ttl), self.known)
+        assert made.stream is not None
+        timed = [bound.left for bound, _ in pair.times]
+        known = candidates(made.stream)
+        ts = next((name for name in timed if name in known), made.stream.ts)
+        if pair.asked is not None:
+            ts = pair.asked.text
+            if ts not in known:
+                raise _untimed(pair.asked, known)
+        pair.settle(ts)
+        return made if ts is None else replace(made, base=Scan(timed_as(made.stream, ts)))
+
+    def _join(self, pair: Pair, left: Relation, right: Relation, given: ast.Policies) -> Join:
+        sides = _Side(left), _Side(right)
+        match = self._match(pair, sides)
+        below = sides[0].project(), sides[1].project()
+        static = pair.right.input.static
+        policy = _policy(pair, given, below, match, static)
+        join = Join(
+            *below,
+            tuple(sides[0].keys),
+            tuple(sides[1].keys),
+            pair.kind,
+            match,
+            None,
+            policy,
+            large=_large(match) if self.large is None else self.large,
+        )
+        whole = conjoined(*(term.tree for term in pair.residual))
+        if whole is None:
+            return join
+        return replace(join, residual=condition(whole, join.pairs, pair.residual[0].run))
+
+    def _match(self, pair: Pair, sides: tuple[_Side, _Side]) -> Match:
+        """Which rows lie near enough; puts the keys into both sides."""
+        first, rest = join_sessions.keys(pair) if pair.sessions else ([], pair.keys)
+        for one, other, run in first:
+            self._key(sides, one, other, run)
+        keys = len(sides[0].keys)
+        for one, other, run in rest:
+            self._key(sides, one, other, run)
+        if pair.sessions:
+            left = self._session(pair.left.leaves[0].input, sides[0])
+            return JoinSessions(left, self._session(pair.right.input, sides[1]), keys)
+        return AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
+
+    def _session(self, each: Input, side: _Side) -> Session:
+        assert each.session is not None
+        gap = each.session.measured(side.relation)
+        by = None if gap is None else side.named(gap) or self._add(side, gap, "gap")
+        return join_sessions.session(each, by)
+
+    def _key(self, sides: tuple[_Side, _Side], left: Expr, right: Expr, run: ast.Run) -> None:
+        """Add an equality, both sides of one type, unless it stands there."""
+        made = [side.scalar(tree, run) for side, tree in zip(sides, (left, right), strict=True)]
+        one, other = made[0].type, made[1].type
+        if one != other:
+            wider = other if widens(one, other) else one
+            if wider is one and not widens(other, one):
+                told = f"{type_name(one)} and {type_name(other)}"
+                legal = f"CAST(… AS {type_name(one)})"
+                raise QueryError(f"{told} are never equal", run.span, legal=legal)
+            trees = [
+                tree if scalar_.type == wider else exp.cast(tree, type_name(wider), dialect="spark")
+                for tree, scalar_ in zip((left, right), made, strict=True)
+            ]
+            made = [side.scalar(tree, run) for side, tree in zip(sides, trees, strict=True)]
+        names = [side.named(scalar_) for side, scalar_ in zip(sides, made, strict=True)]
+        if (names[0], names[1]) in list(zip(sides[0].keys, sides[1].keys, strict=True)):
+            return
+        for at, (side, scalar_) in enumerate(zip(sides, made, strict=True)):
+            side.keys.append(names[at] or self._add(side, scalar_))
+
+    def _add(self, side: _Side, made: Scalar, purpose: str = "key") -> str:
+        self.keys += 1
+        name = f"_{purpose}{self.keys}"
+        side.columns[name] = made
+        return name
+
+
+class _Side:
+    """The Project of one input as it grows."""
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation = relation
+        self.columns = {
+            name: scalar(tree, relation.base.schema, run) for name, tree, run in relation.columns
+        }
+        self.keys: list[str] = []
+
+    def scalar(self, tree: Expr, run: ast.Run) -> Scalar:
+        return scalar(self.relation.below(tree), self.relation.base.schema, run)
+
+    def named(self, made: Scalar) -> str | None:
+        """The column that holds it, where there is one."""
+        return next((name for name, s in self.columns.items() if s.duckdb == made.duckdb), None)
+
+    def project(self) -> Project:
+        return Project(self.relation.filtered(), tuple(self.columns.items()))
+
+
+def _untimed(asked: ast.Name, known: Sequence[str]) -> QueryError:
+    message = f"{asked.text} may be however far behind what its row was joined with"
+    legal = ", ".join(known) or "a RETAIN, or bounds of both event times in the join before it"
+    return QueryError(message, asked.span, legal=legal)
+
+
+def _narrowed(relation: Relation, terms: list[Term]) -> Relation:
+    if not terms:
+        return relation
+    both = conjoined(relation.predicate, *(relation.below(term.tree) for term in terms))
+    return replace(relation, predicate=both, predicate_run=terms[0].run)
+
+
+def _large(match: Match) -> bool:
+    if not isinstance(match, JoinWindow) or match.low is None or match.high is None:
+        return True
+    return match.high - match.low > SMALL[match.unit]
+
+
+# --- policies -------------------------------------------------------------------------
+
+
+def _passing(given: ast.Policies) -> ast.Policies:
+    """Of a join whose rows another one takes in: as they come, kept as long."""
+    return ast.Policies(
+        retain=given.retain,
+        retain_rows=given.retain_rows,
+        expired=given.expired,
+        span=given.span,
+    )
+
+
+def _policy(
+    pair: Pair,
+    given: ast.Policies,
+    below: tuple[Node, Node],
+    match: Match,
+    static: bool,
+) -> Policy:
+    every = [lateness(stream) for node in below for stream in streams_of(node)]
+    latest = None if None in every else max(late for late in every if late is not None)
+    waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
+    return of_join(given, None if static else match, latest, pair.grace, waits)

@@ -1,0 +1,127 @@
+"""FROM with joins to a relation over a plan's Join.
+
+Inputs are read first, so that names are told apart; then each join's words, windows
+and condition are looked at, from the left; then WHERE, which goes as far down as it
+may; then the plan is made, in `join_plans`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.joins import HALVES
+from sqlwin.sql import ast
+from sqlwin.sql.asof import nearest_by, version_of
+from sqlwin.sql.bounds import conjuncts
+from sqlwin.sql.calls import refuse_calls
+from sqlwin.sql.join_inputs import Input, inputs
+from sqlwin.sql.join_plans import Plans
+from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree, on, take
+from sqlwin.sql.join_windows import windowed
+from sqlwin.sql.join_words import asked, refuse
+from sqlwin.sql.relation import NOWHERE, Relation, nearest
+from sqlwin.sql.scalars import Expr, column, parsed, place
+from sqlwin.sql.scope import Scope
+from sqlwin.sql.sources import Bind, Known
+
+
+@dataclass
+class Joining:
+    """What has been joined so far. visible: the inputs whose columns may be named.
+
+    merged: columns of USING by their names in lower case.
+    """
+
+    tree: Tree
+    visible: list[Input]
+    merged: dict[str, tuple[str, Expr]] = field(default_factory=dict)
+
+    def scope(self, *more: Input) -> Scope:
+        return Scope(self.relation([*self.visible, *more]))
+
+    def relation(self, seen: Sequence[Input]) -> Relation:
+        """All that may be named, over the join's names."""
+        plain = [(name, column(name), NOWHERE) for i in seen for _, name in i.side.columns]
+        merged = [(name, tree, NOWHERE) for name, tree in self.merged.values()]
+        return Relation(
+            base=seen[0].relation.base,
+            columns=(*plain, *merged),
+            names=tuple(i.side.name for i in seen),
+            sides=tuple(i.side for i in seen),
+            merged=tuple(name for name, _ in self.merged.values()),
+            same=tuple(self.tree.same.items()),
+        )
+
+    def over(self, made: Relation) -> Relation:
+        """What a query reads: all that is visible, over the plan."""
+        seen = self.relation(self.visible)
+        return replace(
+            seen, base=made.base, predicate=made.predicate, predicate_run=made.predicate_run
+        )
+
+    def terms(self, run: ast.Run, where: str, *more: Input) -> list[Term]:
+        """The conditions that `run` joins by AND."""
+        tree = parsed(run)
+        refuse_calls(tree, run, where)
+        scope = self.scope(*more)
+        below = scope.relation.below
+        return [
+            Term(below(scope.resolved(part, run)), run, place(part, run))
+            for part in conjuncts(tree)
+        ]
+
+
+def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
+    """The relation of FROM, WHERE and the policies; all three are then done with."""
+    source = select.relation
+    first, *rest = inputs(source, known, bind, select.where)
+    joining = Joining(Leaf(first), [first])
+    for join, right in zip(source.joins, rest, strict=True):
+        _join(joining, join, right)
+    for term in joining.terms(select.where, "WHERE") if select.where else ():
+        take(joining.tree, term)
+    large = known.large if select.large is None else select.large
+    ttl = next((micros for _, micros in select.ttl), None)
+    made = Plans(select.policies, large, known, ttl).of(joining.tree)
+    return joining.over(made)
+
+
+def _join(joining: Joining, join: ast.Join, right: Input) -> None:
+    words = asked(join.word)
+    refuse(join, words, right)
+    pair = Pair(joining.tree, Leaf(right), words.kind, join.word)
+    terms = joining.terms(join.on, "ON", right) if join.on else []
+    if words.asof:
+        match = joining.terms(join.match, "MATCH_CONDITION", right) if join.match else None
+        pair.op, terms = nearest_by(pair, match, terms)
+    elif right.as_of is not None:
+        pair.op = version_of(pair, joining.scope(), right.as_of)
+    windowed(pair, join.within)
+    for name in join.using:
+        joining.merged[name.text.lower()] = _using(joining, pair, name)
+    for term in terms:
+        on(pair, term)
+    joining.tree = pair
+    if words.kind not in HALVES:
+        joining.visible.append(right)
+
+
+def _using(joining: Joining, pair: Pair, name: ast.Name) -> tuple[str, Expr]:
+    """The column of USING, and what it is above the join; its equality is a key."""
+    run = ast.Run(name.text, name.text, name.span)
+    scope = joining.scope()
+    left = scope.relation.below(scope.resolved(exp.column(name.text), run))
+    found = pair.right.input.side.find(name.text)
+    if found is None:
+        names = [own for own, _ in pair.right.input.side.columns]
+        message = f"{pair.right.input.side.name} has no column {name.text}"
+        raise QueryError(message + nearest(name.text, names), name.span, legal=", ".join(names))
+    right = column(found)
+    pair.keys.append((left, right, run))
+    if pair.kind == "full":
+        return name.text, exp.Coalesce(this=left.copy(), expressions=[right.copy()])
+    return name.text, right if pair.kind == "right" else left

@@ -1,0 +1,88 @@
+"""Static tables in this process: read whole, once, before the first row of a stream."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sqlwin
+from sqlwin.embedded.run import run
+from sqlwin.errors import InputError, RunError
+from sqlwin.plan.nodes import Script
+from sqlwin.runtime.options import RunOptions
+from sqlwin.sql import script
+
+TABLE = "CREATE TABLE products (product STRING, maker STRING){files};"
+SALES = (
+    "CREATE STREAM sales (product STRING, n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts){files};"
+)
+QUERY = "SELECT n, maker FROM sales LEFT JOIN products ON sales.product = products.product"
+WITH = " WITH (connector = 'files', path = '{}/*.jsonl')"
+SCRIPT = "\n".join(
+    [TABLE.format(files=WITH.format("products")), SALES.format(files=WITH.format("sales")), QUERY]
+)
+NINE = "2024-01-01T09:00:00Z"
+
+
+@pytest.fixture
+def asked() -> Script:
+    return script(SCRIPT)
+
+
+def land(home: Path, stream: str, name: str, *rows: dict[str, Any]) -> None:
+    (home / stream).mkdir(exist_ok=True)
+    (home / stream / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def sale(product: str, n: int) -> dict[str, Any]:
+    return {"product": product, "n": n, "ts": NINE}
+
+
+def product(name: str, maker: str) -> dict[str, Any]:
+    return {"product": name, "maker": maker}
+
+
+def test_all_files_of_a_table_are_read_first_and_once(asked: Script, tmp_path: Path) -> None:
+    land(tmp_path, "products", "1", product("tea", "Ann"))
+    land(tmp_path, "products", "2", product("milk", "Ben"))
+    land(tmp_path, "sales", "1", sale("milk", 1))
+    land(tmp_path, "sales", "2", sale("tea", 2))
+    shown: list[pl.DataFrame] = []
+    read: list[int] = []
+    options = RunOptions(
+        tmp_path,
+        tmp_path / "state",
+        show=shown.append,
+        on_batch=lambda batch: read.append(batch.read),
+    )
+    run(asked, options)
+    assert read == [3, 1, 0]
+    land(tmp_path, "products", "3", product("tea", "Cid"))
+    (tmp_path / "products" / "1.jsonl").unlink()
+    land(tmp_path, "sales", "3", sale("tea", 3))
+    run(asked, options)
+    assert read[3:] == [1, 0]
+    rows = [row for part in shown for row in part.select("n", "maker").rows()]
+    assert rows == [(1, "Ben"), (2, "Ann"), (3, "Ann")]
+
+
+def test_a_table_that_is_not_there_is_an_error(asked: Script, tmp_path: Path) -> None:
+    land(tmp_path, "sales", "1", sale("milk", 1))
+    with pytest.raises(RunError, match=r"no file matches products/\*.jsonl of the static table"):
+        run(asked, RunOptions(tmp_path, tmp_path / "state"))
+
+
+def test_rows_of_a_table_come_before_any_other() -> None:
+    query = sqlwin.query("\n".join([TABLE.format(files=""), SALES.format(files=""), QUERY]))
+    query.push("products", [product("tea", "Ann")])
+    query.push("products", [product("tea", "Ben")])
+    query.push("sales", [sale("tea", 1)])
+    assert query.results()["maker"].to_pylist() == ["Ann", "Ben"]
+    with pytest.raises(InputError, match="products is a static table: its rows come before"):
+        query.push("products", [product("tea", "Cid")])
+    query.push("sales", [sale("rice", 2)])
+    assert query.results()["maker"].to_pylist() == [None]

@@ -1,0 +1,119 @@
+"""Changelogs of few rows: rows come, are replaced, are withdrawn, and come again.
+
+A batch is a frame of rows with positions and `__weight`. What is withdrawn was taken, and
+what is refused for its time is neither withdrawn nor replaced later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+from hypothesis import strategies as st
+
+from sqlwin.schema import PLACE, TS, WEIGHT
+
+Values = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Act:
+    """kind: "insert", "replace", "withdraw", "again". which: of the rows there, or gone.
+
+    values: of the row; at: its instant. same: the instant stays (replace).
+    """
+
+    kind: str
+    which: int
+    values: Values
+    at: int
+    same: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """watermark, clock: more than before."""
+
+    acts: tuple[Act, ...]
+    watermark: int
+    clock: int
+    end: bool
+
+
+def steps(
+    values: st.SearchStrategy[Values],
+    at: st.SearchStrategy[int],
+    moves: st.SearchStrategy[int],
+    clock: st.SearchStrategy[int],
+) -> st.SearchStrategy[list[Step]]:
+    kinds = st.sampled_from(["insert", "insert", "replace", "replace", "withdraw", "again"])
+    act = st.builds(Act, kinds, st.integers(0, 9), values, at, st.booleans())
+    acts = st.lists(act, max_size=5).map(tuple)
+    ends = st.sampled_from([False] * 9 + [True])
+    return st.lists(st.builds(Step, acts, moves, clock, ends), min_size=1, max_size=10)
+
+
+@dataclass
+class Source:
+    """there: rows by position, (values…, ts, part, seq); gone: withdrawn ones.
+
+    Operators that know rows by position and not by what they are in need `same` instants when a
+    row comes `again`.
+    """
+
+    columns: dict[str, pl.DataType]
+    admits: Callable[[int], bool]
+    there: dict[int, Values] = field(default_factory=dict)
+    gone: dict[int, Values] = field(default_factory=dict)
+    count: int = 0
+
+    def batch(self, acts: tuple[Act, ...], since: int = 0) -> pl.DataFrame:
+        """since: what instants are counted from."""
+        out: list[Values] = []
+        moved: set[int] = set()
+        for act in acts:
+            out += self._rows(act, since, moved)
+        minus = [row for row in out if row[-1] < 0]
+        plus = [row for row in out if row[-1] > 0]
+        fresh = [row for row in plus if not any(row[-2] == other[-2] for other in minus)]
+        rest = [row for row in plus if row not in fresh]
+        schema = {**self.columns, **PLACE, WEIGHT: pl.Int8()}
+        return pl.DataFrame([*fresh, *minus, *rest[::-1]], schema=schema, orient="row")
+
+    def _rows(self, act: Act, since: int, moved: set[int]) -> list[Values]:
+        if act.kind == "insert":
+            self.count += 1
+            return self._came(self.count, (*act.values, since + act.at, 0, self.count), moved)
+        known = self.gone if act.kind == "again" else self.there
+        free = [seq for seq in known if seq not in moved]
+        if not free:
+            return []
+        seq = free[act.which % len(free)]
+        old = known[seq]
+        ts = old[-3] if act.same or act.kind == "again" else since + act.at
+        new = (*act.values, ts, 0, seq)
+        if act.kind == "again":
+            return self._came(seq, new, moved)
+        if not self.admits(old[-3]):
+            return []
+        moved.add(seq)
+        del self.there[seq]
+        if act.kind == "withdraw" or not self.admits(ts):
+            self.gone[seq] = old
+            return [(*old, -1)]
+        return [(*old, -1), *self._came(seq, new, moved)]
+
+    def _came(self, seq: int, row: Values, moved: set[int]) -> list[Values]:
+        if not self.admits(row[-3]):
+            return []
+        moved.add(seq)
+        self.gone.pop(seq, None)
+        self.there[seq] = row
+        return [(*row, 1)]
+
+
+def rows_there(source: Source) -> pl.DataFrame:
+    schema = {**source.columns, **PLACE}
+    return pl.DataFrame(list(source.there.values()), schema=schema, orient="row").sort(TS)

@@ -1,0 +1,65 @@
+"""Session joins to test, over the rows and steps of `tests.operators.joins`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from sqlwin.operators.session_joining import SessionJoin
+from sqlwin.operators.session_sides import SessionSide
+from sqlwin.policies import Late, Policy
+from sqlwin.windows import JoinWindow, Session, Unit
+from tests.operators.joins import KINDS, LEFT, RIGHT, policies, residual
+
+
+def session_join(
+    kind: str = "inner",
+    gaps: tuple[int | None, int | None] = (4, 3),
+    keys: int = 1,
+    parted: int = 1,
+    filtered: bool = False,
+    slice_width: int = 4,
+    interval: int = 4,
+    withdraw: bool = False,
+    **policy: Any,
+) -> SessionJoin:
+    """gaps: None: that of each row is its `j`, or `rj`. parted: keys that sessions have."""
+    kept = Policy(**{"retain": 5, "late": Late.ON_UPDATE, **policy})
+    left, right = (
+        SessionSide(
+            name,
+            columns,
+            names[:keys],
+            JoinWindow(Unit.RANGE, None, None),
+            slice_width,
+            session=Session(gap, gap_by=None if gap else names[1]),
+            partition=names[:parted],
+            interval=interval,
+        )
+        for name, columns, names, gap in (
+            ("left", LEFT, ("k", "j"), gaps[0]),
+            ("right", RIGHT, ("rk", "rj"), gaps[1]),
+        )
+    )
+    return SessionJoin(left, right, kind, kept, residual if filtered else None, withdraw)
+
+
+GAPS = st.sampled_from([1, 2, 3, 6, 11])
+
+
+@st.composite
+def session_joins(draw: st.DrawFn, **fixed: Any) -> SessionJoin:
+    drawn = draw(policies())
+    of_sides = ("weighted", "large", "keys")
+    policy = {name: value for name, value in drawn.items() if name not in of_sides}
+    keys = draw(st.sampled_from([1, 1, 2]))
+    return session_join(
+        draw(st.sampled_from(KINDS)),
+        (draw(GAPS), draw(GAPS)),
+        keys=keys,
+        parted=draw(st.integers(1, keys)),
+        filtered=draw(st.booleans()),
+        interval=draw(st.sampled_from([1, 4, 16])),
+        **{**policy, **fixed},
+    )

@@ -1,0 +1,178 @@
+"""Session joins: step by step what the definition says, and the cases that decide it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwin.operators.session_joining import SessionJoin
+from sqlwin.policies import Early, Late
+from sqlwin.windows import Session, Unit
+from tests.operators.driving import records, told
+from tests.operators.joins import LEFT, RIGHT, Joined, Step, rows_of, specified, steps
+from tests.operators.session_joins import GAPS, session_join, session_joins
+from tests.operators.test_joining import agree
+
+
+@given(session_joins(), steps(), st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
+def test_each_call_emits_what_the_definition_emits(
+    operator: SessionJoin, taken: list[Step], restarts: bool
+) -> None:
+    agree(operator, taken, restarts)
+
+
+@given(st.sampled_from([(None, 3), (4, None), (None, None)]), steps(), st.booleans())
+def test_gaps_of_the_rows_themselves(
+    gaps: tuple[int | None, int | None], taken: list[Step], restarts: bool
+) -> None:
+    """A NULL in `j` is made a gap of its own."""
+    made = [
+        Step(
+            tuple((k, j or 5, *rest) for k, j, *rest in step.left),
+            tuple((k, j or 5, *rest) for k, j, *rest in step.right),
+            step.back,
+            step.watermark,
+            step.clock,
+            step.end,
+        )
+        for step in taken
+    ]
+    agree(session_join("full", gaps), made, restarts)
+
+
+@given(GAPS, GAPS, st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=9), st.data())
+def test_pairs_do_not_depend_on_the_cut(
+    one: int, other: int, rows: list[tuple[bool, int]], data: st.DataObject
+) -> None:
+    numbered = [(at, of, n) for n, (of, at) in enumerate(rows)]
+
+    def pairs(batches: list[list[tuple[int, bool, int]]]) -> set[str]:
+        driven = Joined(session_join(gaps=(one, other), retain=None))
+        out: set[str] = set()
+        for batch in batches:
+            sides = [[_row(at, n) for at, of, n in batch if of is side] for side in (False, True)]
+            emitted = driven.step(rows_of(LEFT, *sides[0]), rows_of(RIGHT, *sides[1]))
+            keys = emitted["__row_key"].to_list()
+            assert not out & set(keys)
+            out |= set(keys)
+        return out
+
+    shuffled = data.draw(st.permutations(numbered))
+    assert pairs([numbered]) == pairs([[row] for row in shuffled])
+
+
+def _row(at: int, number: int) -> tuple[Any, ...]:
+    return ("a", 1, number, at, number, 0, 1)
+
+
+# --- cases ----------------------------------------------------------------------------
+
+
+def lefts(*times: int, first: int = 0) -> pl.DataFrame:
+    return rows_of(LEFT, *(_row(at, first + n) for n, at in enumerate(times)))
+
+
+def rights(*times: int, first: int = 0) -> pl.DataFrame:
+    return rows_of(RIGHT, *(_row(at, first + n) for n, at in enumerate(times)))
+
+
+def test_a_session_that_begins_where_another_ends_does_not_overlap_it() -> None:
+    driven = Joined(session_join(gaps=(10, 10)))
+    assert driven.step(lefts(0), rights(10)).is_empty()
+    assert len(driven.step(right=rights(9, first=1))) == 2  # [9, 20) holds the one at 10 too
+
+
+def test_a_late_row_bridges_sessions_and_withdraws_padded_rows() -> None:
+    driven = Joined(session_join("full", gaps=(10, 10), retain=50))
+    assert driven.step(lefts(0, 40), rights(22), watermark=30).to_dicts()[0]["v"] == 0
+    closed = driven.step(watermark=60)
+    assert told(closed, "v", "w") == [("+I", "full", 0, None, 0), ("+I", "full", 0, 1, None)]
+    late = driven.step(left=lefts(10, 20, 30, first=2))
+    assert told(late, "v", "w") == [
+        ("-D", "late", 1, 0, None),
+        ("-D", "late", 1, None, 0),
+        ("-D", "late", 1, 1, None),
+        *(("+I", "late", 0, v, 0) for v in (0, 2, 3, 4, 1)),
+    ]
+
+
+def test_a_session_that_grows_again_tells_its_padded_rows_once() -> None:
+    driven = Joined(session_join("left", gaps=(10, 10), retain=50))
+    driven.step(lefts(0))
+    assert told(driven.step(watermark=11), "v") == [("+I", "full", 0, 0)]
+    assert driven.step(left=lefts(8, first=1)).is_empty()  # [0, 18) is open again
+    assert driven.step(watermark=18).is_empty()  # a row at 18 still joins it
+    assert told(driven.step(watermark=19), "v") == [("+I", "full", 0, 1)]
+
+
+@pytest.mark.parametrize(("watermark", "kept"), [(15, True), (16, False)])
+def test_rows_go_with_their_whole_session(watermark: int, kept: bool) -> None:
+    driven = Joined(session_join(gaps=(5, 5), retain=5))
+    driven.step(lefts(0, 5), rights(100), watermark=watermark)
+    sizes = [len(driven.stores[name]) for name in ("left", "left_sessions")]
+    assert (sizes[0] > 0) == kept
+    assert driven.step(right=rights(watermark - 5, first=1)).is_empty()  # [0, 10) is over there
+    assert len(driven.step(left=lefts(watermark - 5, first=2))) == (3 if kept else 1)
+
+
+def test_a_long_session_keeps_its_first_row_and_no_other_key() -> None:
+    driven = Joined(session_join(gaps=(5, 5), retain=0))
+    long = rows_of(LEFT, *(("a", 1, n, 4 * n, n, 0, 1) for n in range(6)), ("b", 1, 9, 0, 9, 0, 1))
+    driven.step(long, watermark=22)
+    kept = driven.stores["left"].scan(0, 100)
+    assert kept["k"].to_list() == ["a"] * 6
+    assert len(driven.step(right=rights(22))) == 6
+
+
+def test_a_null_key_is_in_a_session_and_in_no_pair() -> None:
+    driven = Joined(session_join("full", gaps=(5, 5)))
+    nobody = (None, 1, 1, 0, 0, 0, 1)
+    driven.step(rows_of(LEFT, nobody), rows_of(RIGHT, nobody))
+    assert driven.step(watermark=5).is_empty()
+    assert told(driven.step(watermark=6), "v", "w") == [
+        ("+I", "full", 0, None, 1),
+        ("+I", "full", 0, 1, None),
+    ]
+
+
+def test_late_never_tells_no_late_match_and_takes_no_padded_row_back() -> None:
+    driven = Joined(session_join("left", gaps=(5, 5), late=Late.NEVER))
+    driven.step(lefts(0), watermark=6)
+    assert driven.step(right=rights(2)).is_empty()
+
+
+def test_early_pads_at_once() -> None:
+    driven = Joined(session_join("left", gaps=(5, 5), early=Early.ON_UPDATE))
+    assert told(driven.step(lefts(0)), "v") == [("+I", "early", 0, 0)]
+    late = driven.step(right=rights(4))
+    assert told(late, "v", "w") == [("-D", "full", 1, 0, None), ("+I", "full", 0, 0, 0)]
+    assert driven.step(watermark=50).is_empty()
+
+
+def test_by_definition_too() -> None:
+    operator = session_join("full", gaps=(10, 10), keys=2, retain=50)
+    fast, slow = Joined(operator), Joined(specified(operator))
+    columns = [*operator.output]
+    for left, right, mark in (
+        (lefts(0, 40), rights(22), 30),
+        (lefts(10, 20, 30, first=2), None, 60),
+    ):
+        steps = [each.step(left, right, watermark=mark) for each in (fast, slow)]
+        assert records(steps[0], columns) == records(steps[1], columns)
+
+
+@pytest.mark.parametrize(
+    "session",
+    [Session(5, most=9), Session(5, starts="v"), Session(5, ends="v"), Session(5, Unit.ROWS)],
+)
+def test_sessions_that_more_than_time_ends_are_refused(session: Session) -> None:
+    left = session_join().left
+    with pytest.raises(ValueError, match=r"part such a session"):
+        type(left)(
+            "left", LEFT, ("k",), left.window, 4, session=session, partition=("k",), interval=4
+        )

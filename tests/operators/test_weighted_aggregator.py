@@ -1,0 +1,66 @@
+"""Rows that come, change and go: each call emits what the definitions emit of those there."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwin.instants import MINUTE, SECOND
+from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.policies import Early, Late
+from tests.operators.aggregators import COLUMNS, aggregator
+from tests.operators.changelogs import Source, Step, steps
+from tests.operators.driving import Driven, records
+from tests.operators.test_aggregator_reference import Defined, specified, windows
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> WindowAggregator:
+    keys = draw(st.sampled_from([(), ("k",), ("k", "b")]))
+    subsets = [keys, keys[:1], ()]
+    sets = draw(st.lists(st.sampled_from(subsets), unique=True) if keys else st.just([]))
+    return aggregator(
+        draw(windows()),
+        keys,
+        draw(st.sampled_from([("n", "total"), ("total", "least"), ("values",), ()])),
+        tuple(sets),
+        draw(st.booleans()),
+        weighted=True,
+        early=draw(st.sampled_from([None, *Early])),
+        early_period=20 * SECOND,
+        early_rows=2,
+        late=draw(st.sampled_from(Late)),
+        timeout=draw(st.sampled_from([None, 25 * SECOND])),
+        retain=draw(st.sampled_from([None, 0, MINUTE, 5 * MINUTE])),
+    )
+
+
+VALUES = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, None]), st.integers(0, 4))
+STEPS = steps(
+    VALUES,
+    st.integers(0, 200).map(lambda n: n * SECOND),
+    st.integers(0, 60).map(lambda n: n * SECOND),
+    st.integers(0, 30).map(lambda n: n * SECOND),
+)
+
+
+@given(operators(), STEPS, st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)
+def test_each_call_emits_what_the_definitions_emit(
+    operator: WindowAggregator, taken: list[Step], restarts: bool
+) -> None:
+    fast, slow = Driven(operator, restarts), Defined(specified(operator))
+    watermark, now, retain = 0, 0, operator.policy.retain
+    source = Source(COLUMNS, lambda ts: retain is None or ts >= watermark - retain)
+    for step in taken:
+        batch = source.batch(step.acts)
+        watermark, now = watermark + step.watermark, now + step.clock
+        found, expected = (
+            records(
+                driven.step(batch if len(batch) else None, now, watermark, step.end),
+                list(operator.output),
+            )
+            for driven in (fast, slow)
+        )
+        assert found == expected
+        assert fast.deadline == slow.deadline

@@ -1,0 +1,63 @@
+"""Rows that come, change and go: each call emits what the definitions emit of those there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwin.operators.over import OverAggregator
+from sqlwin.windows import Frame, Unit
+from tests.operators.changelogs import Source, Step, steps
+from tests.operators.driving import Driven, records
+from tests.operators.overs import (
+    COLUMNS,
+    FUNCTIONS,
+    PARTITIONS,
+    Defined,
+    frames,
+    over,
+    policies,
+    specified,
+)
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> OverAggregator:
+    names = st.sampled_from(list(FUNCTIONS))
+    policy: dict[str, Any] = {**draw(policies()), "retain_rows": None, "weighted": True}
+    if draw(st.sampled_from([True, False, False, False])):
+        frame = Frame(Unit.RANGE, draw(st.sampled_from([None, 0, 2, 5])), 0)
+        partition, chosen = draw(PARTITIONS), draw(st.lists(names, min_size=1, max_size=2))
+        called = [(name, partition, frame) for name in chosen]
+        return over(*called, per_instant=True, **policy)
+    calls = st.lists(st.tuples(names, PARTITIONS, frames()), min_size=1, max_size=3)
+    return over(*draw(calls), **policy)
+
+
+VALUES = st.tuples(
+    st.sampled_from(["a", "a", "b", None]),
+    st.sampled_from([1, None]),
+    st.sampled_from([None, 1, 2, 3]),
+)
+STEPS = steps(VALUES, st.integers(-6, 8), st.sampled_from([0, 0, 1, 2, 3, 5, 9]), st.integers(0, 4))
+
+
+@given(operators(), STEPS, st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)
+def test_each_call_emits_what_the_definitions_emit(
+    operator: OverAggregator, taken: list[Step], restarts: bool
+) -> None:
+    fast, slow = Driven(operator, restarts), Defined(specified(operator))
+    columns, watermark, now, retain = [*operator.output], 0, 0, operator.policy.retain
+    source = Source(COLUMNS, lambda ts: retain is None or ts >= watermark - retain)
+    for step in taken:
+        batch = source.batch(step.acts, watermark)
+        watermark, now = watermark + step.watermark, now + step.clock
+        found, expected = (
+            records(driven.step(batch if len(batch) else None, now, watermark, step.end), columns)
+            for driven in (fast, slow)
+        )
+        assert found == expected
+        assert fast.deadline == slow.deadline

@@ -1,0 +1,81 @@
+"""Ranks in windows of rows that come, change and go: each call emits what is defined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwin.operators.definitions.groups import Groups
+from sqlwin.operators.definitions.ranks import Ranked
+from sqlwin.operators.definitions.values import Value
+from sqlwin.operators.definitions.window import Definition
+from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.policies import Early, Late
+from tests.operators.changelogs import Source, Step, steps
+from tests.operators.driving import Driven, records
+from tests.operators.test_aggregator_reference import BIGINT, Defined
+from tests.operators.test_ranking import COLUMNS, WINDOWS, ranker
+
+TOTAL = Value("total", "sum", ("x",), BIGINT)
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> WindowRanker:
+    keys = draw(st.sampled_from([("k",), ("k", "j")]))
+    partition = draw(st.sampled_from([(), ("j",)])) if "j" in keys else ()
+    policy: dict[str, Any] = {
+        "early": draw(st.sampled_from([None, None, *Early])),
+        "early_period": 4,
+        "early_rows": 2,
+        "late": draw(st.sampled_from([Late.EVERY, Late.ON_UPDATE])),
+        "late_period": 3,
+        "timeout": draw(st.sampled_from([None, 6])),
+        "weighted": True,
+    }
+    made = draw(st.sampled_from(WINDOWS)), keys, partition
+    function = draw(st.sampled_from(["rank", "dense_rank", "row_number"]))
+    return ranker(*made, function, withdraw=draw(st.booleans()), retain=None, **policy)
+
+
+def specified(fast: WindowRanker) -> ReferenceOperator:
+    inner, by = fast.inner, fast.standing
+    groups = Groups("s", inner.window, tuple(inner.keys), (TOTAL,))
+    ranked = Ranked(groups, fast.name, by.function, by.partition, by.order)
+    rest = (fast.output, COLUMNS, inner.policy, False, fast.withdraw)
+    return ReferenceOperator(Definition(ranked, *rest, weighted=True))
+
+
+STEPS = steps(
+    st.tuples(
+        st.sampled_from([None, "a", "b", "c"]),
+        st.sampled_from([0, 1]),
+        st.sampled_from([None, 1, 2, 3]),
+    ),
+    st.integers(0, 40),
+    st.sampled_from([0, 2, 5, 9]),
+    st.integers(0, 4),
+)
+
+
+@given(operators(), STEPS, st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)
+def test_each_call_emits_what_the_definitions_emit(
+    operator: WindowRanker, taken: list[Step], restarts: bool
+) -> None:
+    fast, slow = Driven(operator, restarts), Defined(specified(operator))
+    source, watermark, now = Source(COLUMNS, lambda ts: True), 0, 0
+    for step in taken:
+        batch = source.batch(step.acts)
+        watermark, now = watermark + step.watermark, now + step.clock
+        found, expected = (
+            records(
+                driven.step(batch if len(batch) else None, now, watermark, step.end),
+                list(operator.output),
+            )
+            for driven in (fast, slow)
+        )
+        assert found == expected
+        assert fast.deadline == slow.deadline

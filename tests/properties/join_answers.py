@@ -1,0 +1,90 @@
+"""The main promise of joins: last revisions are DuckDB's answer over all rows of both streams.
+
+Whatever the order of arrival, the cut into batches and which stream each is of, messages
+that come twice, restarts and policies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from sqlwin.instants import SECOND, format_instant
+from tests.properties.deliveries import START
+from tests.properties.duck import connection
+from tests.properties.hosts import Host, fast_hosts, reference
+from tests.properties.promise import ran
+from tests.properties.query_joins import JoinQuestion, questions
+
+Row = dict[str, Any]
+Pushes = list[tuple[str, list[Row]]]
+SCHEMA = pa.schema(
+    [("id", pa.int64()), ("k", pa.string()), ("i", pa.int64()), ("b", pa.bool_()),
+     ("ts", pa.string())]
+)  # fmt: skip
+_ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "k": st.sampled_from(["a", "a", "b", None]),
+            "i": st.none() | st.integers(-2, 4),
+            "b": st.sampled_from([True, True, False, None]),
+            "ts": st.integers(0, 40).map(lambda n: format_instant(START + n * SECOND)),
+        }
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@st.composite
+def pushes(draw: DrawFn, question: JoinQuestion) -> tuple[JoinQuestion, Pushes]:
+    """Of a table all rows first."""
+    names = ["s"] if question.itself else ["l"] if question.table else ["l", "r"]
+    drawn = draw(st.lists(st.tuples(st.sampled_from(names), _ROWS), min_size=1, max_size=7))
+    tables = [("r", draw(_ROWS))] if question.table else []
+    out: Pushes = []
+    for name, rows in [*tables, *drawn]:
+        known = [row for stream, batch in out for row in batch if stream == name]
+        first = len({row["id"] for row in known})
+        batch = [{"id": first + at, **row} for at, row in enumerate(rows)]
+        if question.replays and name != "r" * question.table:
+            again = st.lists(st.sampled_from([*known, *batch]), max_size=2)
+            batch = draw(st.permutations([*batch, *draw(again)]))
+        out.append((name, batch))
+    return question, _shuffled(draw, question, out)
+
+
+def _shuffled(draw: DrawFn, question: JoinQuestion, out: Pushes) -> Pushes:
+    """Declared positions in any order, but where messages are numbered."""
+    if not question.replays or question.rising:
+        return out
+    ids = draw(st.permutations(range(max(row["id"] for _, batch in out for row in batch) + 1)))
+    return [(name, [{**row, "id": ids[row["id"]]} for row in batch]) for name, batch in out]
+
+
+ANSWERS = (questions().flatmap(pushes), fast_hosts())
+OF_REFERENCE = (questions().flatmap(pushes), st.just(reference))
+
+
+def joined(asked: tuple[JoinQuestion, Pushes], host: Host) -> None:
+    question, pushed = asked
+    found = ran(question.text, pushed, host)
+    assert Counter(found) == Counter(_batch_answer(question, pushed))
+
+
+def _batch_answer(question: JoinQuestion, pushed: Pushes) -> list[tuple[Any, ...]]:
+    con: duckdb.DuckDBPyConnection = connection()
+    for name in ("l", "r"):
+        stream = "s" if question.itself else name
+        rows = {row["id"]: row for of, batch in pushed for row in batch if of == stream}
+        con.register(f"fed_{name}", pa.Table.from_pylist(list(rows.values()), SCHEMA))
+        con.execute(
+            f"CREATE OR REPLACE VIEW {name} AS SELECT * REPLACE (ts::TIMESTAMPTZ AS ts), "
+            f"id AS seq, id + 1 AS pos, epoch_us(ts::TIMESTAMPTZ) AS us FROM fed_{name}"
+        )
+    return list(con.sql(question.batch).fetchall())

@@ -1,0 +1,134 @@
+"""Random queries over the results of random queries: windows, frames and groups of windows.
+
+What is below has corrections of its own, early and late, and the ones above are to end up
+as if it had answered once. It has the columns `k`, `n`, `x`, an event time `t` unless it
+is the whole stream, and some that name its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from tests.properties.query_calls import listed
+from tests.properties.query_groups import Windowed, windowed
+from tests.properties.query_policies import by_hours
+from tests.properties.question import Question, predicates
+
+MADE = ["COUNT(*)", "SUM(n)", "MIN(n)", "MAX(x)", "COUNT(DISTINCT n)"]
+MADE += ["SUM(x) FILTER (WHERE n > 1)"]
+KEYS: list[tuple[str, ...]] = [(), ("k",), ("n",)]
+
+
+@dataclass(frozen=True)
+class Below:
+    """known: the columns that name a row. ours: with its policies."""
+
+    ours: str
+    theirs: str
+    known: tuple[str, ...]
+    timed: bool = True
+
+
+def chains() -> SearchStrategy[Question]:
+    timed = st.one_of(grouped_below(), rows_below(), both_below())
+    over_time = timed.flatmap(lambda below: st.one_of(windows_of(below), frames_of(below)))
+    return st.one_of(over_time, over_time, st.one_of(timed, whole_below()).flatmap(groups_of))
+
+
+@st.composite
+def grouped_below(draw: DrawFn) -> Below:
+    window, where = draw(windowed()), draw(predicates())
+    having = draw(st.sampled_from(["", " HAVING COUNT(*) > 1", " HAVING SUM(i) > 0"]))
+    ours = (
+        f"SELECT k, window_start AS w, window_end AS e, window_time AS t, COUNT(*) AS n, "
+        f"SUM(i) AS x FROM {window.source}{where} "
+        f"GROUP BY k, window_start, window_end, window_time{having} {draw(by_hours())}"
+    )
+    last = "make_timestamptz(e - 1)"
+    theirs = (
+        f"SELECT k, {', '.join(_named(window))}, {last} AS t, COUNT(*) AS n, SUM(i) AS x "
+        f"FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e{having}"
+    )
+    return Below(ours, theirs, ("k", "w", "e"))
+
+
+def _named(window: Windowed) -> list[str]:
+    return [f"{bound} AS {name}" for bound, name in zip(window.bounds, "we", strict=True)]
+
+
+@st.composite
+def rows_below(draw: DrawFn) -> Below:
+    frame = f"RANGE INTERVAL '{draw(st.integers(0, 6))}' SECOND PRECEDING"
+    where, over = draw(predicates()), f"OVER (PARTITION BY k ORDER BY ts {frame})"
+    made = f"SELECT id, k, ts AS t, COUNT(*) {over} AS n, SUM(i) {over} AS x FROM s{where}"
+    return Below(f"{made} {draw(by_hours())}", made, ("id",))
+
+
+@st.composite
+def both_below(draw: DrawFn) -> Below:
+    """UNION ALL of two of one kind; which of them a row is from names it too."""
+    one, other = draw(grouped_below()), draw(grouped_below())
+    names = [*one.known, "t", "n", "x"]
+    ours, theirs = (
+        f"SELECT 0 AS part, {', '.join(names)} FROM ({first}) UNION ALL "
+        f"SELECT 1, {', '.join(names)} FROM ({second})"
+        for first, second in ((one.ours, other.ours), (one.theirs, other.theirs))
+    )
+    return Below(ours, theirs, ("part", *one.known))
+
+
+@st.composite
+def whole_below(draw: DrawFn) -> Below:
+    where = draw(predicates())
+    made = f"SELECT k, b, COUNT(*) AS n, SUM(i) AS x FROM s{where} GROUP BY k, b"
+    return Below(made, made, ("k", "b"), timed=False)
+
+
+@st.composite
+def windows_of(draw: DrawFn, below: Below) -> Question:
+    window, keys, made = draw(windowed()), draw(st.sampled_from(KEYS)), draw(_made())
+    told = f"TABLE ({below.ours}), DESCRIPTOR(t)"
+    source = window.source.replace("TABLE s, DESCRIPTOR(ts)", told)
+    by = [*keys, "window_start", "window_end"]
+    select = f"SELECT {listed(by, made)}\nFROM {source}\nGROUP BY {', '.join(by)}"
+    rows = f"(SELECT *, epoch_us(t) AS us FROM ({below.theirs}))"
+    batch = (
+        f"SELECT {listed([*keys, *window.bounds], made)} "
+        f"FROM ({window.unnested.format(where='').replace('FROM s', f'FROM {rows}')}) "
+        f"GROUP BY {', '.join([*keys, 'w', 'e'])}"
+    )
+    if "w" in below.known:  # those of the rows would hide the ones of the window
+        batch = batch.replace("SELECT *, epoch_us(t)", "SELECT * EXCLUDE (w, e), epoch_us(t)")
+    return Question(select, batch, len(by))
+
+
+@st.composite
+def frames_of(draw: DrawFn, below: Below) -> Question:
+    back, ahead = draw(st.integers(0, 9)), draw(st.sampled_from([0, 0, 3]))
+    end = f"INTERVAL '{ahead}' SECOND FOLLOWING" if ahead else "CURRENT ROW"
+    keys = draw(st.sampled_from(["", "PARTITION BY k "]))
+    frame = f"RANGE BETWEEN INTERVAL '{back}' SECOND PRECEDING AND {end}"
+    over = f"OVER ({keys}ORDER BY t {frame})"
+    made = [f"{call} {over}" for call in draw(_made()) if "FILTER" not in call]
+    made = made or [f"COUNT(*) {over}"]
+    select = f"SELECT {listed(list(below.known), made)}\nFROM ({below.ours})"
+    batch = f"SELECT {listed(list(below.known), made)} FROM ({below.theirs})"
+    return Question(select, batch, len(below.known))
+
+
+@st.composite
+def groups_of(draw: DrawFn, below: Below) -> Question:
+    keys, made = draw(st.sampled_from(KEYS)), draw(_made())
+    by = f" GROUP BY {', '.join(keys)}" if keys else ""
+    select = f"SELECT {listed(list(keys), made)}\nFROM ({below.ours}){by}"
+    # of no rows at all SQL tells one group; a stream has said nothing yet
+    some = "" if keys else " HAVING COUNT(*) > 0"
+    batch = f"SELECT {listed(list(keys), made)} FROM ({below.theirs}){by}{some}"
+    return Question(select, batch, len(keys))
+
+
+def _made() -> SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(MADE), min_size=1, max_size=3, unique=True)

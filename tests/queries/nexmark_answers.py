@@ -1,0 +1,108 @@
+"""Nexmark's queries: their rows, and DuckDB's answers over all of them at once.
+
+The answers are in `nexmark/*.sql`, in plain DuckDB SQL: none of the dialect's table
+functions, so that the two share no definition of a window.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from sqlwin.plan.facts import streams_of
+from sqlwin.plan.nodes import Stream
+from sqlwin.runtime.nexmark.sequence import TABLES
+from sqlwin.runtime.nexmark.source import Nexmark, declared
+from sqlwin.runtime.nexmark.tables import COLUMNS
+from sqlwin.sql import script
+
+QUERIES = Path(__file__).parents[2] / "queries/nexmark"
+ANSWERS = Path(__file__).parent / "nexmark"
+NAMES = [f"q{n}" for n in range(23)]
+_SOURCE = re.compile(r"connector = 'nexmark', table = '(\w+)',[^)]*")
+
+
+def text(name: str) -> str:
+    return (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def late(name: str) -> str:
+    """With a watermark that a part of the rows come behind."""
+    return text(name).replace("dateTime - INTERVAL '4' SECOND", "dateTime - INTERVAL '1' SECOND")
+
+
+def ordinary(name: str) -> str:
+    """Over files of the usual columns."""
+    return _SOURCE.sub(
+        r"connector = 'files', path = '\1/*.parquet', format = 'parquet'\n", text(name)
+    )
+
+
+def together(names: Iterable[str]) -> str:
+    """Several queries as one script, late rows and all: each into a folder of its name."""
+    streams: dict[str, str] = {}
+    asked = []
+    for name in names:
+        whole = late(name)
+        if name == "q12":  # its bids have another event time
+            whole = whole.replace("STREAM bid (", "STREAM clocked (")
+            whole = whole.replace("TABLE bid,", "TABLE clocked,")
+        *declared_, query = (part.strip() for part in _uncommented(whole).split(";\n"))
+        streams |= {one.partition(" (")[0]: one for one in declared_}
+        asked.append(f"CREATE SINK {name} WITH (connector = 'files', path = '{name}',")
+        asked[-1] += f" format = 'parquet');\nINSERT INTO {name} {query.rstrip(';')}"
+    return ";\n".join([*streams.values(), *asked])
+
+
+def _uncommented(sql: str) -> str:
+    return "".join(line for line in sql.splitlines(True) if not line.startswith("--")).strip()
+
+
+@cache
+def sources() -> dict[str, Nexmark]:
+    """As every query declares them."""
+    found = [stream for name in ("q3", "q0") for stream in _streams(name)]
+    return {stream.name: declared(stream) for stream in found}
+
+
+def _streams(name: str) -> list[Stream]:
+    return [stream for query in script(text(name)).queries for stream in streams_of(query.plan)]
+
+
+@cache
+def rows(table: str) -> pl.DataFrame:
+    source = sources()[table]
+    return pl.concat(source.read(split, COLUMNS[table]) for split in source.splits)
+
+
+def write(base: Path) -> None:
+    """The tables as files, one for each split."""
+    for table in TABLES:
+        (base / table).mkdir()
+        source = sources()[table]
+        for at, split in enumerate(source.splits):
+            frame = source.read(split, COLUMNS[table])
+            frame.drop("__part", "__seq").write_parquet(base / table / f"{at:03}.parquet")
+    side = (QUERIES / "side_input.csv").read_text(encoding="utf-8")
+    (base / "side_input.csv").write_text(side, encoding="utf-8")
+
+
+@cache
+def answer(name: str) -> pl.DataFrame:
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'; SET threads = 1")
+    for table in TABLES:
+        con.register(table, rows(table).drop("__part", "__seq", "arrived").to_arrow())
+    if name == "q12":
+        con.register("bid", rows("bid").to_arrow())
+    con.execute(f"CREATE VIEW side_input AS FROM read_csv('{QUERIES / 'side_input.csv'}')")
+    found = pl.from_arrow(
+        con.sql((ANSWERS / f"{name}.sql").read_text(encoding="utf-8")).to_arrow_table()
+    )
+    assert isinstance(found, pl.DataFrame)
+    return found

@@ -1,0 +1,99 @@
+"""What a sink can hold of a query's changes, and what it cannot is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from sqlwin.cli import main
+from sqlwin.plan.facts import fingerprint
+from sqlwin.sql import script
+from tests.sql.cases import underlined
+from tests.sql.chains import COUNTED, STREAMS, mistake
+
+SINK = "CREATE SINK s WITH (connector = 'none', changelog = '{}'); INSERT INTO s "
+JOINED = "SELECT b.price FROM bid b LEFT JOIN sold s ON b.auction = s.id"
+GROUPED = "SELECT auction, COUNT(*) AS n FROM bid GROUP BY auction"
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (COUNTED, "late rows correct it"),
+        (GROUPED, "early results are replaced by later ones"),
+        (COUNTED + " EMIT EARLY ON UPDATE LATE NEVER", "early results are replaced"),
+        (COUNTED + " EMIT ON CLOSE TIMEOUT 1 HOUR LATE NEVER", "rows may come after a TIMEOUT"),
+        (JOINED, "a row may find a match, or a nearer one, after it was sent"),
+        ("SELECT COUNT(*) FROM bid [SESSION 1 HOUR GAP] EMIT FINAL", "sessions grow together"),
+        (f"SELECT MAX(n) FROM ({GROUPED}) g EMIT FINAL", "results below g change"),
+        ("SELECT price FROM bid UNION ALL " + JOINED, "results below union change"),
+    ],
+)
+def test_what_changes_cannot_be_appended(query: str, why: str) -> None:
+    error = mistake(SINK.format("append") + query)
+    assert error.message.startswith(f"s appends, and results of this query change: {why}")
+    assert underlined(error) == "s"
+    assert "EMIT FINAL" in error.legal
+    for kind in ("upsert", "retract"):
+        assert script(STREAMS + SINK.format(kind) + query).queries
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT price FROM bid",
+        COUNTED + " EMIT FINAL",
+        "SELECT b.price FROM bid b JOIN sold s ON b.auction = s.id",
+        "SELECT SUM(price) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM bid EMIT LATE NEVER",
+    ],
+)
+def test_what_stays_can_be_appended(query: str) -> None:
+    assert script(STREAMS + SINK.format("append") + query).queries
+
+
+def test_there_are_three_kinds() -> None:
+    error = mistake("CREATE SINK s WITH (connector = 'none', changelog = 'delta')")
+    assert error.message == "the sink s cannot be 'delta'"
+    assert (underlined(error), error.legal) == ("s", "append, upsert, retract")
+
+
+def test_a_checkpoint_knows_whether_both_halves_are_told() -> None:
+    prints = {
+        kind: fingerprint(*script(STREAMS + SINK.format(kind) + COUNTED).queries)
+        for kind in ("upsert", "retract")
+    }
+    assert prints["upsert"] == fingerprint(*script(STREAMS + COUNTED).queries)
+    assert prints["retract"] != prints["upsert"]
+
+
+def test_what_each_kind_is_sent(tmp_path: Path) -> None:
+    rows = ("1,1,00:01", "1,1,00:02", "1,1,00:30", "1,1,00:03")
+    (tmp_path / "bids").mkdir()
+    for at, row in enumerate(rows):
+        auction, price, time = row.split(",")
+        text = f"auction,price,ts\n{auction},{price},2024-01-01T00:{time}Z\n"
+        (tmp_path / "bids" / f"{at}.csv").write_text(text)
+    options = "connector = 'files', format = 'csv', path"
+    stream = f"{STREAMS.split(';')[0]} WITH ({options} = 'bids/*.csv');"
+    query = (
+        "SELECT window_start, COUNT(*) AS n FROM TUMBLE(TABLE bid, DESCRIPTOR(ts), 10 SECONDS) "
+        "GROUP BY window_start "
+    )
+    late = "EMIT LATE ON UPDATE"
+    emits = {"append": "EMIT FINAL", "upsert": late, "retract": late}
+    told = {}
+    for kind, emit in emits.items():
+        sink = f"CREATE SINK out WITH ({options} = '{kind}', changelog = '{kind}');"
+        (tmp_path / f"{kind}.sql").write_text(
+            f"{stream}\n{sink}\nINSERT INTO out {query}{emit} RETAIN 1 HOUR;"
+        )
+        assert main(["run", str(tmp_path / f"{kind}.sql"), "--engine", "embedded"]) == 0
+        parts = sorted((tmp_path / kind).iterdir())
+        told[kind] = [line for part in parts for line in part.read_text().splitlines()[1:]]
+    first, later = "2024-01-01T00:00:00Z,", "2024-01-01T00:00:30Z,1"
+    assert told["append"] == [f"{first}2", later]
+    assert [line.split(",")[1:4] for line in told["upsert"] if line.startswith(first)] == [
+        ["2", "+I", "full"], ["3", "+U", "late"],
+    ]  # fmt: skip
+    assert [line.split(",")[1:4] for line in told["retract"] if line.startswith(first)] == [
+        ["2", "+I", "full"], ["2", "-U", "late"], ["3", "+U", "late"],
+    ]  # fmt: skip
