@@ -247,7 +247,8 @@ def _operator(
     withdraw = filtered or (derives and changing(query.plan)) or changing(scan)
     stream = scan.stream
     if isinstance(window, TopN):
-        return ReferenceTopN(_top(window, stream.name, carried, withdraw))
+        top = _top(window, stream.name, carried, withdraw)
+        return ReferenceTopN(replace(top, weighted=changing(scan)))
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(
