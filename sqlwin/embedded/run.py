@@ -126,7 +126,8 @@ class _Runner:
         left = range(files.done, len(files.files))
         parts = [self._read(name, replace(files, done=at)) for at in (left if static else left[:1])]
         if static and not parts:
-            raise RunError(f"the static table {name} has no file")
+            where = dict(self.chain.streams[name].options).get("path")
+            raise RunError(f"no file matches {where} of the static table {name}")
         return reduce(_Read.then, parts) if parts else None
 
     def _read(self, name: str, files: Files) -> _Read:

@@ -9,6 +9,13 @@ its row key, so it is the same in all its revisions, on every host and after eve
 ... ].rows()
 [(1, -1), (2, 1)]
 
+A row whose keys change may be withdrawn by one task and brought by another. Whatever the
+order in which they are heard, what is there in the end is there:
+
+>>> came, gone = (pl.DataFrame({"op": [op], "row_key": ["[7]"]}) for op in ("+I", "-D"))
+>>> in_turn([came, gone], ["row_key"], pl.col("op") == "-D")["op"].to_list()
+['-D', '+I']
+
 What is withdrawn in the batch that brought it was never there:
 
 >>> rows = pl.DataFrame({"n": [1, 1, 2], PART: 0, SEQ: 5, WEIGHT: [1, -1, 1]})
@@ -25,6 +32,7 @@ import polars as pl
 from sqlwin.schema import OP, PART, ROW_KEY, SEQ, WEIGHT
 
 BITS = 63
+TASK = "__task"
 
 
 def derived(results: pl.DataFrame, part: int) -> pl.DataFrame:
@@ -36,6 +44,19 @@ def derived(results: pl.DataFrame, part: int) -> pl.DataFrame:
         pl.Series(SEQ, seq, dtype=pl.Int64),
         pl.when(added).then(pl.lit(1)).otherwise(pl.lit(-1)).cast(pl.Int8).alias(WEIGHT),
     )
+
+
+def in_turn(parts: list[pl.DataFrame], known: list[str], gone: pl.Expr) -> pl.DataFrame:
+    """What tasks have told, each in its order; of rows with one name first those of a task
+    for which they are no more.
+
+    known: the columns that name a row. gone: whether a change withdraws it.
+    """
+    whole = pl.concat(part.with_columns(pl.lit(n).alias(TASK)) for n, part in enumerate(parts))
+    last = whole.select(gone.last().over([TASK, *known]).alias("gone"))["gone"]
+    if len(parts) == 1 or not last.any():
+        return whole.drop(TASK)
+    return pl.concat([whole.filter(last), whole.filter(~last)]).drop(TASK)
 
 
 def number_of(key: str) -> int:

@@ -26,13 +26,14 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from sqlwin.runtime.derived import in_turn
 from sqlwin.runtime.front import Taken
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.task import Output, Task
 from sqlwin.runtime.watermarks import each_merged
-from sqlwin.schema import POSITION, SEQ
+from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from sqlwin.spark.cache import HostCache, default_capacity
-from sqlwin.spark.onward import onward
+from sqlwin.spark.onward import PAYLOADS, onward
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.tags import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, of_input
 from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode
@@ -119,7 +120,7 @@ def work(
         errors += [taken.errors for taken in fronted]
     output = _taken(task, rows, seen)
     task.commit()
-    yield from onward(program, stage, output.results, task.reached(), _clock(seen))
+    yield from onward(program, stage, label, output.results, task.reached(), _clock(seen))
     owner, _ = program.places[stage]
     home = label if owner == stage else program.labels[owner][0]
 
@@ -165,10 +166,20 @@ def _fronted(
     if not raw:
         return []
     stream = task.query.inputs[at].stream
-    whole = pl.concat(raw)
+    whole = _told(came, at) if stream.of else pl.concat(raw)
     if stream.offset is None and not stream.of:
         whole = _placed(whole, blobs, of_input(TAKEN, at))
     return [program.fronts[stage][at].take(whole, task.clock.of(stream.name))]
+
+
+def _told(came: list[Packed], at: int) -> pl.DataFrame:
+    """What the buckets below have told."""
+    parts: dict[int, list[pl.DataFrame]] = {}
+    for row in came:
+        if row.kind == of_input(RAW, at):
+            parts.setdefault(row.at >> PAYLOADS, []).append(decode(row.payload))
+    frames = [pl.concat(part) for part in parts.values()]
+    return in_turn(frames, [PART, SEQ], pl.col(WEIGHT) < 0)
 
 
 def _placed(rows: pl.DataFrame, blobs: Blobs, counter: str) -> pl.DataFrame:

@@ -22,17 +22,20 @@ from sqlwin.spark.program import Program
 from sqlwin.spark.tags import MARK, RAW, of_input
 from sqlwin.spark.wire import Mark, Packed, encode
 
+PAYLOADS = 32
+"""Bits of a position that count the payloads of one bucket; the others say which it is."""
+
 
 def onward(
-    program: Program, stage: int, results: pl.DataFrame, reached: int, clock: Mark
+    program: Program, stage: int, label: int, results: pl.DataFrame, reached: int, clock: Mark
 ) -> Iterator[Packed]:
-    """reached: the watermark of the results. clock: of the batch."""
+    """label: of the bucket. reached: the watermark of its results. clock: of the batch."""
     for feed in program.feeds[stage]:
         name = feed.stream.name
         rows = derived(results, feed.part)
         for number in program.lowered[feed.to].readers(name):
             known = keys(program.lowered[feed.to], number, rows).rows
-            yield from addressed(program, feed.to, number, rows, known)
+            yield from addressed(program, feed.to, number, rows, known, label << PAYLOADS)
         marks = {} if feed.stream.ts is None else {name: {feed.part: reached}}
         told = replace(clock, marks=marks, heard=not rows.is_empty()).dump()
         for label in program.labels[feed.to]:

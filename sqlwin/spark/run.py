@@ -28,6 +28,7 @@ from sqlwin.errors import RunError
 from sqlwin.plan.nodes import Script
 from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
+from sqlwin.runtime.derived import in_turn
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
@@ -255,14 +256,21 @@ def collected(program: Program, frame: DataFrame) -> dict[int, Came]:
     for query in dict.fromkeys(row.query for row in rows):
         mine = [row for row in rows if row.query == query]
         empty = Back(program.lowered[query]).nothing()
-        results = [decode(row.payload) for row in mine if row.kind == RESULTS]
+        told: dict[int, list[pl.DataFrame]] = {}
+        for row in mine:
+            if row.kind == RESULTS:
+                told.setdefault(row.bucket, []).append(decode(row.payload))
         errors = [decode(row.payload) for row in mine if row.kind == ERRORS]
         came[query] = Came(
-            pl.concat([empty, *results]),
+            _in_turn([pl.concat(part) for part in told.values()]) if told else empty,
             pl.concat([no_rejects(), *errors]),
             [Done.load(row.payload) for row in mine if row.kind == DONE],
         )
     return came
+
+
+def _in_turn(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    return in_turn(parts, ["row_key"], pl.col("op") == "-D")
 
 
 @contextmanager

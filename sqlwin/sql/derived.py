@@ -75,10 +75,12 @@ def limited(relation: Relation, where: ast.Run | None) -> Relation:
 
 def stage(relation: Relation, known: Known) -> Node:
     """The plan of a query whose results another one reads."""
-    plan = relation.plan()
-    if not relation.emits:
-        plan = with_policy(plan, lambda node, policy: _inner(node, policy, known.early))
-    return with_ttl(optimize(plan), relation.ttl, known.ttl)
+
+    def kept(node: Stateful, policy: Policy) -> Policy:
+        told = policy if relation.emits else _inner(node, policy, known.early)
+        return told if relation.retains else _as_long(told, known.retain)
+
+    return with_ttl(optimize(with_policy(relation.plan(), kept)), relation.ttl, known.ttl)
 
 
 def timed_by_itself(stream: Stream) -> Stream:
@@ -117,6 +119,13 @@ def _inner(node: Stateful, policy: Policy, early: bool) -> Policy:
     if policy.early is not None or not ((early and _may_be_early(node)) or _never_full(node)):
         return at_once
     return replace(at_once, early=Early.ON_UPDATE)
+
+
+def _as_long(policy: Policy, retain: int) -> Policy:
+    """Rows as late as the query around it takes them are to come through."""
+    if policy.retain is None or policy.retain_rows is not None:
+        return policy
+    return replace(policy, retain=max(policy.retain, retain))
 
 
 def _may_be_early(node: Stateful) -> bool:

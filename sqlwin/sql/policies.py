@@ -99,6 +99,11 @@ def emits(given: ast.Policies) -> bool:
     return any(part is not None for part in told)
 
 
+def retains(given: ast.Policies) -> bool:
+    """Whether a RETAIN is given."""
+    return given.retain is not None or given.retain_rows is not None
+
+
 def refuse_all(given: ast.Policies, why: str) -> None:
     """Policies of a query that has no window of its own."""
     if given.span is not None:

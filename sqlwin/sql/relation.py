@@ -61,8 +61,8 @@ class Relation:
     what a hint STATE_TTL says of its state, microseconds; None: there is none. sides: of a
     join, while its query is bound; merged: columns of USING, which stand there once; same:
     columns that it makes equal, each with the one to be read for both. emits: whether its
-    operator has an EMIT of its own. view: the name of the view that it is, unchanged.
-    reads: what FROM calls that which its operator, and those before it, read.
+    operator has an EMIT of its own; retains: a RETAIN. view: the name of the view that it is,
+    unchanged. reads: what FROM calls that which its operator, and those before it, read.
     """
 
     base: Base
@@ -75,6 +75,7 @@ class Relation:
     merged: tuple[str, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
     emits: bool = False
+    retains: bool = False
     view: str = ""
     reads: tuple[str, ...] = ()
 

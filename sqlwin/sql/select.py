@@ -18,7 +18,7 @@ from sqlwin.sql.grouping import bare_calls
 from sqlwin.sql.items import Item, items
 from sqlwin.sql.joins import joined
 from sqlwin.sql.overs import has_over, over
-from sqlwin.sql.policies import emits, refuse_all
+from sqlwin.sql.policies import emits, refuse_all, retains
 from sqlwin.sql.ranks import EXAMPLE as RANK
 from sqlwin.sql.ranks import of_windows
 from sqlwin.sql.relation import Relation
@@ -61,7 +61,12 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return bind_select(_inward(select), known)
     bound = _bound(select, relation, window, made, group)
     if bound.base is not relation.base:
-        bound = replace(bound, emits=relation.emits or emits(select.policies))
+        told = select.policies
+        bound = replace(
+            bound,
+            emits=relation.emits or emits(told),
+            retains=relation.retains or retains(told),
+        )
     return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
 
 
@@ -69,6 +74,7 @@ def _inside(select: ast.Select, known: Known) -> Known:
     """What the query may name: its common table expressions, too."""
     known = known.inner()
     known.early = known.early or _early(select.policies)
+    known.retain = max(known.retain, _retain(select.policies))
     for name, cte in select.ctes:
         known.views[name.text.lower()] = View(cte, known.inner(), bind_select)
         known.relation(name)
@@ -97,6 +103,10 @@ def _rows(
 
 def _early(given: ast.Policies) -> bool:
     return given.early is not None or given.changes is not None
+
+
+def _retain(given: ast.Policies) -> int:
+    return 0 if given.retain is None else given.retain.micros
 
 
 def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:

@@ -35,10 +35,11 @@ class View:
 
     def relation(self, reader: Known) -> Relation:
         """As it is for a query with the settings of `reader`."""
-        key = (reader.early, reader.shared, reader.large, tuple(reader.ttl.items()))
+        settings = (reader.early, reader.retain, reader.shared, reader.large)
+        key = (*settings, tuple(reader.ttl.items()))
         if key not in self.made:
             known = self.known.inner()
-            known.early, known.shared = reader.early, reader.shared
+            known.early, known.retain, known.shared = reader.early, reader.retain, reader.shared
             known.large, known.ttl = reader.large, reader.ttl
             self.made[key] = self.bind(self.select, known)
         return self.made[key]
@@ -49,8 +50,9 @@ class Known:
     """What a query may name; keys in lower case. tables: static ones.
 
     large: what SET says of the windows of joins; None: nothing. ttl: what it says of state.
-    early: whether a query around asks for early results. shared: views that are read more
-    than once, each a stage of its own, so that it is computed once.
+    early: whether a query around asks for early results. retain: the longest RETAIN of those
+    around. shared: views that are read more than once, each a stage of its own, so that it
+    is computed once.
     """
 
     streams: dict[str, Stream] = field(default_factory=dict)
@@ -60,6 +62,7 @@ class Known:
     large: bool | None = None
     ttl: dict[str, Any] = field(default_factory=dict)
     early: bool = False
+    retain: int = 0
     shared: frozenset[str] = frozenset()
 
     def names(self) -> list[str]:

@@ -173,5 +173,5 @@ def opened(asked: Script, file: Path, life: int, lazy: bool = False) -> Embedded
 
 
 def lazily(query: EmbeddedQuery) -> bool:
-    known = query._task.recovery
+    known = query._task.top.recovery
     return known is not None and known.lazy

@@ -135,7 +135,7 @@ def test_the_deadline_is_the_next_expiry_and_what_was_due_is_forgotten() -> None
     )
     kept.advance(now="2024-01-01T09:00:00Z")
     kept.push("logins", [{"user": GONE, "ts": "2024-01-01T09:00:00Z"}])
-    operator, stores = kept._task.query.operator, kept._task.stores
+    operator, stores = kept._task.top.query.operator, kept._task.top.stores
     assert operator is not None
     day = 86_400_000_000
     assert operator.next_deadline(stores) == kept._at.now + 7 * day

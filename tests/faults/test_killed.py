@@ -22,6 +22,8 @@ CREATE STREAM orders (
 CREATE SINK totals WITH (connector = 'files', path = '{out}/totals');
 CREATE SINK means WITH (connector = 'files', path = '{out}/means');
 CREATE SINK visits WITH (connector = 'files', path = '{out}/visits');
+CREATE SINK busiest WITH (connector = 'files', path = '{out}/busiest');
+CREATE SINK pairs WITH (connector = 'files', path = '{out}/pairs');
 CREATE SINK bad WITH (connector = 'files', path = '{out}/bad');
 INSERT INTO totals
 SELECT product, window_start, SUM(value) AS total, COUNT(*) AS n
@@ -37,6 +39,21 @@ INSERT INTO visits
 SELECT product, window_start, window_end, COUNT(*) AS n, SUM(value) AS total
 FROM orders GROUP BY product, SESSION(ts, INTERVAL '2' SECOND)
 EMIT EARLY ON UPDATE LATE ON UPDATE RETAIN INTERVAL '1' HOUR;
+INSERT INTO busiest
+SELECT product, window_start, MAX(n) AS most, SUM(n) AS total
+FROM TUMBLE(TABLE (
+  SELECT product, window_time, COUNT(*) AS n
+  FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)
+  GROUP BY product, window_start, window_end, window_time
+), DESCRIPTOR(window_time), INTERVAL '1' MINUTE)
+GROUP BY product, window_start, window_end
+EMIT LATE ON UPDATE RETAIN INTERVAL '1' HOUR;
+INSERT INTO pairs
+SELECT a.product, a.value, b.value AS before, a.ts
+FROM orders a LEFT JOIN orders b
+  ON a.product = b.product AND a.value < b.value
+ AND b.ts BETWEEN a.ts - INTERVAL '1' SECOND AND a.ts
+RETAIN INTERVAL '1' HOUR;
 """
 Row = dict[str, Any]
 BEGIN = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
@@ -106,7 +123,7 @@ def test_killed_at_random_points(
     again = command(tmp_path, engine, "cut", "--checkpoint", str(tmp_path / "state"), "--drain")
     rng = random.Random(11)
     assert killed(again, [rng.uniform(earliest, latest) for _ in range(kills)]) > 0
-    for sink in ("totals", "means", "visits"):
+    for sink in ("totals", "means", "visits", "busiest", "pairs"):
         same(last(tmp_path / "whole" / sink), last(tmp_path / "cut" / sink))
     assert errors(tmp_path / "cut" / "bad") == errors(tmp_path / "whole" / "bad")
 

@@ -3,7 +3,8 @@
 A start of a query costs seconds and a batch half of one, so the goldens share
 them: each is a query of one script, with buckets of its own, and batch n holds
 the n-th step of every golden that has so many. A golden that ends in a failure
-takes its whole query with it, so each of those has one to itself.
+takes its whole query with it, so each of those has one to itself; and chains share one,
+for all that runs beside them passes through as many stateful operators as they have.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sqlwin.embedded.board import Board
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import sources_of
+from sqlwin.plan.facts import plans_of, sources_of
 from sqlwin.plan.nodes import Query, Script
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.intake import frame_of
@@ -54,9 +55,12 @@ class Spark:
                 continue
             bound[golden] = (asked.queries or asked.statements)[0]
         together = [golden for golden in bound if not _fails(golden)]
+        chained = [golden for golden in together if len(plans_of(bound[golden].plan)) > 1]
+        plain = [golden for golden in together if golden not in chained]
         alone = [[golden] for golden in bound if _fails(golden)]
-        for group in [together, *alone]:
-            outcomes |= _driven({golden: bound[golden] for golden in group})
+        for group in [plain, chained, *alone]:
+            if group:
+                outcomes |= _driven({golden: bound[golden] for golden in group})
         return outcomes
 
 

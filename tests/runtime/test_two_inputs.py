@@ -13,7 +13,7 @@ import pytest
 from sqlwin.embedded import run as running
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError
-from sqlwin.runtime.chain import Lowering
+from sqlwin.runtime.chain import Lowering, chain
 from sqlwin.runtime.options import RunOptions
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Blobs
@@ -165,7 +165,7 @@ def land(home: Path, name: str, file: str, value: int, ts: str) -> None:
 def test_a_run_reads_a_file_of_each_stream_as_one_batch_and_goes_on_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "lower", both)
+    monkeypatch.setattr(running, "chain", partial(chain, lowering=both))
     came: list[pl.DataFrame] = []
     read: list[int] = []
 
