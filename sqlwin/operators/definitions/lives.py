@@ -19,7 +19,7 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.admitted import fresh
 from sqlwin.operators.definitions.topn import ReferenceTopN
-from sqlwin.operators.definitions.window import forgotten, key_text, position, takes_part
+from sqlwin.operators.definitions.window import forgotten, key_text, takes_part
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
@@ -162,8 +162,8 @@ class Forgetting:
     def _fresh(self, rows: list[Row]) -> list[Row]:
         """Rows of messages that were not taken before, those forgotten among them."""
         if isinstance(self.inner, ReferenceTopN):
-            known = {(row[PART], row[SEQ]) for row in [*self.inner.taken, *self.forgotten]}
-            once = {(row[PART], row[SEQ]): row for row in rows}
+            known = {_at(row) for row in [*self.inner.taken, *self.forgotten]}
+            once = {_at(row): row for row in rows}
             return [row for place, row in once.items() if place not in known]
         in_order = sorted(rows, key=lambda row: (row[PART], row[SEQ]))
         return fresh(in_order, [*self.inner.taken, *self.forgotten], self.inner.definition)
@@ -175,7 +175,7 @@ class Forgetting:
         if self.inner.top.policy.early is Early.ROWS:
             return self._keys_of(rows)
         inside = {key: self.inner._inside(key) for key in self._keys_of(rows)}
-        return {key for row in rows if position(row) in inside[key := key_text(row, self.keys)]}
+        return {key for row in rows if _at(row) in inside[key := key_text(row, self.keys)]}
 
     def _keys(self, frame: pl.DataFrame) -> list[str]:
         """Each once, in the order of their values."""
@@ -208,9 +208,10 @@ class Forgetting:
             inner.taken = [row for row in inner.taken if key_text(row, self.keys) in living]
         if isinstance(inner, ReferenceTopN):
             for row in gone:
-                inner.revisions.pop(position(row), None)
-                inner.shown.pop(key_text(row, self.keys), None)
-                inner.waiting.pop(key_text(row, self.keys), None)
+                key = key_text(row, self.keys)
+                inner.revisions.pop((key, _at(row)), None)
+                inner.shown.pop(key, None)
+                inner.waiting.pop(key, None)
             return
         was, inner.windows = (
             inner.windows,
@@ -223,3 +224,8 @@ class Forgetting:
             inner.waiting.pop(row_key, None)
             inner.shown.discard(row_key)
             inner.filled.discard(row_key)
+
+
+def _at(row: Row) -> tuple[int, int]:
+    """By which a first n knows its rows."""
+    return row[PART], row[SEQ]
