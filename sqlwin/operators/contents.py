@@ -201,9 +201,7 @@ class Contents(Folded):
     ) -> pl.DataFrame:
         """Windows whose messages were lost and are not all put back: of those, none is there."""
         bare = merged.join(windows, on=list(self.identity), how="anti", nulls_equal=True)
-        lifted = [expr for fold in self.whole for expr in fold.lift()]
-        of_nothing = bare.select(self.identity).join(messages.clear().select(lifted), how="cross")
-        return of_nothing.select(windows.columns).cast(windows.schema)
+        return self.of_nothing(bare.select(self.identity), messages.clear(), windows)
 
     def _messages(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those that the windows may hold. The store has no keys: it is ordered by position."""

@@ -44,6 +44,17 @@ class Folded(ABC):
         """Windows with a column for each result; OverflowInAggregate names the window."""
         return merged.with_columns([self._finish(fold, merged) for fold in self.folds])
 
+    def of_nothing(
+        self, windows: pl.DataFrame, none: pl.DataFrame, told: pl.DataFrame
+    ) -> pl.DataFrame:
+        """Windows that hold no message with what is lifted of none, as columns of `told`.
+
+        none: messages of which there are none. Their messages were lost, and not all are back.
+        """
+        lifted = [expr for fold in self.whole for expr in fold.lift()]
+        beside = windows.join(none.select(lifted), how="cross")
+        return beside.select(told.columns).cast(told.schema)
+
     def no_messages(self) -> QueryError:
         """Why there is none to ask for."""
         names = ", ".join(fold.call.name for fold in self.folds)

@@ -54,6 +54,14 @@ class Grouping:
             return spread
         return spread.filter(pl.col(NUMBER_OF_SET) == self._number(self.sets[0]))
 
+    def each(self, spread: pl.DataFrame) -> list[tuple[tuple[str, ...], pl.DataFrame]]:
+        """Rows that were spread by their sets, with the keys that each set has."""
+        if not self.sets:
+            return [(self.names, spread)]
+        number = pl.col(NUMBER_OF_SET)
+        sets = dict.fromkeys(self.sets)
+        return [(chosen, spread.filter(number == self._number(chosen))) for chosen in sets]
+
     def _number(self, chosen: tuple[str, ...]) -> int:
         absent = [key not in chosen for key in self.keys]
         return sum(out << place for place, out in enumerate(reversed(absent)))

@@ -11,13 +11,13 @@ with itself. What waited in these groups waits no more.
 - A group that was never sent, and does not wait, stays unsent: its time has not come.
   It has its place all the same.
 - Ties go by the group keys; where the rows of a window are not grouped, by position.
+- A row whose group is no more, for the input withdrew its rows, goes out `-D`, as it was
+  last sent; it then has no place, until it comes again. `session_ranking` has more of that.
 
 | store    | record                                                              |
 |----------|---------------------------------------------------------------------|
-| `ranked` | partition, window's end, row key: columns and rank last emitted, `__was` |
-
-- A row whose group holds no row any more, for the input withdrew them, goes out `-D`, as
-  it was last sent; it then has no place, until it comes again.
+| `ranked` | partition, window's end, row key: columns and rank last emitted, `__was`, |
+|          | and `__withdrawn` where rows may be                                  |
 
 Invariant: within retention, `ranked` holds each row that was sent, as it was last
 sent. With RETAIN n ROWS alone no window is ever out of reach of a key not seen yet:
@@ -42,6 +42,7 @@ from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.correcting import WAITED
+from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.withdrawals import GONE, OUT, WITHDRAWN
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, empty
 
@@ -54,10 +55,10 @@ SENT, KIND = "__sent", "__kind"
 class WindowRanker:
     """name: of the column of ranks. standing: within `partition`, and the window.
 
-    inner: withdraws nothing by itself.
+    inner: tells no old values by itself.
     """
 
-    inner: WindowAggregator
+    inner: WindowAggregator | SessionAggregator
     name: str
     standing: Standing
     withdraw: bool = False
@@ -70,12 +71,22 @@ class WindowRanker:
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record."""
         record = {AT: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
-        withdrawn = {WITHDRAWN: pl.Boolean()} if self.inner.weighted else {}
+        withdrawn = {WITHDRAWN: pl.Boolean()} if self.vanishing else {}
         return {**self.output, **record, **withdrawn}
+
+    @property
+    def vanishing(self) -> bool:
+        """Whether rows may be withdrawn by the aggregator."""
+        return self.inner.weighted
 
     @property
     def partition(self) -> tuple[str, ...]:
         return self.standing.partition
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """The columns that say which rows are ranked among each other."""
+        return (AT, *self.partition)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.inner.prepare(rows)
@@ -119,8 +130,9 @@ class WindowRanker:
 
     @property
     def key(self) -> dict[str, pl.DataType]:
-        inner = self.inner.key
-        return {name: inner[name] for name in self.partition} if self.inner.per_row else inner
+        inner, windows = self.inner.key, self.inner
+        per_row = isinstance(windows, WindowAggregator) and windows.per_row
+        return {name: inner[name] for name in self.partition} if per_row else inner
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -134,8 +146,7 @@ class WindowRanker:
         all_ = self.inner.windows(replace(question, keys=None), stores)
         now = all_.drop(REVISION).with_columns(self._at)
         known = self._known(now, stores)
-        sent_now = known.filter(~pl.col(WITHDRAWN))
-        left = sent_now.join(now, on=ROW_KEY, how="anti").drop(self.name, WAS, WITHDRAWN)
+        left = self._left(known.filter(~pl.col(WITHDRAWN)), now).drop(self.name, WAS, WITHDRAWN)
         gone = left.with_columns(pl.lit("full").alias(STATE))
         ranked = self._by.of(
             pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
@@ -153,8 +164,9 @@ class WindowRanker:
         """What the emission changes in its windows."""
         if emitted.is_empty():
             return self.nothing()
-        placed = self._placed(emitted, stores)
-        out = self._out(placed)
+        all_ = self._with_families(emitted, stores)
+        placed = self._placed(all_, self._known(all_, stores))
+        out = self._told(placed)
         was = (pl.col(WAS) + 1).cast(pl.Int32)
         sent = out.with_columns(was, pl.col(GONE).alias(WITHDRAWN)).select(list(self.columns))
         stores[RANKED].put(sent)
@@ -163,7 +175,13 @@ class WindowRanker:
         emissions = changes(known, pl.col(KIND), self.withdraw, OUT, pl.col(GONE))
         return emissions.select(*self.output, *CHANGE_SCHEMA)
 
-    def _out(self, placed: pl.DataFrame) -> pl.DataFrame:
+    def _with_families(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """And all that shares a window and partition with what goes out, as it is now."""
+        others = self.inner.others(emitted, self.partition, stores)
+        around = self._marked(self.inner.as_they_are(others, stores), sent=False)
+        return pl.concat([self._sent(emitted), around])
+
+    def _told(self, placed: pl.DataFrame) -> pl.DataFrame:
         """Which of the rows are told, those that have no place any more first."""
         moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
         differs = pl.any_horizontal(~OUT, *moved)
@@ -171,25 +189,16 @@ class WindowRanker:
         told = (ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full"))
         return placed.filter(pl.when(GONE).then(OUT).otherwise(told))
 
-    def _placed(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """All rows of these windows as they are now, ranked, what was sent of them beside; first
-        those that are no more, as they were sent."""
-        others = self.inner.others(emitted, self.partition, stores)
-        sent = self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
-        around = self._marked(self.inner.as_they_are(others, stores), sent=False)
-        known = self._known(sent, stores)
-        told = pl.concat([sent, around])
-        now = told.filter(~pl.col(GONE))
-        gone = told.filter(GONE).join(now, on=ROW_KEY, how="anti")
-        # what the aggregator has dropped can change no more
-        dropped = (
-            known.filter(~pl.col(WITHDRAWN))
-            .join(told, on=ROW_KEY, how="anti")
-            .with_columns(
-                pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED), pl.lit("").alias(OP)
-            )
-        )
-        rows = pl.concat([now, self._marked(dropped, sent=False)])
+    def _placed(self, all_: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+        """All rows of these windows, ranked, what was sent of them beside; first those that are
+        no more, as they were sent."""
+        now = all_.filter(~pl.col(GONE))
+        gone = all_.filter(GONE).join(now, on=ROW_KEY, how="anti")
+        out = known.filter(~pl.col(WITHDRAWN))
+        marks = (pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED), pl.lit("").alias(OP))
+        # what the aggregator has no more, and did not withdraw, has its place
+        left = out.join(all_, on=ROW_KEY, how="anti").with_columns(marks)
+        rows = pl.concat([now, self._marked(left, sent=False)])
         old = known.select(
             ROW_KEY, WAS, WITHDRAWN, *(pl.col(c).alias(OLD + c) for c in self.output)
         )
@@ -203,6 +212,13 @@ class WindowRanker:
             pl.col(WAS).fill_null(-1), pl.col(WITHDRAWN).fill_null(False)
         )
 
+    def _left(self, out: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+        """Of what was sent, and stands, what the aggregator has dropped: it changes no more."""
+        return out.join(now, on=ROW_KEY, how="anti")
+
+    def _sent(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        return self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
+
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
         gone = (pl.col(OP) == "-D").alias(GONE)
         marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED, gone)
@@ -210,7 +226,7 @@ class WindowRanker:
 
     def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What was last sent of the same windows and partitions."""
-        windows = sent.select(AT, *self.partition).unique()
+        windows = sent.select(self.family).unique()
         if windows.is_empty():
             return self._with_word(stores[RANKED].scan(0, 0))
         keys = windows.select(self.partition) if self.partition else None
@@ -220,13 +236,13 @@ class WindowRanker:
 
     def _with_word(self, known: pl.DataFrame) -> pl.DataFrame:
         """With `__withdrawn`, which is kept only where a row may be."""
-        if self.inner.weighted:
+        if self.vanishing:
             return known
         return known.with_columns(pl.lit(False).alias(WITHDRAWN))
 
     @property
     def _by(self) -> Standing:
-        return Standing(self.standing.function, (AT, *self.partition), self.standing.order)
+        return Standing(self.standing.function, self.family, self.standing.order)
 
     @property
     def _at(self) -> pl.Expr:

@@ -52,6 +52,7 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.admitted import expired, fresh
+from sqlwin.operators.definitions.families import Families
 from sqlwin.operators.definitions.floors import floor_frame, floors
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import Told, alone
@@ -172,11 +173,11 @@ class ReferenceOperator:
         self.empty = {key: w for key, w in self.empty.items() if key not in back}
         unshown = [w for w in filled if w.row_key not in self.shown]
         closing = filled if self.policy.late is Late.NEVER else unshown
-        told = self._emit(unshown, "full")
-        again = self._emit([w for w in closing if w not in unshown], "late")
         for window in self.windows.values():
             if self._touched(before.get(window.row_key), window) and window not in closing:
                 self._touch(window, max(1, len(window.held & new)), now)
+        told = self._emit(unshown, "full")
+        again = self._emit([w for w in closing if w not in unshown], "late")
         return pl.concat([told, again])
 
     def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
@@ -310,22 +311,17 @@ class ReferenceOperator:
             if self.told.values(key) is None:  # it was never told, and goes without a word
                 self.waiting.pop(key, None)
                 del chosen[key]
+        among = Families(self.windows, self._emptied(), self.told, self.waiting.keys())
+        going = among.joined(list(chosen.values()), late)
         records: list[dict[str, Any]] = []
-        for window, values, word in self._with_family(chosen, emit):
-            records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
+        for window, values, word in self._changed(chosen.keys(), going, among, emit):
+            if window.row_key in self.windows:
+                records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
             records += self.told.change(window, values, word, self.definition.withdraw)
-        gone = self._gone_with(chosen, emit)
-        return self._records([*(self._withdrawn(each, word) for each, word in gone), *records])
-
-    def _gone_with(self, chosen: dict[str, Window], emit: str) -> list[tuple[Window, str]]:
-        """Those of the chosen that are no more, and of their families, with their words."""
-        families = {w.family for w in chosen.values() if w.family is not None}
-        vanished = self.told.vanished
-        related = [w for key, w in vanished.items() if key not in chosen and key in self.waiting]
-        return [
-            *((w, emit) for key, w in chosen.items() if key in vanished),
-            *((w, self._word(w)) for w in related if w.family in families),
-        ]
+        gone = [w for w in going if w.row_key in self.told.vanished]
+        words = [emit if w.row_key in chosen else self._word(w) for w in gone]
+        alone = [self._withdrawn(w, word) for w, word in zip(gone, words, strict=True)]
+        return self._records([*alone, *records])
 
     def _word(self, window: Window) -> str:
         return "late" if self._late(window) else "early"
@@ -347,22 +343,26 @@ class ReferenceOperator:
         self.empty.pop(window.row_key, None)
         return self.told.gone(window, emit)
 
-    def _with_family(
-        self, chosen: dict[str, Window], emit: str
+    def _changed(
+        self, chosen: Collection[str], going: list[Window], among: Families, emit: str
     ) -> Iterable[tuple[Window, dict[str, Any], str]]:
         """What was chosen, its values, its word; and who of its family has changed with it."""
-        families = {w.family for w in chosen.values() if w.family is not None}
+        families, known = among.of(going), {w.row_key for w in going}
+        stay = among.staying(going)
+        placed = among.placed(families, stay)
         for key, window in self.windows.items():
             out = self.told.values(key)
-            related = window.family in families and (key in self.waiting or out is not None)
-            if not (key in chosen or related):
+            if not (key in known or (window.family in families and out is not None)):
                 continue
             self.waiting.pop(key, None)
-            values = window.values()
+            values = placed[key] if key in placed else window.values()
             if key in chosen and (emit == "full" or window.family is None):
                 yield window, values, emit
             elif comparable(values) != comparable(out or {}):
                 yield window, values, self._word(window)
+        for key in stay.keys() & placed.keys():
+            if comparable(placed[key]) != comparable(self.told.values(key) or {}):
+                yield stay[key], placed[key], "late"
 
 
 def _were(window: Window, before: dict[str, Window], gone: list[Window]) -> list[Window]:

@@ -24,9 +24,10 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.panes import WINDOW_END, earliest
-from sqlwin.operators.contents import MESSAGES, PANE, PANES, ROWS
+from sqlwin.operators.contents import MESSAGES, PANE, PANES
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.grouping import Grouping
+from sqlwin.operators.nth_newest import floored, nth_newest
 from sqlwin.operators.revisions import STORE
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
@@ -58,15 +59,7 @@ class Retention:
         if wanted is None or not self.by_rows:
             return none
         panes = self.by.one(everything(stores, PANES))
-        if panes[ROWS].sum() < wanted:
-            return none
-        newest = panes.select(*self.keys, PANE, ROWS).sort(PANE, descending=True)
-        until = pl.col(ROWS).cum_sum().over(self.keys) if self.keys else pl.col(ROWS).cum_sum()
-        enough = newest.filter(until >= wanted)
-        greatest = pl.col(PANE).max().alias(FLOOR)
-        if self.keys:
-            return enough.group_by(self.keys).agg(greatest)
-        return enough.select(greatest).drop_nulls()
+        return nth_newest(panes, self.keys, PANE, wanted)
 
     def reach(self, stores: Stores) -> int:
         """Windows that end here or later are not out of retention, whatever their keys."""
@@ -82,9 +75,9 @@ class Retention:
         floors = self.floors(stores)
         if floors.is_empty():
             return windows.filter(gone)
-        floored = self._floored(windows, floors)
+        known = floored(windows, floors, self.keys)
         below = pl.col(WINDOW_END) <= pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64))
-        return floored.filter(gone | (below & pl.col(FLOOR).is_not_null())).drop(FLOOR)
+        return known.filter(gone | (below & pl.col(FLOOR).is_not_null())).drop(FLOOR)
 
     def retire(self, stores: Stores) -> None:
         """Drop what only retired windows need; what waited there was emitted."""
@@ -112,10 +105,3 @@ class Retention:
     def _horizon(self, stores: Stores) -> int:
         """Windows that end by here are out of retention by time."""
         return START if self.policy.retain is None else stores.closed - self.policy.retain
-
-    def _floored(self, windows: pl.DataFrame, floors: pl.DataFrame) -> pl.DataFrame:
-        """`windows` with the `__floor` of their bucket, NULL where it has none."""
-        if self.keys:
-            return windows.join(floors, on=list(self.keys), how="left", nulls_equal=True)
-        floor = floors[FLOOR][0] if len(floors) else None
-        return windows.with_columns(pl.lit(floor, pl.Int64).alias(FLOOR))

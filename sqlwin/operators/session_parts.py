@@ -40,8 +40,8 @@ class Parted(Spans):
         ]
         ordered = rows.sort(POSITION)
         reach = self.reach.max().alias(REACH)
-        grouped = ordered.group_by(*self.keys, pl.col(TS).alias(AT))
-        return grouped.agg(reach, *of_instant, *self._lifted())
+        grouped = ordered.group_by(*self.by.keys, pl.col(TS).alias(AT))
+        return self.by.spread(grouped.agg(reach, *of_instant, *self._lifted()))
 
     @property
     def merges(self) -> list[pl.Expr]:

@@ -1,11 +1,19 @@
-"""What goes of sessions whose retention is over.
+"""Which sessions are out of retention, and what of the stores goes with them.
 
-A session that ends below the horizon takes no row any more. Its record goes with its
-segment; panes and messages go by key, so that one that has gone on for long holds
-nothing of other keys back.
+A session that ends below the *horizon* takes no row any more. By time the horizon is the
+watermark less RETAIN; with RETAIN n ROWS each bucket has its own, the instant of its n-th
+newest row, or the watermark if that is less; under both the later one holds. A bucket is
+the session key, or what all grouping sets have of it.
+
+The record of a session goes with its segment; panes and messages go by key, so that one
+that has gone on for long holds nothing of other keys back.
 
 Invariant: what a session needs that ends at the horizon or later is there, and so is
 every vanished session that is still to be withdrawn with such a one.
+
+Worked example, a gap of 5, RETAIN 2 ROWS, rows at 0, 20 and 21, watermark 30: the second
+newest is at 20. The session [0, 5) is retired, and a row at 19 would be expired, although
+it reaches [20, 26).
 """
 
 from __future__ import annotations
@@ -17,11 +25,14 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contents import MESSAGES, PANES
-from sqlwin.operators.contract import Stores
-from sqlwin.operators.departures import Departures
+from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.departures import GONE, Departures
+from sqlwin.operators.nth_newest import floored, nth_newest
 from sqlwin.operators.revisions import STORE
-from sqlwin.operators.session_spans import Spans
+from sqlwin.operators.session_spans import SESSIONS, Spans
 from sqlwin.operators.spanning import AT, within
+from sqlwin.policies import Policy
+from sqlwin.schema import empty
 from sqlwin.state.contract import FLOOR, Store
 from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 
@@ -30,20 +41,65 @@ ENDED = "__ended"
 
 @dataclass(frozen=True)
 class SessionRetention:
+    policy: Policy
     spans: Spans
     revisions: Departures
 
     @property
-    def partition(self) -> tuple[str, ...]:
-        return self.spans.partition
+    def by_rows(self) -> bool:
+        return self.policy.retain_rows is not None
 
-    def retire(self, horizon: int, stores: Stores) -> None:
-        """Drop what only sessions need that end below `horizon`."""
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of a bucket."""
+        return self.spans.bucket
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
+        if self.policy.retain_rows is None:
+            types = self.spans.by.types
+            return empty({**{key: types[key] for key in self.keys}, FLOOR: pl.Int64()})
+        panes = self.spans.by.one(everything(stores, PANES))
+        return nth_newest(panes, self.keys, AT, self.policy.retain_rows)
+
+    def leaving(self, stores: Stores) -> pl.DataFrame:
+        """Records that wait, of sessions that with this watermark are out of retention.
+
+        One that has vanished stays: it goes when what takes its place does, or when it is due.
+        """
+        before = stores.closed if self.by_rows else self._horizon(stores)
+        waiting = self.revisions.waiting(stores, before).filter(~pl.col(GONE))
+        return self.retired(waiting, stores)
+
+    def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `windows` that are out of retention."""
+        gone = pl.col(UNTIL) < self._horizon(stores)
+        limits = self._limits(stores)
+        if limits.is_empty():
+            return windows.filter(gone)
+        known = floored(windows, limits, self.keys)
+        return known.filter(gone | (pl.col(UNTIL) < pl.col(FLOOR))).drop(FLOOR)
+
+    def retire(self, stores: Stores) -> None:
+        """Drop what only retired sessions need; what waited there was emitted."""
+        if self.policy.retain is not None:
+            self.drop(self._horizon(stores), stores)
+        self._cut(self._limits(stores), stores)
+
+    def drop(self, horizon: int, stores: Stores) -> None:
+        """What only sessions need that end below `horizon`."""
         sessions = self.spans.sessions(stores)
         stores[STORE].expire(self._least_displaced(sessions, horizon, stores))
-        kept = [stores[name] for name in (PANES, MESSAGES) if name in stores.named]
-        let_go(kept, sessions, self.partition, horizon)
+        # a message is of a session of each set
+        by = {PANES: self.spans.partition, MESSAGES: self.keys}
+        kept = [(stores[name], keys) for name, keys in by.items() if name in stores.named]
+        let_go(kept, sessions, horizon)
         sessions.expire(horizon)
+
+    def _horizon(self, stores: Stores) -> int:
+        return START if self.policy.retain is None else stores.closed - self.policy.retain
+
+    # By time.
 
     def _least_displaced(self, sessions: SessionStore, horizon: int, stores: Stores) -> int:
         """`horizon`, or the end of the first vanished session that is to be withdrawn with one
@@ -51,17 +107,43 @@ class SessionRetention:
         left = self.revisions.departed(stores, horizon)
         if left.is_empty():
             return horizon
-        keys = left.select(self.partition).unique() if self.partition else None
-        alive = sessions.find_sessions(horizon, END, keys)
-        ended = left.select(*self.partition, pl.col(FROM).alias(AT), pl.col(UNTIL).alias(ENDED))
-        ends: list[int] = within(ended, AT, alive, self.partition)[ENDED].to_list()
+        keys = left.select(self.spans.partition).unique() if self.spans.partition else None
+        kept = self._displaced(left, sessions.find_sessions(horizon, END, keys))
+        ends: list[int] = kept[ENDED].to_list()
         return min([horizon, *ends])
+
+    def _displaced(self, left: pl.DataFrame, alive: pl.DataFrame) -> pl.DataFrame:
+        """Those of `left` that one of `alive` is to displace, with `__ended`."""
+        renamed = left.with_columns(pl.col(FROM).alias(AT), pl.col(UNTIL).alias(ENDED))
+        return within(renamed.drop(FROM, UNTIL), AT, alive, self.spans.partition)
+
+    # By rows.
+
+    def _limits(self, stores: Stores) -> pl.DataFrame:
+        """Keys of a bucket and `__floor`: its horizon by rows."""
+        reached = pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64))
+        return self.floors(stores).with_columns(reached.alias(FLOOR))
+
+    def _cut(self, limits: pl.DataFrame, stores: Stores) -> None:
+        if limits.is_empty():
+            return
+        known = floored(self.spans.sessions(stores).find_sessions(START, END), limits, self.keys)
+        stay = known.filter(pl.col(UNTIL) >= pl.col(FLOOR)).drop(FLOOR)
+        kept = _lowered(limits, stay, self.keys, FROM)
+        for name in (PANES, MESSAGES):
+            if name in stores.named:
+                stores[name].cut(kept)
+        left = floored(self.revisions.departed(stores, stores.closed), limits, self.keys)
+        displaced = self._displaced(left.filter(pl.col(UNTIL) < pl.col(FLOOR)), stay)
+        stores[STORE].cut(_lowered(limits, displaced, self.keys, ENDED))
+        width = stores[SESSIONS].layout.slice_width
+        stores[SESSIONS].cut(limits.with_columns(pl.col(FLOOR) // width * width))
 
 
 def let_go(
-    stores: Iterable[Store], kept: SessionStore, partition: tuple[str, ...], horizon: int
+    stores: Iterable[tuple[Store, tuple[str, ...]]], kept: SessionStore, horizon: int
 ) -> None:
-    """Drop what only sessions hold that end below `horizon`.
+    """Drop what only sessions hold that end below `horizon`, of stores and what they are cut by.
 
     Of each key what lies before the first of its sessions that stay; one that has gone on
     for long holds nothing of other keys back.
@@ -72,11 +154,22 @@ def let_go(
     sessions = kept.find_sessions(START, END)
     stay, gone = sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon
     first = pl.col(FROM).min().alias(FLOOR)
-    for store in among:
+    for store, keys in among:
         store.expire(min(horizon, *stay.select(first.fill_null(horizon)).to_series()))
-        if not partition or store.floor >= horizon:
+        if not keys or store.floor >= horizon:
             continue
-        left = sessions.filter(gone).select(partition).unique()
-        held = stay.group_by(partition).agg(first)
-        floors = left.join(held, on=list(partition), how="left", nulls_equal=True)
-        store.cut(floors.with_columns(pl.min_horizontal(FLOOR, pl.lit(horizon, pl.Int64))))
+        left = sessions.filter(gone).select(keys).unique()
+        limits = left.with_columns(pl.lit(horizon, pl.Int64).alias(FLOOR))
+        store.cut(_lowered(limits, stay, keys, FROM))
+
+
+def _lowered(
+    limits: pl.DataFrame, records: pl.DataFrame, keys: Iterable[str], at: str
+) -> pl.DataFrame:
+    """Each of `limits`, or the least `at` of the records of its keys if that is lower."""
+    by, least = list(keys), pl.col(at).min()
+    if by:
+        known = limits.join(records.group_by(by).agg(least), on=by, how="left", nulls_equal=True)
+    else:
+        known = pl.concat([limits, records.select(least)], how="horizontal")
+    return known.select(*by, pl.min_horizontal(FLOOR, at).alias(FLOOR))

@@ -29,6 +29,7 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.session_retention import let_go
 from sqlwin.operators.session_spans import Merged
@@ -62,7 +63,8 @@ class SessionSide(Side):
 
     @cached_property
     def spans(self) -> Merged:
-        return Merged(self.session, self.partition, self.partition, (), f"{self.name}_sessions")
+        by = Grouping({key: self.columns[key] for key in self.partition})
+        return Merged(self.session, self.partition, by, (), f"{self.name}_sessions")
 
     @property
     def rest(self) -> tuple[str, ...]:
@@ -130,5 +132,5 @@ class SessionSide(Side):
     def let_go(self, horizon: int, names: Iterable[str], stores: Stores) -> None:
         """Drop sessions that end below `horizon`, and of these stores what is theirs."""
         sessions = self.spans.sessions(stores)
-        let_go([stores[name] for name in names], sessions, self.partition, horizon)
+        let_go([(stores[name], self.partition) for name in names], sessions, horizon)
         sessions.expire(horizon)

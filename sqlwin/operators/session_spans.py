@@ -24,6 +24,7 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.sessions import runs_of
 from sqlwin.operators.contents import FIRST, LAST, ROWS, merges
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.operators.revisions import ADDED
 from sqlwin.operators.spanning import RUN, first_of, met
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
@@ -36,16 +37,31 @@ REACH = "__reach"
 
 @dataclass(frozen=True)
 class Spans(ABC):
-    """partition: what sessions are of. keys: what groups are of, these among them.
+    """found_by: the session key. by: what groups are of, these keys among them.
 
-    folds: the incremental ones. store: where sessions lie.
+    folds: the incremental ones. store: where sessions lie. Each grouping set has sessions of
+    its own: of those keys of the session key that it has.
     """
 
     window: Session
-    partition: tuple[str, ...]
-    keys: tuple[str, ...]
+    found_by: tuple[str, ...]
+    by: Grouping
     folds: tuple[Fold, ...]
     store: str = SESSIONS
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        """What sessions are of, the number of their set among them."""
+        return (*self.found_by, *((NUMBER_OF_SET,) if self.by.sets else ()))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.by.names
+
+    @property
+    def bucket(self) -> tuple[str, ...]:
+        """Keys of all sets: rows that differ in them are of no session together."""
+        return tuple(key for key in self.found_by if key in self.by.common)
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -117,16 +133,21 @@ class Spans(ABC):
 
 @dataclass(frozen=True)
 class Merged(Spans):
-    """A session is one record; keys and partition are the same."""
+    """A session is one record; the keys are the session key.
+
+    Lifted are runs of rows that reach each other; where a set has fewer keys they are
+    merged as they come in.
+    """
 
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
-        ordered = rows.sort(*self.partition, *POSITION)
+        keys = tuple(self.by.keys)
+        ordered = rows.sort(*keys, *POSITION)
         reached = ordered.with_columns(self.reach.alias(REACH))
-        first = first_of(reached, self.partition)
+        first = first_of(reached, keys)
         runs = runs_of(first, reached[TS].to_numpy(), reached[REACH].to_numpy())
-        grouped = reached.with_columns(pl.Series(RUN, runs)).group_by(RUN, *self.partition)
+        grouped = reached.with_columns(pl.Series(RUN, runs)).group_by(RUN, *keys)
         span = [pl.col(TS).min().alias(FROM), pl.col(REACH).max().alias(UNTIL)]
-        return grouped.agg(*span, *self._lifted()).drop(RUN)
+        return self.by.spread(grouped.agg(*span, *self._lifted()).drop(RUN))
 
     def values(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         return {name: t for name, t in self.columns(below).items() if name not in self.identity}

@@ -107,7 +107,7 @@ def _tree(node: Node, depth: int = 0) -> Iterator[str]:
 def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     policy = window.policy
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
-        yield from _session(window.window, window.partition)
+        yield from _session(window.window, window.partition, bool(window.sets))
     yield f"Message key: {_message_key(window)}"
     if policy.early is not None:
         yield f"Early: {early(policy)}"
@@ -153,9 +153,10 @@ def _kind(window: WindowAggregate) -> str:
     return f"{'tumbling' if shape.tumbles else 'hopping'} windows of {measure}"
 
 
-def _session(window: Session, partition: tuple[str, ...]) -> Iterator[str]:
+def _session(window: Session, partition: tuple[str, ...], sets: bool) -> Iterator[str]:
     """What a session belongs to, and what ends it."""
-    yield f"Session key: {', '.join(partition) or 'none: one for all rows'}"
+    some = ", as far as a grouping set has it" if sets and partition else ""
+    yield f"Session key: {', '.join(partition) or 'none: one for all rows'}{some}"
     if window.gap is None:
         yield f"Gap: each row's own, {window.gap_by}"
     elif window.unit is Unit.ROWS:

@@ -188,6 +188,20 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
     return tuple(key for key in first if all(key in other for other in others))
 
 
+def ttl_keys(window: Window) -> tuple[str, ...]:
+    """Keys whose state lives and is forgotten together: those of a bucket.
+
+    Sessions in ROWS of all keys share one, for they count the messages of all; each
+    session key is forgotten by itself, and the count never.
+    """
+    below = unranked(window)
+    if not isinstance(below, WindowAggregate) or not isinstance(below.window, Session):
+        return bucket_keys(window)
+    if not counts(window):
+        return bucket_keys(window)
+    return tuple(key for key in below.partition if all(key in some for some in below.sets))
+
+
 def full_state(aggregate: Aggregate) -> bool:
     """Whether the aggregate keeps the values themselves; one from Python never does."""
     known = signature(aggregate.function)
@@ -198,8 +212,10 @@ def keeps_messages(window: WindowAggregate) -> bool:
     """Whether rows are kept as they are, not only what they sum up to."""
     if any(full_state(aggregate) for aggregate in window.aggregates):
         return True
-    session = window.window
-    return isinstance(session, Session) and (session.cut or window.keys != window.partition)
+    session, counted = window.window, window.policy.retain_rows is not None
+    if not isinstance(session, Session):
+        return False
+    return session.cut or counted or set(window.keys) != set(window.partition)
 
 
 def functions_of(plan: Node) -> frozenset[str]:

@@ -20,6 +20,7 @@ from sqlwin.operators.framing import Call
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
+from sqlwin.operators.session_ranking import SessionRanker
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
@@ -75,10 +76,11 @@ class Assembly:
         """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""
         if counts(window):
             raise TypeError("not in normal form: WindowRank over windows measured in messages")
-        by = window.input.window
+        by, below = window.input.window, replace(self, filtered=False)
         if isinstance(by, Session):
-            raise TypeError("not in normal form: WindowRank over sessions")
-        inner = replace(self, filtered=False)._grouped(window.input, by)
+            sessions = below._sessions(window.input, by)
+            return SessionRanker(sessions, window.name, standing(window), self.filtered)
+        inner = below._grouped(window.input, by)
         return WindowRanker(inner, window.name, standing(window), self.filtered)
 
     def _grouped(self, window: WindowAggregate, by: Aligned) -> WindowAggregator:
@@ -93,7 +95,8 @@ class Assembly:
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
         rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
-        return SessionAggregator(self.stream, by, below, window.partition, keys, *rest)
+        kept = (self.stream, by, below, window.partition, keys, *rest)
+        return SessionAggregator(*kept, sets=window.sets)
 
     def _counted(self, window: WindowAggregate) -> TupleAggregator:
         assert isinstance(window.window, Hop)

@@ -21,7 +21,7 @@ from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
 from sqlwin.state.lifetimes import Lifetimes
-from sqlwin.state.lives import LIVES
+from sqlwin.state.lives import LIFE, LIVES
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 from sqlwin.state.ttl_store import TtlStore
@@ -78,7 +78,7 @@ class Kept:
     def _lives(self, ttl: Ttl, stores: Stores, header: Header) -> Lifetimes:
         lives = Lifetimes(ttl, stores[LIVES], header.get("lives"), self.run)
         for name, store in stores.named.items():
-            if name != LIVES:
+            if name != LIVES and LIFE in store.layout.keys:
                 stores.named[name] = TtlStore(store, lives)
         return lives
 

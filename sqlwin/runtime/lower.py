@@ -20,6 +20,7 @@ from sqlwin.plan.facts import (
     changing,
     counts,
     join_of,
+    ttl_keys,
     unranked,
     window_of,
     window_policy,
@@ -36,6 +37,7 @@ from sqlwin.plan.nodes import (
     StaticScan,
     Stream,
     WindowAggregate,
+    WindowRank,
     column_of,
 )
 from sqlwin.policies import Expired, Late, Policy
@@ -116,18 +118,28 @@ class Lowered:
         """Whether a value that goes out of too few rows is corrected by each that follows.
 
         Not if corrections are not wanted, retention is told by the rows, a filter or a sink
-        asks for the value before, a frame waits for rows to follow, or a session may be withdrawn.
+        asks for the value before, a frame waits for rows to follow, or a session has a rank.
         """
         window, policy = window_of(self.query.plan), self.policy
         if policy is None or policy.late is Late.NEVER or policy.retain_rows is not None:
             return False
         if self.query.retracts:
             return False
-        if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
+        if isinstance(window, WindowRank) and isinstance(window.input.window, Session):
             return False
         if isinstance(window, OverAggregate):
             return self.having is None and not any(_waits(c.frame) for c in window.calls)
         return self.having is None
+
+    @property
+    def reaches_back(self) -> bool:
+        """Whether a row that lies before what was emitted needs the messages of that: it is
+        in the frames of others, or withdraws a session of which only they know the values.
+        """
+        window = window_of(self.query.plan)
+        if isinstance(window, WindowAggregate):
+            return isinstance(window.window, Session)
+        return isinstance(window, OverAggregate)
 
     @property
     def expired(self) -> Expired:
@@ -211,7 +223,7 @@ def _living(operator: Operator, window: Window) -> Operator:
     if ttl is None:
         return operator
     types = polars_schema(unranked(window).input.schema)
-    return Living(operator, ttl, {key: types[key] for key in bucket_keys(window)})
+    return Living(operator, ttl, {key: types[key] for key in ttl_keys(window)})
 
 
 def _cut(plan: Node) -> Cut:

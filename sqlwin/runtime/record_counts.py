@@ -127,24 +127,30 @@ def _retained(case: Case, reach: float, of_key: float = 0) -> Records:
 
 
 def _sessions(case: Case) -> Records:
-    """Those that go on, and of the span those that began: rows that come after a pause."""
-    window = case.aggregate.window
+    """Those that go on, and of the span those that began: rows that come after a pause.
+
+    With RETAIN n ROWS no more than n of each key. Of each grouping set, if not so many.
+    """
+    window, sets = case.aggregate.window, max(len(case.aggregate.sets), 1)
     assert isinstance(window, Session)
     if window.gap is None:
         return OWN_GAPS
     if window.unit is Unit.ROWS:
         apart = exp(-window.gap / case.keys)
-        return case.keys * (1 - apart) + case.layout.slice_width / 2 * apart
-    span = case.span(window.gap)
-    if span is None:
-        return NO_END
-    return case.groups(window.gap) + case.came(span) * exp(-case.came(window.gap) / case.keys)
+        return sets * (case.keys * (1 - apart) + case.layout.slice_width / 2 * apart)
+    span, newest, kept = case.span(window.gap), case.policy.retain_rows, []
+    if span is not None:
+        kept.append(case.came(span) * exp(-case.came(window.gap) / case.keys))
+    if newest is not None:
+        kept.append(newest * case.keys)
+    return sets * (case.groups(window.gap) + min(kept)) if kept else NO_END
 
 
 def _panes(case: Case) -> Records:
     window, sets = case.aggregate.window, max(len(case.aggregate.sets), 1)
     if isinstance(window, Session):
-        return _messages(case)  # an instant for nearly every row
+        instants = _messages(case)  # one for nearly every row
+        return instants if isinstance(instants, str) else instants * sets
     if isinstance(window, Whole):
         return case.keys * sets
     span, newest = case.span(window.size), case.policy.retain_rows

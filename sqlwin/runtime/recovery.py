@@ -30,7 +30,6 @@ import polars as pl
 
 from sqlwin.errors import Incomplete, StateError
 from sqlwin.instants import END, START
-from sqlwin.operators import contents
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.revisions import DUE, STORE, WAITING
 from sqlwin.runtime.admission import MESSAGES, SEEN
@@ -70,14 +69,11 @@ class Recovery:
         seen = stores[SEEN].scan(*bounds(rows[TS])).select(POSITION)
         return rows.join(seen, on=list(POSITION), how="semi", maintain_order="left")
 
-    def too_early(self, new: pl.DataFrame) -> bool:
-        """Whether `new` messages need what is lost.
-
-        A row of an OVER query that lies before the loss is in the frames of lost rows.
-        """
+    def too_early(self, new: pl.DataFrame, reaches_back: bool) -> bool:
+        """Whether `new` messages need what is lost; reaches_back: as of `Lowered`."""
         if not self.lazy or new.is_empty():
             return len(new) > 0
-        return self.store != contents.MESSAGES and bool((new[TS] < self.closed).any())
+        return reaches_back and bool((new[TS] < self.closed).any())
 
 
 def recovery(

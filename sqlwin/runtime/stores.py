@@ -22,7 +22,7 @@
 |                  | counts    |                                | last written |
 | TopRows          | top       | a row in a slot of its partition | last written |
 |                  | rankings  | what waits of the partition    | last written |
-| WindowRanker     | its aggregator's, and      |               |             |
+| WindowRanker, SessionRanker | its aggregator's, and |         |             |
 |                  | ranked    | a row as it was last emitted   | last written |
 | WindowJoin, AsOfJoin, StaticJoin | see `operators.joining`, `asof`, `static_join` | |
 | Living           | those of its operator, each record with its `__life`, and |
@@ -114,13 +114,9 @@ def _window_slice(operator: WindowAggregator) -> int:
 
 @shapes.register
 def _sessions(operator: SessionAggregator) -> list[Shape]:
-    spans, policy = operator.spans, operator.policy
-    endless = ENDLESS if policy.retain is None else policy.retain
-    width = slice_width(endless + (operator.window.gap or 0))
-    interval = segment_interval(endless)
-    if operator.by_count:
-        width = interval = operator.window.gap or 1
-    keys = {name: operator.keys[name] for name in operator.partition}
+    spans, contents = operator.spans, operator.contents
+    width, interval = _session_slices(operator)
+    keys = {name: operator.by.types[name] for name in spans.partition}
     sessions = session_layout(SESSIONS, keys, spans.values(operator.below), interval)
     types = {**operator.output, FROM: INT, UNTIL: INT}
     kept: list[Shape] = [
@@ -131,10 +127,21 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
         columns = spans.columns(operator.below)
         panes = _layout(PANES, columns, spans.keys, (AT,), width)
         kept.append((panes, merged(panes, spans.merges)))
-    if operator.whole:
-        messages = _layout(MESSAGES, operator.message, (), POSITION, width)
+    if contents.whole:
+        messages = _layout(MESSAGES, contents.message, (), POSITION, width)
         kept.append((messages, keep_all(messages)))
     return [*kept, *([_counts(operator.numbering)] if operator.by_count else [])]
+
+
+def _session_slices(operator: SessionAggregator) -> tuple[int, int]:
+    """Of what goes by time, and of what goes by the end of a session."""
+    gap, retain = operator.window.gap or 0, operator.policy.retain
+    if operator.by_count:
+        return gap, gap
+    width = slice_width(gap + (ENDLESS if retain is None else retain))
+    if retain is None and operator.retention.by_rows:
+        return width, segment_interval(gap)  # of a key they go whole, however soon n rows come
+    return width, segment_interval(ENDLESS if retain is None else retain)
 
 
 @shapes.register
@@ -201,7 +208,7 @@ def _topn(operator: TopRows) -> list[Shape]:
 @shapes.register
 def _ranker(operator: WindowRanker) -> list[Shape]:
     below = shapes(operator.inner)
-    width = below[0][0].slice_width
+    width = next(layout.slice_width for layout, _ in below if layout.name == revisions.STORE)
     order = (ranking.AT, ROW_KEY)
     ranked = _layout(ranking.RANKED, operator.columns, operator.partition, order, width)
     return [*below, (ranked, last_written(ranked))]
@@ -216,8 +223,11 @@ def _joins(operator: AsOfJoin | WindowJoin | StaticJoin) -> list[Shape]:
 
 @shapes.register
 def _living(operator: Living) -> list[Shape]:
-    lives = lives_layout(operator.keys)
-    return [*(_lived(*shape) for shape in shapes(operator.inner)), (lives, last_written(lives))]
+    lives, inner = lives_layout(operator.keys), operator.inner
+    # sessions count the messages of all keys: that is forgotten with none of them
+    kept = {numbering.STORE} if isinstance(inner, SessionAggregator) else set()
+    own = [shape if shape[0].name in kept else _lived(*shape) for shape in shapes(inner)]
+    return [*own, (lives, last_written(lives))]
 
 
 def _lived(layout: Layout, combine: Combine) -> Shape:

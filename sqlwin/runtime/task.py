@@ -236,7 +236,7 @@ class Task:
                 release(self._restoring.told_before(known.closed), stores, now)
         else:
             rows, errors = self._behind(rows)
-            if end or known.too_early(rows):
+            if end or known.too_early(rows, self.query.reaches_back):
                 raise incomplete(self.query, missing)
         return {0: [rows] if came else []}, Admitted(pl.DataFrame(), errors, len(again))
 

@@ -79,12 +79,14 @@ def grouped(
     if rows and select.policies.retain_rows is not None:
         message = "RETAIN n ROWS counts rows of a key, and here each row is its own"
         raise QueryError(message, select.policies.retain_rows.span, legal="RETAIN 1 HOUR")
+    # each set has sessions of its own: of those keys of the session key that it has
+    fixed = () if window.session is not None else partition
     operator = Operator(
         window,
         _policy(select.policies, window, stream),
         tuple(dict.fromkeys(partition)),
         _counted_where(grouping, select.where) if window.counts else None,
-        () if sets is None else key_sets(grouping, sets, items, partition),
+        () if sets is None else key_sets(grouping, sets, items, fixed),
     )
     grouping.ranks = Ranks(named_windows(select), _output(grouping, items))
     columns = _columns(grouping, items)
@@ -195,14 +197,11 @@ def _check_session(
 
 
 def _refuse_sets(window: Window, group: Sequence[ast.Run], given: bool) -> None:
-    what = None
-    if window.session is not None:
-        what = "sessions"
-    elif window.group is None or window.counts:
+    each_row = window.group is None
+    if given and (each_row or (window.counts and window.session is None)):
         what = "a window in ROWS" if window.counts else "a window of each row"
-    if given and what is not None:
         message = f"GROUPING SETS, ROLLUP and CUBE of {what} are not supported yet"
-        legal = "TUMBLE, HOP, CUMULATE, or a query for each set"
+        legal = "TUMBLE, HOP, CUMULATE, SESSION, or a query for each set"
         raise QueryError(message, group[-1].span, legal=legal)
 
 

@@ -70,11 +70,11 @@ def of_sessions(
     retention: ast.Duration | None,
 ) -> Policy:
     """gap: that ends them, 0 where each row has its own."""
-    if given.retain_rows is not None:
-        message = "a session is kept by time: RETAIN counts no rows here"
-        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     if not _emits(given.expired):
         return policy(given, gap, lateness, grace, retention)
+    if given.retain_rows is not None:
+        message = "EXPIRED EMIT goes with a retention of time: RETAIN counts no rows here"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     rules = policy(replace(given, expired=None), gap, lateness, grace, retention)
     return replace(rules, expired=Expired.EMIT)
 

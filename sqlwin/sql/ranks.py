@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError, Span
+from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
 from sqlwin.plan.times import cascade, edge
+from sqlwin.policies import Expired
 from sqlwin.schema import Order
 from sqlwin.sql import ast
 from sqlwin.sql.above import Above, done, marked, needs_over
@@ -74,22 +75,17 @@ class Ranks:
 
     def over(self, base: Base) -> WindowRank:
         assert self.spec is not None
-        if isinstance(base, WindowAggregate) and isinstance(base.window, Session):
-            raise over_sessions(self.spec.span)
         if not isinstance(base, WindowAggregate) or base.window.unit is Unit.ROWS:
             message = "a rank over windows that slide, or are in ROWS, is not supported yet"
-            raise QueryError(message, self.spec.span, legal="TUMBLE, HOP, CUMULATE")
+            raise QueryError(message, self.spec.span, legal="TUMBLE, HOP, CUMULATE, SESSION")
+        if base.policy.expired is Expired.EMIT:
+            message = "EXPIRED EMIT tells a session that is not kept, and so has no rank"
+            raise QueryError(message, self.spec.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
         _refuse_across(base, self.partition, self.spec)
         if not self.order:
             raise QueryError("a rank needs ORDER BY", self.spec.span, legal=EXAMPLE)
         within = tuple(name for name in self.partition if name not in EDGES)
         return WindowRank(base, self.name, self.function, within, self.order)
-
-
-def over_sessions(span: Span) -> QueryError:
-    """A session that grows leaves its rank to another."""
-    message = "OVER beside a session is not supported yet"
-    return QueryError(message, span, legal="the sessions in FROM, OVER in a query around them")
 
 
 def _name(tree: Expr, run: ast.Run) -> str:
@@ -117,8 +113,10 @@ def _refuse_across(base: WindowAggregate, partition: tuple[str, ...], spec: ast.
 
 
 def _names_the_window(base: WindowAggregate, partition: tuple[str, ...]) -> bool:
-    """By an edge that no other window has, its own or of the windows that it is of."""
+    """By edges that no other window has, its own or of the windows that it is of."""
     window = base.window
+    if isinstance(window, Session):
+        return _names_the_session(base, {*partition})
     if not isinstance(window, Hop | Cumulate):
         return True
     edges = [edge(base, name) for name in partition if name in (*base.keys, *EDGES)]
@@ -128,6 +126,13 @@ def _names_the_window(base: WindowAggregate, partition: tuple[str, ...]) -> bool
         for found in edges
         if found is not None
     )
+
+
+def _names_the_session(base: WindowAggregate, partition: set[str]) -> bool:
+    """Those of one session key do not overlap, so one edge tells them apart."""
+    own = set() if base.sets else {*base.partition}
+    needed = [{*EDGES}, *({edge, *own} for edge in EDGES if own)]
+    return any(edges <= partition for edges in needed)
 
 
 # --- around a windowed query ---------------------------------------------------------------
@@ -143,7 +148,8 @@ def of_windows(select: ast.Select, relation: Relation, items: Sequence[Item]) ->
         return False
     if relation.predicate is not None or select.where is not None:
         return False  # ranks count what a filter leaves
-    if not isinstance(base.window, Hop | Cumulate) or base.window.unit is Unit.ROWS:
+    timed = isinstance(base.window, Hop | Cumulate | Session)
+    if not timed or base.window.unit is Unit.ROWS:
         return False
     named, scope = named_windows(select), Scope(relation)
     runs = [*(item.run for item in items), *([select.qualify] if select.qualify else [])]

@@ -19,7 +19,8 @@ from sqlwin.sql.items import Item, items
 from sqlwin.sql.joins import joined
 from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.policies import emits, refuse_all, retains
-from sqlwin.sql.ranks import of_windows, over_sessions
+from sqlwin.sql.ranks import EXAMPLE as RANK
+from sqlwin.sql.ranks import of_windows
 from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import Expr, parsed, spark, word
 from sqlwin.sql.scope import Scope, window_edge
@@ -192,14 +193,16 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
 
 def _refuse_rows(select: ast.Select, window: Window, made: list[Item]) -> None:
     """Of sessions there are aggregates: what a row's session is may change with each row."""
+    calls = (call for item in made for call in bare_calls(item.tree, item.run))
+    if select.group or select.having or next(calls, None) is not None:
+        return
     runs = [*(item.run for item in made), *([select.qualify] if select.qualify else [])]
     over = next((target.span for run in runs for target in run.overs), None)
     if over is not None:
-        raise over_sessions(over)
-    grouped = select.group or select.having or _aggregate_place(made)
-    if not grouped:
-        message = "a session without an aggregate or GROUP BY is not supported yet"
-        raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
+        message = "ranks of the rows of a session are not supported yet"
+        raise QueryError(message, over, legal=f"GROUP BY, and ranks of its groups: {RANK}")
+    message = "a session without an aggregate or GROUP BY is not supported yet"
+    raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
 
 
 def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Relation:

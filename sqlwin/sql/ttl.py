@@ -43,7 +43,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.durations import micros
 from sqlwin.sql.relation import Relation
-from sqlwin.windows import Session, Whole
+from sqlwin.windows import Whole
 
 PREFIX = "state.ttl"
 LEGAL_LENGTH = "'7 days', '12 h', or '0' for none"
@@ -196,13 +196,6 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
     if ttl.time is TtlTime.EVENT and (counts(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"
         raise QueryError(message, legal=f"{PREFIX}.time = processing")
-    if (
-        isinstance(window, WindowAggregate)
-        and isinstance(window.window, Session)
-        and counts(window)
-    ):
-        message = "a session in ROWS has no TTL: it ends when so many messages have gone by"
-        raise QueryError(message, legal="SESSION INTERVAL '1' HOUR GAP, or no STATE_TTL")
     policy = window_policy(window)
     if policy is not None and policy.retain_rows is not None and not bucket_keys(window):
         message = "RETAIN n ROWS with a TTL needs a key: what is forgotten is a key's"

@@ -16,6 +16,18 @@ SELECT id, MEDIAN(value) OVER (ORDER BY ts RANGE INTERVAL '1' MINUTE PRECEDING) 
 FROM orders EMIT LATE ON UPDATE RETAIN INTERVAL '1' DAY
 """
 )
+SESSIONS = (
+    STREAM
+    + """
+SELECT window_start, MEDIAN(value) AS middle
+FROM orders OVER (ORDER BY ts SESSION INTERVAL '30' SECOND GAP)
+GROUP BY window_start, window_end EMIT LATE ON UPDATE RETAIN INTERVAL '1' DAY
+"""
+)
+RANKED = SESSIONS.replace(
+    "AS middle",
+    "AS middle, RANK() OVER (PARTITION BY window_start, window_end ORDER BY MEDIAN(value)) AS r",
+)
 BEFORE = [
     order(1, "00:10", 1),
     order(2, "00:20", 3),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sqlwin
-from tests.embedded.losses import BEFORE, OVERS, SOON, lost
+from tests.embedded.losses import BEFORE, OVERS, RANKED, SESSIONS, SOON, lost
 from tests.embedded.orders import MEDIANS, order, push, stored, told, without
 
 
@@ -96,17 +96,55 @@ def test_lazily_frames_are_corrected_as_they_fill(file: Path) -> None:
     assert told(query) == [(15.0, "late", 0), (20.0, "late", 4)]
 
 
+def test_lazily_sessions_are_corrected_as_they_fill_and_withdrawn_as_they_were_told(
+    file: Path,
+) -> None:
+    query = lost(file, SESSIONS, lazy=True)
+    push(query, [order(6, "03:00", 7)])
+    assert told(query) == [(None, "full", 0)]  # of 1:10 to 2:00, whose messages are lost
+    push(query, BEFORE[2:3])
+    assert told(query) == [(10.0, "late", 1)]
+    push(query, [order(7, "01:50", 30)])
+    assert told(query) == [(10.0, "late", 2), (20.0, "late", 0)]  # it goes on to 2:20
+    with pytest.raises(sqlwin.Incomplete):
+        query.push("orders", [order(8, "00:30", 2)])  # which withdraws what lost rows made
+    push(query, BEFORE)
+    assert told(query) == [(20.0, "late", 1), (25.0, "late", 2)]
+    push(query, [order(8, "00:30", 2)])
+    assert told(query) == [(2.0, "late", 1), (2.0, "late", 0)]
+    assert sorted(query.table()["middle"].to_pylist()) == [2.0, 25.0]
+
+
+def test_lazily_a_session_told_early_is_withdrawn_as_it_was_told(file: Path) -> None:
+    query = lost(file, SESSIONS.replace("EMIT LATE", "EMIT EARLY ON UPDATE LATE"), lazy=True)
+    push(query, [order(6, "01:50", 30)])  # 10, 20 and 60 went out before the loss
+    assert told(query) == [(20.0, "early", 1), (30.0, "early", 0)]
+    push(query, BEFORE)
+    assert told(query)[-1] == (25.0, "early", 3)
+
+
+def test_lazily_no_session_retires_that_is_not_whole(file: Path) -> None:
+    query = lost(file, SESSIONS.replace("1' DAY", "1' MINUTE"), lazy=True)
+    push(query, [order(6, "30:00", 7), BEFORE[2]])
+    assert told(query) == [(None, "full", 0), (10.0, "late", 1)]
+    push(query, [*BEFORE[:2], *BEFORE[3:]])
+    assert told(query) == [(15.0, "late", 2), (20.0, "late", 3)]
+    assert query.refused() == {}
+
+
 @pytest.mark.parametrize(
     "sql",
     [
         MEDIANS + "EMIT LATE NEVER RETAIN INTERVAL '1' DAY",
         MEDIANS + "RETAIN 100 ROWS",
+        SESSIONS.replace("RETAIN INTERVAL '1' DAY", "RETAIN 100 ROWS"),
+        RANKED,
         MEDIANS + "HAVING MEDIAN(value) > 0 RETAIN INTERVAL '1' DAY",
         OVERS.replace(
             "RANGE INTERVAL '1' MINUTE PRECEDING", "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING"
         ),
     ],
-    ids=["late never", "retain rows", "having", "following"],
+    ids=["late never", "retain rows", "sessions by rows", "ranked sessions", "having", "following"],
 )
 def test_what_could_not_be_corrected_is_filled_strictly(file: Path, sql: str) -> None:
     query = lost(file, sql, lazy=True)

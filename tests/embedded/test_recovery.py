@@ -34,10 +34,9 @@ def test_a_replay_in_one_batch_with_what_is_new(file: Path, lazy: bool) -> None:
     assert told(query) == [(20.0, "full", 0)]
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-def test_messages_of_sessions_are_all_put_back_before_any_goes_on(file: Path, lazy: bool) -> None:
+def test_messages_of_sessions_are_all_put_back_before_any_goes_on(file: Path) -> None:
     sql = KEPT.replace("TUMBLE", "SESSION").replace("'1' MINUTE", "'30' SECOND")
-    query = lost(file, sql, lazy)
+    query = lost(file, sql)
     assert query.offsets() == {"orders": {0: 1}}
     with pytest.raises(sqlwin.Incomplete):
         query.push("orders", [order(6, "02:30")])

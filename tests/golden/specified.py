@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
@@ -29,12 +30,12 @@ from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
 from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
-from sqlwin.operators.definitions.window import Definition
+from sqlwin.operators.definitions.window import Definition, takes_part
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, changing, counts, join_of
+from sqlwin.plan.facts import bucket_keys, changing, counts, join_of, ttl_keys
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -57,7 +58,7 @@ from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
 from sqlwin.schema import CHANGE, PART, SEQ, WEIGHT, polars_schema
-from sqlwin.windows import Cumulate, Hop, JoinSessions, Whole
+from sqlwin.windows import Cumulate, Hop, JoinSessions, Session, Whole
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
 Functions = tuple[PythonAggregate, ...]
@@ -235,7 +236,7 @@ def _buckets(window: Window) -> tuple[str, ...]:
 def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
     """The operator, and what its TTL makes it forget."""
     operator, ttl = _operator(query, window, scan, derives), _policy(window).ttl
-    return operator if ttl is None else Forgetting(operator, ttl, bucket_keys(window))
+    return operator if ttl is None else Forgetting(operator, ttl, ttl_keys(window))
 
 
 def _operator(
@@ -246,7 +247,8 @@ def _operator(
     withdraw = filtered or (derives and changing(query.plan)) or changing(scan)
     stream = scan.stream
     if isinstance(window, TopN):
-        return ReferenceTopN(_top(window, stream.name, carried, withdraw))
+        top = _top(window, stream.name, carried, withdraw)
+        return ReferenceTopN(replace(top, weighted=changing(scan)))
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(
@@ -260,8 +262,18 @@ def _operator(
             floor_of=_floor(_inner(window)),
             once=not stream.trusted and not stream.of,
             weighted=changing(scan),
+            **_of_all(_inner(window)),
         )
     )
+
+
+def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
+    """Of a gap of messages of others: all are counted."""
+    if not isinstance(window, WindowAggregate) or not isinstance(window.window, Session):
+        return {}
+    if not counts(window):
+        return {}
+    return {"counted": True, "part": lambda row: takes_part(row, window.where)}
 
 
 def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], withdraw: bool) -> Top:

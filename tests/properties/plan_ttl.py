@@ -5,10 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from sqlwin.plan.facts import bucket_keys, counts, unranked, window_of
-from sqlwin.plan.nodes import Node, WindowAggregate
+from sqlwin.plan.nodes import Node
 from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
 from sqlwin.sql.ttl import placed
-from sqlwin.windows import Session
 from tests.properties.features import has
 
 CLEANUPS = [
@@ -27,9 +26,7 @@ def lived(draw: st.DrawFn, plan: Node) -> Node:
     window = window_of(plan)
     assert window is not None
     of_one = unranked(window).policy.retain_rows is not None and not bucket_keys(window)
-    own = unranked(window)
-    numbered = isinstance(own, WindowAggregate) and isinstance(own.window, Session) and counts(own)
-    if of_one or numbered or not has("ttl") or draw(st.integers(0, 3)):
+    if of_one or not has("ttl") or draw(st.integers(0, 3)):
         return plan
     times = [TtlTime.PROCESSING] if counts(window) else list(TtlTime)
     made = st.builds(

@@ -45,15 +45,18 @@ def partitions() -> SearchStrategy[tuple[str, ...]]:
 @st.composite
 def groups(draw: DrawFn, stream: Stream) -> WindowAggregate:
     keys = draw(partitions())
-    sets = draw(st.sampled_from(SETS)) if has("sets") and len(keys) > 1 else ()
     return WindowAggregate(
         input=Scan(stream),
         window=draw(_group_windows()),
         keys=keys,
         aggregates=tuple(draw(aggregates(stream.schema))),
         policy=draw(policies()),
-        sets=sets,
+        sets=draw(_sets(keys)),
     )
+
+
+def _sets(keys: tuple[str, ...]) -> SearchStrategy[tuple[tuple[str, ...], ...]]:
+    return st.sampled_from(SETS) if has("sets") and len(keys) > 1 else st.just(())
 
 
 def _group_windows() -> SearchStrategy[Hop | Cumulate | Whole]:
@@ -92,14 +95,14 @@ def sessions(draw: DrawFn, stream: Stream) -> WindowAggregate:
     keys = draw(partitions())
     most = draw(st.none() | st.none() | st.integers(1, 8))
     starts, ends = (draw(st.sampled_from([None, None, "b"])) for _ in range(2))
-    policy = policies().filter(lambda policy: policy.retain_rows is None)
     return WindowAggregate(
         input=Scan(stream),
         window=Session(draw(st.integers(1, 4)), most=most, starts=starts, ends=ends),
         keys=keys,
         aggregates=tuple(draw(aggregates(stream.schema))),
-        policy=draw(policy),
+        policy=draw(policies()),
         partition=keys[: draw(st.integers(0, len(keys)))],
+        sets=draw(_sets(keys)),
     )
 
 
@@ -114,6 +117,7 @@ def message_sessions(draw: DrawFn, stream: Stream) -> WindowAggregate:
         policy=draw(counted()),
         partition=keys[: draw(st.integers(0, len(keys)))],
         where=draw(st.sampled_from([None, "b"])),
+        sets=draw(_sets(keys)),
     )
 
 
@@ -164,7 +168,8 @@ def tops(draw: DrawFn, stream: Stream) -> TopN:
 
 @st.composite
 def ranked(draw: DrawFn, stream: Stream) -> WindowRank:
-    window = draw(groups(stream))
+    kinds = [groups(stream), *([sessions(stream)] if has("sessions") else [])]
+    window = draw(st.one_of(kinds))
     window = replace(window, aggregates=(*window.aggregates, COUNTED))
     partition = window.keys[: draw(st.integers(0, len(window.keys)))]
     order = draw(_orders([COUNTED.name, *window.keys]))

@@ -29,7 +29,10 @@ def questions() -> SearchStrategy[Question]:
     kinds = [_asked(kind, timed()) for kind in by_time]
     kinds += [_asked(query_groups.ranked_rows, by_hours())] if has("ranks") else []
     kinds += [_asked(kind, counted()) for kind in by_count]
-    kinds += [_asked(query_sessions.sessions, by_hours())] * 2 if has("sessions") else []
+    kinds += [_asked(query_sessions.sessions, timed())] * 2 if has("sessions") else []
+    more = {"sets": query_sessions.session_sets, "ranks": query_sessions.ranked_sessions}
+    found = [kind for feature, kind in more.items() if has(feature) and has("sessions")]
+    kinds += [_asked(kind, timed()) for kind in found]
     kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
     kinds += [_asked(query_chains.chains, by_hours())] * 2 if has("chains") else []
     return st.one_of(kinds)

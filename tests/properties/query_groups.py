@@ -156,10 +156,14 @@ def _numbered(by: str) -> str:
 RANKINGS = ["ROW_NUMBER()", "RANK()", "DENSE_RANK()"]
 
 
+def ranked() -> SearchStrategy[Question]:
+    return first_groups(windowed())
+
+
 @st.composite
-def ranked(draw: DrawFn) -> Question:
-    """The first groups of each window; of equal ones the keys decide, NULL first."""
-    window, where, limit = draw(windowed()), draw(predicates()), draw(st.integers(1, 3))
+def first_groups(draw: DrawFn, windows: SearchStrategy[Windowed]) -> Question:
+    """Of each window; of equal ones the keys decide, NULL first."""
+    window, where, limit = draw(windows), draw(predicates()), draw(st.integers(1, 3))
     function = draw(st.sampled_from(RANKINGS))
     call = draw(st.sampled_from([Call("SUM(i)", "SUM(i)"), Call("COUNT(*)", "COUNT(*)")]))
     ties = ", k NULLS FIRST" if function == "ROW_NUMBER()" else ""

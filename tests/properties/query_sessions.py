@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
+from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.properties.query_calls import calls, listed, ours, theirs
+from tests.properties.query_calls import Call, calls, listed, ours, theirs
+from tests.properties.query_groups import Windowed, first_groups
 from tests.properties.question import SECOND, Question, partitioned, partitions, predicates
 
 MARKS = ["", "", "i > 1", "k IS NULL", "b"]
@@ -40,6 +41,56 @@ def sessions(draw: DrawFn) -> Question:
         f"GROUP BY {', '.join([*keys, *more, 'w', 'e'])}"
     )
     return Question(select, batch, len(by))
+
+
+def ranked_sessions() -> SearchStrategy[Question]:
+    """The first groups of each session of all rows."""
+    return first_groups(st.integers(1, 6).map(_of_all))
+
+
+def _of_all(gap: int) -> Windowed:
+    apart = f"coalesce(us - lag(us) OVER (ORDER BY us) > {gap * SECOND}, true)"
+    return Windowed(
+        f"s OVER (ORDER BY ts SESSION INTERVAL '{gap}' SECOND GAP)",
+        f"SELECT *, min(us) OVER (PARTITION BY m) AS w, max(us) OVER (PARTITION BY m) + "
+        f"{gap * SECOND} AS e FROM (SELECT *, sum(new::INT) OVER (ORDER BY us) AS m FROM "
+        f"(SELECT *, {apart} AS new FROM s{{where}}))",
+    )
+
+
+SETS = {
+    "CUBE (k, b)": ["k, b", "k", "b", ""],
+    "ROLLUP (k, b)": ["k, b", "k", ""],
+    "GROUPING SETS ((k, b), (b), ())": ["k, b", "b", ""],
+}
+
+
+@st.composite
+def session_sets(draw: DrawFn) -> Question:
+    """Each set has sessions of its own keys: to DuckDB as many queries."""
+    by, gap, chosen = draw(st.sampled_from(list(SETS))), draw(st.integers(1, 6)), draw(calls())
+    where, bounds = draw(predicates()), ["window_start", "window_end"]
+    select = (
+        f"SELECT {listed(['k', 'b', 'GROUPING_ID(k, b) AS g', *bounds], ours(chosen))}\n"
+        f"FROM s{where}\nGROUP BY SESSION(ts, INTERVAL '{gap}' SECOND), {by}"
+    )
+    return Question(
+        select, " UNION ALL ".join(_of_set(one, gap, where, chosen) for one in SETS[by]), 5
+    )
+
+
+def _of_set(names: str, gap: int, where: str, chosen: list[Call]) -> str:
+    keys = names.split(", ") if names else []
+    own = "".join(f"{key}, " for key in keys)
+    within = f"OVER (PARTITION BY {own}1 ORDER BY us)"
+    shown = [key if key in keys else f"NULL AS {key}" for key in ("k", "b")]
+    number = sum(bit for key, bit in (("k", 2), ("b", 1)) if key not in keys)
+    bounds = ["make_timestamptz(min(us))", f"make_timestamptz(max(us) + {gap * SECOND})"]
+    return (
+        f"SELECT {listed([*shown, f'{number} AS g', *bounds], theirs(chosen))} FROM (SELECT *, "
+        f"sum(new::INT) {within} AS n FROM (SELECT *, coalesce(us - lag(us) {within} > "
+        f"{gap * SECOND}, true) AS new FROM s{where})) GROUP BY {own}n"
+    )
 
 
 @st.composite

@@ -3,6 +3,8 @@
 import polars as pl
 import pytest
 
+from sqlwin.plan.facts import bucket_keys, window_of
+from sqlwin.plan.nodes import WindowRank
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.windows import Session, Unit
@@ -250,6 +252,42 @@ def test_the_grace_period_of_ksqldb_is_retention() -> None:
     assert window(f"{text} EXPIRED COUNT").policy.retain == 9 * SECOND
 
 
+def test_sessions_are_retained_by_rows_as_well() -> None:
+    made = window(f"{SESSIONS} RETAIN 5 ROWS").policy
+    assert (made.retain, made.retain_rows) == (None, 5)
+    made = window(f"{SESSIONS} RETAIN 1 HOUR OR 5 ROWS").policy
+    assert (made.retain, made.retain_rows) == (HOUR, 5)
+
+
+# --- grouping sets and ranks --------------------------------------------------------
+
+
+def test_each_grouping_set_has_those_keys_of_the_session_that_it_names() -> None:
+    made = window("SELECT COUNT(*) FROM orders GROUP BY SESSION(ts, 1 HOUR), ROLLUP (product, n)")
+    assert made.partition == made.keys == ("product", "n")
+    assert made.sets == (("product", "n"), ("product",), ())
+    of_one = window(
+        "SELECT COUNT(*) FROM orders OVER (PARTITION BY product SESSION 1 HOUR GAP) "
+        "GROUP BY GROUPING SETS ((product, n), (n))"
+    )
+    assert (of_one.partition, of_one.keys) == (("product",), ("product", "n"))
+    assert of_one.sets == (("product", "n"), ("n",))
+    assert bucket_keys(of_one) == ()
+
+
+@pytest.mark.parametrize(
+    "partition", ["window_start, window_end", "product, window_start", "window_end, product"]
+)
+def test_ranks_of_sessions_name_the_whole_window(partition: str) -> None:
+    text = f"SELECT product, COUNT(*) AS c, RANK() OVER w AS r {HALF_HOURS[1]} "
+    made = window_of(
+        plan(f"{text} WINDOW w AS (PARTITION BY {partition} ORDER BY c) QUALIFY r <= 3")
+    )
+    assert isinstance(made, WindowRank)
+    assert isinstance(made.input.window, Session)
+    assert made.partition == (("product",) if "product" in partition else ())
+
+
 # --- refused ------------------------------------------------------------------------
 
 
@@ -257,7 +295,8 @@ def _of(session: str) -> str:
     return f"SELECT COUNT(*) FROM orders OVER ({session})"
 
 
-NO_OVER = "OVER beside a session is not supported yet"
+NO_ROWS = "ranks of the rows of a session are not supported yet"
+OF_ONE = "a rank over windows is of the rows of one window: PARTITION BY names it"
 TWO_KEYS = "SESSION(TABLE orders PARTITION BY product, n, DESCRIPTOR(ts), 1 HOUR)"
 SEVERAL = (
     "CREATE STREAM several (k INT, ts TIMESTAMP, WATERMARK FOR ts AS ts) "
@@ -333,12 +372,6 @@ REFUSED = [
      "GROUP BY lacks product, by which the sessions are parted", "n"),
     ("SELECT COUNT(*) FROM SESSION(TABLE orders PARTITION BY (product, n), ts, 1 HOUR) GROUP BY n",
      "GROUP BY lacks product, by which the sessions are parted", "n"),
-    (f"{SESSIONS} GROUP BY ROLLUP (product, n)",
-     "GROUPING SETS, ROLLUP and CUBE of sessions are not supported yet", "ROLLUP (product, n)"),
-    ("SELECT COUNT(*) FROM orders GROUP BY SESSION(ts, 1 HOUR), CUBE (product, n)",
-     "GROUPING SETS, ROLLUP and CUBE of sessions are not supported yet", "CUBE (product, n)"),
-    (f"{IN_ROWS} GROUP BY ROLLUP (product, n)",
-     "GROUPING SETS, ROLLUP and CUBE of sessions are not supported yet", "ROLLUP (product, n)"),
     # rows and ranks
     ("SELECT * FROM orders OVER (SESSION 1 HOUR GAP)",
      "a session without an aggregate or GROUP BY is not supported yet",
@@ -347,19 +380,18 @@ REFUSED = [
      "a session without an aggregate or GROUP BY is not supported yet",
      "SESSION(TABLE orders PARTITION BY product, ts, 1 HOUR)"),
     ("SELECT *, ROW_NUMBER() OVER (PARTITION BY product ORDER BY ts) AS r "
-     "FROM SESSION(TABLE orders PARTITION BY product, ts, 1 HOUR)", NO_OVER,
+     "FROM SESSION(TABLE orders PARTITION BY product, ts, 1 HOUR)", NO_ROWS,
      "(PARTITION BY product ORDER BY ts)"),
-    (f"SELECT product, COUNT(*) AS c, RANK() OVER w AS r {HALF_HOURS[1]} "
-     "WINDOW w AS (PARTITION BY window_start, window_end ORDER BY c) QUALIFY r <= 3", NO_OVER, "w"),
+    ("SELECT product, COUNT(*) AS c, RANK() OVER (PARTITION BY product ORDER BY c) AS r "
+     f"{HALF_HOURS[1]} QUALIFY r <= 3", OF_ONE, "(PARTITION BY product ORDER BY c)"),
     # windows over windows
     ("SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY SESSION(ts, 1 HOUR)",
      "a query has one window", "SESSION(ts, 1 HOUR)"),
     ("SELECT COUNT(*) FROM SESSION(orders, ts, 1 HOUR) OVER (SESSION 1 HOUR GAP)",
      "this relation has a window already", "OVER (SESSION 1 HOUR GAP)"),
     # policies
-    (f"{SESSIONS} RETAIN 5 ROWS", "a session is kept by time: RETAIN counts no rows here", "5"),
-    (f"{SESSIONS} RETAIN 1 HOUR OR 5 ROWS",
-     "a session is kept by time: RETAIN counts no rows here", "5"),
+    (f"{SESSIONS} RETAIN 5 ROWS EXPIRED EMIT",
+     "EXPIRED EMIT goes with a retention of time: RETAIN counts no rows here", "5"),
     (f"{IN_ROWS} EMIT LATE ON UPDATE",
      "a window in ROWS counts messages as they come: none is late", "LATE ON UPDATE"),
     (f"{IN_ROWS} EXPIRED EMIT",

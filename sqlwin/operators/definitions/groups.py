@@ -26,7 +26,13 @@ from sqlwin.operators.definitions.values import (
     last_numbers,
     numbered,
 )
-from sqlwin.operators.definitions.window import Window, by_position, key_text, position
+from sqlwin.operators.definitions.window import (
+    Window,
+    by_position,
+    key_text,
+    position,
+    takes_part,
+)
 from sqlwin.schema import PART, POSITION, SEQ, TS
 from sqlwin.windows import Cumulate, GroupWindow, Hop, Session, Unit, Whole
 
@@ -56,13 +62,12 @@ class Groups:
         counts = last_numbers(rows, self._counted)
         members: dict[tuple[str, Span], list[Row]] = defaultdict(list)
         groups: dict[str, dict[str, Any]] = {}
-        taking = [row for row in rows if self.where is None or row[self.where] is True]
-        for row, held_by in self._placed(taking):
-            for group in self._groups(row):
-                name = key_text(group, self._names)
-                groups.setdefault(name, group)
-                for span in held_by:
-                    members[name, span].append(row)
+        taking = [row for row in rows if takes_part(row, self.where)]
+        for group, row, held_by in self._placed(taking):
+            name = key_text(group, self._names)
+            groups.setdefault(name, group)
+            for span in held_by:
+                members[name, span].append(row)
         return [
             self._window(name, span, groups[name], self._ordered(held), counts)
             for (name, span), held in sorted(members.items(), key=_by_end)
@@ -85,10 +90,17 @@ class Groups:
         """Within which keys messages are numbered: the gap of a session is messages of others."""
         return () if isinstance(self.window, Session) else self.partition
 
-    def _placed(self, rows: list[Row]) -> Iterable[tuple[Row, list[Span]]]:
-        """Each row with the windows that hold it."""
+    def _placed(self, rows: list[Row]) -> Iterable[tuple[dict[str, Any], Row, list[Span]]]:
+        """Each row in each of its groups, with the windows there that hold it."""
+        for kept, number in self._sets():
+            for row, held_by in self._held(rows, kept):
+                yield self._group(row, kept, number), row, held_by
+
+    def _held(self, rows: list[Row], kept: tuple[str, ...]) -> Iterable[tuple[Row, list[Span]]]:
+        """kept: the keys of a set, which has sessions of its own."""
         if isinstance(self.window, Session):
-            return placed(rows, self.window, self.partition, self._measure)
+            own = tuple(key for key in self.partition if key in kept)
+            return placed(rows, self.window, own, self._measure)
         return [(row, aligned(row[self._measure], self.window)) for row in rows]
 
     @property
@@ -96,17 +108,21 @@ class Groups:
         place = POSITION if self.per_row else ()
         return (*place, *self.keys, *((GROUPING,) if self.sets else ()))
 
-    def _groups(self, row: Row) -> list[dict[str, Any]]:
-        """The keys of a row, once for each set: NULL where the set leaves one out.
+    def _sets(self) -> list[tuple[tuple[str, ...], int | None]]:
+        """Which keys each has, and its number, None where there is but one, of all."""
+        if not self.sets:
+            return [(self.keys, None)]
+        numbered = {grouping_id(self.keys, kept): kept for kept in self.sets}
+        return [(kept, number) for number, kept in sorted(numbered.items())]
+
+    def _group(self, row: Row, kept: tuple[str, ...], number: int | None) -> dict[str, Any]:
+        """The keys of a row, NULL where the set leaves one out.
 
         Arguments are the row's own, so that MAX(k) is not NULL where k is left out.
         """
-        if not self.sets:
-            return [{key: row[key] for key in self._names}]
-        return [
-            {**{key: row[key] if key in kept else None for key in self.keys}, GROUPING: number}
-            for number, kept in sorted({grouping_id(self.keys, s): s for s in self.sets}.items())
-        ]
+        if number is None:
+            return {key: row[key] for key in self._names}
+        return {**{key: row[key] if key in kept else None for key in self.keys}, GROUPING: number}
 
     def _window(
         self,

@@ -9,6 +9,7 @@ Her life, touched at 9:00, has expired: her first row is forgotten, and `+I` say
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -18,7 +19,7 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.admitted import fresh
 from sqlwin.operators.definitions.topn import ReferenceTopN
-from sqlwin.operators.definitions.window import key_text, position
+from sqlwin.operators.definitions.window import forgotten, key_text, takes_part
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
@@ -161,18 +162,20 @@ class Forgetting:
     def _fresh(self, rows: list[Row]) -> list[Row]:
         """Rows of messages that were not taken before, those forgotten among them."""
         if isinstance(self.inner, ReferenceTopN):
-            known = {(row[PART], row[SEQ]) for row in [*self.inner.taken, *self.forgotten]}
-            once = {(row[PART], row[SEQ]): row for row in rows}
+            known = {_at(row) for row in [*self.inner.taken, *self.forgotten]}
+            once = {_at(row): row for row in rows}
             return [row for place, row in once.items() if place not in known]
         in_order = sorted(rows, key=lambda row: (row[PART], row[SEQ]))
         return fresh(in_order, [*self.inner.taken, *self.forgotten], self.inner.definition)
 
     def _written(self, rows: list[Row]) -> set[str]:
         """Keys of which something is kept that was not before."""
-        if not isinstance(self.inner, ReferenceTopN) or self.inner.top.policy.early is Early.ROWS:
-            return {key_text(row, self.keys) for row in rows}
+        if not isinstance(self.inner, ReferenceTopN):
+            return self._keys_of(row for row in rows if self.inner.definition.part(row))
+        if self.inner.top.policy.early is Early.ROWS:
+            return self._keys_of(rows)
         inside = {key: self.inner._inside(key) for key in self._keys_of(rows)}
-        return {key for row in rows if position(row) in inside[key := key_text(row, self.keys)]}
+        return {key for row in rows if _at(row) in inside[key := key_text(row, self.keys)]}
 
     def _keys(self, frame: pl.DataFrame) -> list[str]:
         """Each once, in the order of their values."""
@@ -181,7 +184,7 @@ class Forgetting:
         keys = frame.select(self.keys).unique().sort(self.keys)
         return [key_text(row, self.keys) for row in keys.to_dicts()]
 
-    def _keys_of(self, rows: list[Row]) -> set[str]:
+    def _keys_of(self, rows: Iterable[Row]) -> set[str]:
         return {key_text(row, self.keys) for row in rows}
 
     def _told(self, emitted: pl.DataFrame) -> pl.DataFrame:
@@ -194,16 +197,21 @@ class Forgetting:
 
     def _forget(self) -> None:
         living, inner = self._visible(), self.inner
-        gone = [row for row in inner.taken if key_text(row, self.keys) not in living]
+        known = [row for row in inner.taken if takes_part(row, None)]
+        gone = [row for row in known if key_text(row, self.keys) not in living]
         if not gone:
             return
         self.forgotten += gone
-        inner.taken = [row for row in inner.taken if key_text(row, self.keys) in living]
+        if not isinstance(inner, ReferenceTopN) and inner.definition.counted:
+            inner.taken = [forgotten(row) if row in gone else row for row in inner.taken]
+        else:
+            inner.taken = [row for row in inner.taken if key_text(row, self.keys) in living]
         if isinstance(inner, ReferenceTopN):
             for row in gone:
-                inner.revisions.pop(position(row), None)
-                inner.shown.pop(key_text(row, self.keys), None)
-                inner.waiting.pop(key_text(row, self.keys), None)
+                key = key_text(row, self.keys)
+                inner.revisions.pop((key, _at(row)), None)
+                inner.shown.pop(key, None)
+                inner.waiting.pop(key, None)
             return
         was, inner.windows = (
             inner.windows,
@@ -216,3 +224,8 @@ class Forgetting:
             inner.waiting.pop(row_key, None)
             inner.shown.discard(row_key)
             inner.filled.discard(row_key)
+
+
+def _at(row: Row) -> tuple[int, int]:
+    """By which a first n knows its rows."""
+    return row[PART], row[SEQ]

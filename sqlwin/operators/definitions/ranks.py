@@ -13,11 +13,8 @@ NULL first.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 from sqlwin.kernels.reference.aggregates import ordered
 from sqlwin.kernels.reference.exact import ascending
@@ -52,24 +49,19 @@ class Ranked:
     order: tuple[Order, ...]
 
     def __call__(self, taken: list[Row]) -> list[Window]:
-        families: dict[str, list[Window]] = defaultdict(list)
-        for window in self.groups(taken):
-            families[self._family(window)].append(window)
-        return [
-            replace(window, family=name, values=partial(self._values, window, family))
-            for name, family in families.items()
-            for window in family
-        ]
+        windows = self.groups(taken)
+        return [replace(w, family=self._family(w), placed=self.placed) for w in windows]
 
     def _family(self, window: Window) -> str:
         bounds = tuple(name for name in ("window_start", "window_end") if name in window.keys)
         return key_text(window.keys, (*self.partition, *bounds))
 
-    def _values(self, window: Window, family: list[Window]) -> dict[str, Any]:
-        """Of one window, its place among the whole family included."""
+    def placed(self, family: dict[str, Row]) -> dict[str, Row]:
+        """The values of a whole family, its places among them."""
         place = POSITION if self.groups.per_row else ()
         names = [*place, *self.groups.keys, *((GROUPING,) if self.groups.sets else ())]
-        by_keys = sorted(family, key=lambda each: [ascending(each.keys[key]) for key in names])
-        rows = [each.values() for each in by_keys]
-        at = by_keys.index(window)
-        return {**rows[at], self.name: places(rows, self.order, self.function)[at]}
+        in_order = sorted(family, key=lambda at: [ascending(family[at][key]) for key in names])
+        found = places([family[at] for at in in_order], self.order, self.function)
+        return {
+            at: {**family[at], self.name: each} for at, each in zip(in_order, found, strict=True)
+        }

@@ -22,6 +22,7 @@ from sqlwin.policies import Policy
 from sqlwin.schema import POSITION
 
 Position = tuple[Any, ...]
+FORGOTTEN = "__forgotten"
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class Window:
     columns, and is asked only for what is emitted: a sum may leave its type on the way
     and come back. keys: those of the columns that need no computing. bucket: the key
     within which RETAIN n ROWS counts. family: windows whose values depend on each other,
-    as ranks do. group, span: of a group window its keys as text, and its bounds. without:
-    as `full_at`, once it holds no row; None: the same.
+    as ranks do; placed: from the values of them all, by row_key, to these with the ranks.
+    group, span: of a group window its keys as text, and its bounds. without: as `full_at`,
+    once it holds no row; None: the same.
     """
 
     row_key: str
@@ -44,6 +46,7 @@ class Window:
     keys: dict[str, Any] = field(default_factory=dict)
     bucket: str = ""
     family: str | None = None
+    placed: Callable[[dict[str, Row]], dict[str, Row]] | None = None
     group: str = ""
     span: Span | None = None
     without: Callable[[int], bool] | None = None
@@ -60,6 +63,7 @@ class Definition:
     carried: columns of the input. by_count: windows measured in messages; else in event
     time. buckets: the keys within which RETAIN n ROWS counts; floor_of: from the event
     time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
+    counted: whether a row that is forgotten, or takes no part, still is a message of all.
     weighted: rows may be withdrawn.
     """
 
@@ -72,7 +76,18 @@ class Definition:
     buckets: tuple[str, ...] = ()
     floor_of: Callable[[int], int] = lambda ts: ts
     once: bool = True
+    counted: bool = False
+    part: Callable[[Row], bool] = lambda row: True
     weighted: bool = False
+
+
+def forgotten(row: Row) -> Row:
+    """It takes no part any more."""
+    return {**row, FORGOTTEN: True}
+
+
+def takes_part(row: Row, where: str | None) -> bool:
+    return FORGOTTEN not in row and (where is None or row[where] is True)
 
 
 def comparable(values: dict[str, Any]) -> list[Any]:
