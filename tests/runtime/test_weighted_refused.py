@@ -1,0 +1,36 @@
+"""What cannot be made of rows that may be withdrawn is refused by name, before it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+import sqlwin
+from sqlwin.errors import QueryError
+
+MINUTES = """
+CREATE STREAM clicks (user STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE VIEW minutes AS
+SELECT user, window_end AS at, COUNT(*) AS n
+FROM TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+GROUP BY user, window_start, window_end {told};
+SELECT user, SUM(n) AS n FROM minutes OVER (PARTITION BY user ORDER BY at {window}) {kept}
+"""
+SESSION = "SESSION INTERVAL '1' HOUR GAP"
+
+
+@pytest.mark.parametrize(
+    ("window", "kept", "why"),
+    [
+        (SESSION, "", "sessions of an input whose rows may be withdrawn"),
+        (SESSION, "RETAIN 3 ROWS", "sessions of an input whose rows may be withdrawn"),
+    ],
+)
+def test_a_window_is_refused(window: str, kept: str, why: str) -> None:
+    with pytest.raises(QueryError, match=why):
+        sqlwin.query(MINUTES.format(told="", window=window, kept=kept))
+
+
+def test_of_rows_that_stand_it_is_made() -> None:
+    told = "EMIT ON CLOSE LATE NEVER"
+    for kept in ("", "RETAIN 3 ROWS"):
+        sqlwin.query(MINUTES.format(told=told, window=SESSION, kept=kept))
