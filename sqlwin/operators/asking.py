@@ -11,7 +11,8 @@ others are refused by name.
                `__revision`  last emitted, NULL where nothing was
                `__row_key`   as an emission has it
                and what else is kept: `__first`, `__last`, `__rows`, a row's position
-    messages   those from one (time, offset) to another, both included
+    messages   those from one (time, offset) to another, both included; of a join with
+               `__side`      left or right
 
 A full window without a record was emitted once, for all the state knows: under LATE
 NEVER one that a late row opened, which is never told, looks the same.
@@ -36,7 +37,7 @@ from sqlwin.operators.revisions import FULL, SHOWN, WAITING
 from sqlwin.schema import POSITION, REVISION, SEQ, TS
 from sqlwin.state.contract import Store
 
-STATE = "__state"
+STATE, SIDE = "__state", "__side"
 OPEN_WINDOW, FULL_WINDOW = "open", "full"
 
 

@@ -10,15 +10,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from functools import cached_property
 
 import polars as pl
 
+from sqlwin.errors import QueryError
+from sqlwin.operators.asking import SIDE, Question, Stretch
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import WEIGHT, Columns, Shape, Side
 from sqlwin.operators.telling import Telling
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import empty
+from sqlwin.schema import POSITION, TS, empty
 from sqlwin.state.contract import FLOOR
 
 
@@ -81,6 +84,33 @@ class Joining(ABC):
 
     def nothing(self) -> pl.DataFrame:
         return self.telling.nothing()
+
+    # What is asked.
+
+    @property
+    def key(self) -> Columns:
+        """The equal columns, as the left calls them."""
+        return {name: self.left.columns[name] for name in self.left.keys}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return POSITION
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        why = "the windows of a join slide with each of its messages, and none is kept"
+        raise QueryError(why, legal="messages(…), with join_keys")
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        """Those of both sides, `__side` first; a row has NULL in the columns of the other."""
+        found = [self._held(side, stretch, stores) for side in (self.left, self.right)]
+        return pl.concat(found, how="diagonal")
+
+    def _held(self, side: Side, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        keys = stretch.keys
+        named = None if keys is None else keys.rename(dict(zip(self.key, side.keys, strict=True)))
+        held = side.scan(stores).select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
+        asked = replace(stretch, keys=named)
+        return asked.of(held) if side.at == TS else asked.counted(held)
 
     def _silent_at(self, stores: Stores) -> int | None:
         if self.policy.timeout is None or stores.heard is None:

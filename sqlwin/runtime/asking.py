@@ -36,12 +36,12 @@ import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import END, START
-from sqlwin.operators.asking import STATE, Asked, Question, Stretch, answering
+from sqlwin.operators.asking import SIDE, STATE, Asked, Question, Stretch, answering
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.living import Living
-from sqlwin.plan.facts import Window, counts, window_of
-from sqlwin.plan.nodes import Scalar, column_of
+from sqlwin.plan.facts import Window, counts, join_of, window_of
+from sqlwin.plan.nodes import Join, Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.moments import Instant, micros
@@ -51,6 +51,7 @@ from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
 EDGES: tuple[str, ...] = ("window_start", "window_end")
 PASSES = "__passes"
 CALLED = {
+    SIDE: "side",
     STATE: "state",
     PASSES: "passes",
     REVISION: "revision",
@@ -72,6 +73,11 @@ class Answers(ABC):
     @abstractmethod
     def _looking(self, keys: pl.DataFrame | None) -> AbstractContextManager[Sequence[Stores]]:
         """The stores of all buckets, or of those that may hold keys, as they are now."""
+
+    @property
+    def joins(self) -> bool:
+        """Whether it has messages of two sides, and no windows."""
+        return self._asking.joins
 
     def fetch(self, key: Key) -> pa.Table:
         """The windows of one key, in order.
@@ -105,14 +111,15 @@ class Answers(ABC):
         end_offset), both included, ordered by them.
 
         None: from the first, to the last. Windows measured in messages know no time, so
-        there both are None. QueryError, with the reason, where the query keeps no messages.
+        there both are None. key: of the windows. join_keys: of a join, in place of it: the
+        equal columns, by the left's names. QueryError, with the reason, where the query keeps
+        no messages.
         """
         asking = self._asking
-        if join_keys is not None:
-            raise QueryError("join_keys are of joins, and the query joins nothing")
+        keys = asking.message_keys(key, join_keys)
         first = asking.place(start_time, start_offset, (START, -(2**63)))
         last = asking.place(end_time, end_offset, (END, 2**63 - 1))
-        stretch = Stretch(first, last, None if key is None else asking.keyed(key))
+        stretch = Stretch(first, last, keys)
         with self._looking(stretch.keys) as buckets:
             return asking.messages(stretch, buckets).to_arrow()
 
@@ -138,6 +145,15 @@ class Asking:
         """One line of the operator's key columns; InputError where `key` is no key."""
         found = key_of(key, self._keys)
         return found.rename(dict(zip(found.columns, self.operator.key, strict=True)))
+
+    def message_keys(self, key: Key, join_keys: Key) -> pl.DataFrame | None:
+        """QueryError for those of the other kind of query."""
+        if join_keys is not None and self._join is None:
+            raise QueryError("join_keys are of joins, and the query joins nothing")
+        if key is not None and self._join is not None:
+            raise QueryError("the messages of a join have join_keys, and no key of a window")
+        asked = key if self._join is None else join_keys
+        return None if asked is None else self.keyed(asked)
 
     def point(self, at: Instant | None, otherwise: int) -> int:
         """An instant in microseconds, or a message number."""
@@ -168,7 +184,8 @@ class Asking:
         held = [self.operator.messages(stretch, stores) for stores in buckets]
         found = pl.concat(held).sort(list(PLACE), maintain_order=True)
         names = [name for name in found.columns if name not in PLACE]
-        return self._named(found.select(*names, *PLACE).rename(self._called_keys))
+        called = self._called_keys if self._join is None else {}
+        return self._named(found.select(*names, *PLACE).rename(called))
 
     def _shown(self, held: pl.DataFrame) -> pl.DataFrame:
         having = self.query.having
@@ -215,12 +232,21 @@ class Asking:
         return window
 
     @property
+    def joins(self) -> bool:
+        return self._join is not None
+
+    @property
+    def _join(self) -> Join | None:
+        return join_of(self.query.query.plan)
+
+    @property
     def _counted(self) -> bool:
-        return counts(self._window)
+        return counts(self._join or self._window)
 
     @property
     def _keys(self) -> tuple[Column, ...]:
-        types = {column.name: column.type for column in self._window.schema}
+        held = self._window if self._join is None else self._join.left
+        types = {column.name: column.type for column in held.schema}
         return tuple(Column(self._called(name), types[name]) for name in self.operator.key)
 
     @property

@@ -15,7 +15,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from tests.properties.query_calls import listed
 from tests.properties.query_groups import Windowed, windowed
 from tests.properties.query_policies import by_hours
-from tests.properties.question import Question, predicates
+from tests.properties.question import SECOND, Question, predicates
 
 MADE = ["COUNT(*)", "SUM(n)", "MIN(n)", "MAX(x)", "COUNT(DISTINCT n)"]
 MADE += ["SUM(x) FILTER (WHERE n > 1)"]
@@ -33,7 +33,7 @@ class Below:
 
 
 def chains() -> SearchStrategy[Question]:
-    timed = st.one_of(grouped_below(), rows_below(), both_below())
+    timed = st.one_of(grouped_below(), rows_below(), both_below(), joined_below())
     over_time = timed.flatmap(lambda below: st.one_of(windows_of(below), frames_of(below)))
     return st.one_of(over_time, over_time, st.one_of(timed, whole_below()).flatmap(groups_of))
 
@@ -65,6 +65,33 @@ def rows_below(draw: DrawFn) -> Below:
     where, over = draw(predicates()), f"OVER (PARTITION BY k ORDER BY ts {frame})"
     made = f"SELECT id, k, ts AS t, COUNT(*) {over} AS n, SUM(i) {over} AS x FROM s{where}"
     return Below(f"{made} {draw(by_hours())}", made, ("id",))
+
+
+JOINED = ["", "EMIT LATE ON UPDATE ", "EMIT EARLY EVERY 3 SECONDS LATE EVERY 3 SECONDS "]
+
+
+@st.composite
+def joined_below(draw: DrawFn) -> Below:
+    """Rows with those of their key around them, two or three at a time."""
+    names = ["b", "c"][: draw(st.integers(1, 2))]
+    kind, where = draw(st.sampled_from(["JOIN", "LEFT JOIN"])), draw(st.sampled_from(["", "a.b"]))
+    ours, theirs = ["s a"], ["s a"]
+    for name in names:
+        back, ahead = draw(st.integers(0, 3)), draw(st.integers(0, 3))
+        on = f"{kind} s {name} ON a.k = {name}.k AND {name}"
+        ours.append(
+            f"{on}.ts BETWEEN a.ts - INTERVAL '{back}' SECOND AND a.ts + INTERVAL '{ahead}' SECOND"
+        )
+        theirs.append(f"{on}.us BETWEEN a.us - {back * SECOND} AND a.us + {ahead * SECOND}")
+    others = ", ".join(f"{name}.id AS id_{name}" for name in names)
+    made = f"SELECT a.id AS id, {others}, a.k AS k, a.ts AS t, a.i AS n, {names[-1]}.i AS x FROM "
+    narrowed = f" WHERE {where}" if where else ""
+    policy = f"{draw(st.sampled_from(JOINED))}RETAIN INTERVAL '1' DAY"
+    return Below(
+        f"{made}{' '.join(ours)}{narrowed} {policy}",
+        f"{made}{' '.join(theirs)}{narrowed}",
+        ("id", *(f"id_{name}" for name in names)),
+    )
 
 
 @st.composite
