@@ -6,12 +6,14 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from sqlwin.instants import MINUTE
+from sqlwin.runtime.chain import chain
 from sqlwin.spark import program as programs
 from sqlwin.spark.bucket import work
 from sqlwin.spark.feed import Feed, Step
@@ -21,7 +23,7 @@ from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import After, number_of
 from sqlwin.spark.read import Reading, StepReading, packed
 from sqlwin.spark.run import _left
-from sqlwin.spark.tags import ERRORS, MARK, RESULTS
+from sqlwin.spark.tags import DONE, ERRORS, RESULTS
 from sqlwin.spark.wire import Done, Packed, decode
 from sqlwin.state.blobs import DictBlobs
 from tests.runtime.two_inputs import QUERY, both, themselves
@@ -34,7 +36,7 @@ PRODUCTS = [f"tea {n}" for n in range(12)]
 
 @pytest.fixture
 def program(monkeypatch: pytest.MonkeyPatch) -> Program:
-    monkeypatch.setattr(programs, "lower", both)
+    monkeypatch.setattr(programs, "chain", partial(chain, lowering=both))
     return loaded()
 
 
@@ -62,12 +64,12 @@ class Buckets:
         out: dict[str, list[pl.DataFrame]] = {RESULTS: [], ERRORS: []}
         done = []
         for bucket, rows in by_bucket.items():
-            for kind, payload in work(self.program, 0, rows, self.blobs[bucket]):
-                if kind == MARK:
-                    done.append((0, Done.load(payload)))
+            for row in work(self.program, 0, bucket, rows, self.blobs[bucket]):
+                if row.kind == DONE:
+                    done.append(Done.load(row.payload))
                 else:
-                    out[kind].append(decode(payload))
-        assert len({json.dumps(each.watermarks) for _, each in done}) == 1
+                    out[row.kind].append(decode(row.payload))
+        assert len({json.dumps(each.watermarks) for each in done}) == 1
         self.left = _left(self.program, self.left, done)
         return out
 
@@ -174,7 +176,7 @@ def test_dataframes_are_packed_by_stream(program: Program) -> None:
 def test_a_stream_beside_itself_is_read_once_and_taken_twice(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(programs, "lower", themselves)
+    monkeypatch.setattr(programs, "chain", partial(chain, lowering=themselves))
     buckets = Buckets(loaded())
     assert len(buckets.program.streams) == 1
     buckets.take(reading(buckets, (0, 0, land(tmp_path, "orders", 1))))

@@ -255,9 +255,9 @@ def test_packed_dataframes_keep_equal_rows_apart_and_find_expired_ones() -> None
         )
         came = packed(program, frame.to_arrow().to_batches(), now=0)
         out: dict[str, list[pl.DataFrame]] = {RESULTS: [], ERRORS: []}
-        for kind, payload in work(program, 0, came, blobs):
-            if kind in out:
-                out[kind].append(decode(payload))
+        for row in work(program, 0, program.labels[0][0], came, blobs):
+            if row.kind in out:
+                out[row.kind].append(decode(row.payload))
         return out
 
     (results,) = batch((1, 10), (1, 10), (5, 20))[RESULTS]
@@ -343,6 +343,6 @@ def test_windows_without_a_key_are_combined_before_the_shuffle() -> None:
         pl.lit(0, pl.Int32).alias("__part"), pl.int_range(pl.len()).alias("__seq")
     )
     packer = Packer(program, 0)
-    assert not list(packer.add(0, program.fronts[0].take(rows, START).rows))
+    assert not list(packer.add(0, program.fronts[0][0].take(rows, START).rows))
     (sent,) = packer.flush()
     assert len(decode(sent.payload)) == 3  # a partial sum for each of the three minutes
