@@ -14,7 +14,6 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.admission import Admission, Admitted, admit
-from sqlwin.runtime.derived import net
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.numbers import Numbers
 from sqlwin.runtime.positions import Positions
@@ -52,7 +51,7 @@ def _numbered(query: Lowered, at: int, judged: Admitted, numbers: Numbers) -> Ad
 def _judged(
     query: Lowered, at: int, rows: pl.DataFrame, stores: Stores, offsets: dict[int, int]
 ) -> Admitted:
-    rule, rows = query.inputs[at].admission, net(rows)
+    rule = query.inputs[at].admission
     if rule is None:
         return Admitted(rows)
     judged = admit(rule, rows, stores, offsets, _floors(query, rule, stores), stores.reached[at])

@@ -68,9 +68,9 @@ def number_of(key: str) -> int:
 def net(rows: pl.DataFrame) -> pl.DataFrame:
     """Of each position at most one withdrawal, of what was there before, then at most one row.
 
-    Rows without weights, or without positions of their own, are as they were.
+    Rows without weights are as they were.
     """
-    if not {WEIGHT, PART, SEQ} <= set(rows.columns) or (rows[WEIGHT] > 0).all():
+    if WEIGHT not in rows.columns or (rows[WEIGHT] > 0).all():
         return rows
     place = [PART, SEQ]
     first = rows.unique(place, keep="first", maintain_order=True).filter(pl.col(WEIGHT) < 0)

@@ -7,7 +7,8 @@ anywhere, in a source, before a shuffle, or in process.
 
 A row moves the watermark even if WHERE drops it; a row that WHERE drops cannot
 expire. Where messages are numbered it is not dropped here: what it holds is, and it
-says so (`numbers`).
+says so (`numbers`). What the revisions of a derived row come to in a batch goes by those
+that WHERE lets pass, and is known before the operator prepares them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import polars as pl
 from sqlwin.operators.contract import bounds
 from sqlwin.plan.nodes import column_of
 from sqlwin.policies import Expired
+from sqlwin.runtime.derived import net
 from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.numbers import HELD
@@ -147,7 +149,7 @@ class Front:
         numbered = rows.with_row_index(RAW)
         wanted = (*POSITION, *self.input.carried, RAW)
         done = evaluate(numbered, self.input.columns, self.input.where, keep=wanted)
-        kept = self._with_blanks(numbered, done) if self.input.numbered else done.frame
+        kept = self._with_blanks(numbered, done) if self.input.numbered else net(done.frame)
         return kept, self._rejected(rows, done, watermark)
 
     def _with_blanks(self, numbered: pl.DataFrame, done: Evaluated) -> pl.DataFrame:
