@@ -18,10 +18,10 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.operators.asking import SIDE, Question, Stretch
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.join_sides import WEIGHT, Columns, Shape, Side
+from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.telling import Telling
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import POSITION, TS, empty
+from sqlwin.schema import POSITION, TS, WEIGHT, empty
 from sqlwin.state.contract import FLOOR
 
 

@@ -35,12 +35,12 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.schema import PART, SEQ, TS
+from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.combine import keep_all, last_written
 from sqlwin.state.contract import Combine, Layout
 from sqlwin.windows import JoinWindow, Unit
 
-POS, WEIGHT = "__pos", "__weight"
+POS = "__pos"
 Columns = dict[str, pl.DataType]
 Shape = tuple[Layout, Combine]
 

@@ -26,12 +26,12 @@ import polars as pl
 from sqlwin.operators.changes import row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_base import Joining
-from sqlwin.operators.join_sides import WEIGHT, Columns, Shape, Side
+from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.pairing import AT, Pairing, Residual, marked
 from sqlwin.operators.revisions import DUE
 from sqlwin.operators.undoing import SIGN
 from sqlwin.policies import Policy
-from sqlwin.schema import EMIT, ROW_KEY, TS
+from sqlwin.schema import EMIT, ROW_KEY, TS, WEIGHT
 
 KINDS = ("inner", "left", "semi", "anti")
 

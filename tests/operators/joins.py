@@ -17,12 +17,12 @@ from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
 from sqlwin.operators.definitions.statics import ReferenceStatic
-from sqlwin.operators.join_sides import POS, WEIGHT, Side
+from sqlwin.operators.join_sides import POS, Side
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import PART, SEQ, TS
+from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Store
 from sqlwin.state.memory import MemoryStore

@@ -23,11 +23,11 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.changing import Changelog, Order, Values
 from sqlwin.operators.definitions.values import json_array
 from sqlwin.policies import Policy
-from sqlwin.schema import PART, SEQ, TS, empty
+from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import JoinWindow, Unit
 
-POS, WEIGHT = "__pos", "__weight"
+POS = "__pos"
 Ident = tuple[int, int, int]
 
 

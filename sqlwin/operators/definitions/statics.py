@@ -19,13 +19,13 @@ import polars as pl
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.join_sides import (
-    WEIGHT,
     Logged,
     ident,
     order,
     pair_key,
     place_key,
 )
+from sqlwin.schema import WEIGHT
 
 
 @dataclass
