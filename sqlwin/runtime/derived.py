@@ -13,7 +13,7 @@ A row whose keys change may be withdrawn by one task and brought by another. Wha
 order in which they are heard, what is there in the end is there:
 
 >>> came, gone = (pl.DataFrame({"op": [op], "row_key": ["[7]"]}) for op in ("+I", "-D"))
->>> in_turn([came, gone], ["row_key"], pl.col("op") == "-D")["op"].to_list()
+>>> withdrawn_first([came, gone], ["row_key"], pl.col("op") == "-D")["op"].to_list()
 ['-D', '+I']
 
 What is withdrawn in the batch that brought it was never there:
@@ -46,7 +46,7 @@ def derived(results: pl.DataFrame, part: int) -> pl.DataFrame:
     )
 
 
-def in_turn(parts: list[pl.DataFrame], known: list[str], gone: pl.Expr) -> pl.DataFrame:
+def withdrawn_first(parts: list[pl.DataFrame], known: list[str], gone: pl.Expr) -> pl.DataFrame:
     """What tasks have told, each in its order; of rows with one name first those of a task
     for which they are no more.
 

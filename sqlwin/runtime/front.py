@@ -13,7 +13,7 @@ that WHERE lets pass, and is known before the operator prepares them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -50,10 +50,6 @@ class Front:
 
     query: Lowered
     at: int = field(default=0, kw_only=True)
-
-    def of(self, at: int) -> Front:
-        """That of another input of the query."""
-        return self if at == self.at else replace(self, at=at)
 
     @property
     def input(self) -> Input:

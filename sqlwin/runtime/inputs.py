@@ -12,19 +12,17 @@ from functools import cached_property
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.join_sides import POS
 from sqlwin.plan.nodes import Scalar, Stream
 from sqlwin.runtime.admission import Admission
 from sqlwin.runtime.scalars import Columns
-from sqlwin.schema import EMIT, OP, PLACE, REVISION, ROW_KEY, WEIGHT, empty, polars_type
+from sqlwin.schema import PLACE, WEIGHT, empty, polars_type
 from sqlwin.state.contract import Combine, Layout
 
 CARRIED: dict[str, pl.DataType] = {
     WEIGHT: pl.Int8(),
-    OP: pl.String(),
-    EMIT: pl.String(),
-    REVISION: pl.Int32(),
-    ROW_KEY: pl.String(),
+    **{name: dtype() for name, dtype in CHANGE_SCHEMA.items()},
 }
 
 

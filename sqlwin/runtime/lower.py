@@ -258,8 +258,6 @@ def _joined(query: Query, join: Join, derives: bool) -> Lowered:
 def _side(join: Join, at: int) -> Input:
     """The input on the left (0) or on the right (1)."""
     below, scan = _above((join.left, join.right)[at])
-    if isinstance(scan, Join):
-        raise QueryError("joins of joins are not run yet", legal="EXPLAIN of the join")
     assert isinstance(scan, Scan | StaticScan)
     where, columns = _front(below, scan)
     counted, static = counts(join), isinstance(scan, StaticScan)

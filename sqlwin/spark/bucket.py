@@ -26,7 +26,7 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from sqlwin.runtime.derived import in_turn
+from sqlwin.runtime.derived import withdrawn_first
 from sqlwin.runtime.front import Taken
 from sqlwin.runtime.lower import Lowered
 from sqlwin.runtime.task import Output, Task
@@ -179,7 +179,7 @@ def _told(came: list[Packed], at: int) -> pl.DataFrame:
         if row.kind == of_input(RAW, at):
             parts.setdefault(row.at >> PAYLOADS, []).append(decode(row.payload))
     frames = [pl.concat(part) for part in parts.values()]
-    return in_turn(frames, [PART, SEQ], pl.col(WEIGHT) < 0)
+    return withdrawn_first(frames, [PART, SEQ], pl.col(WEIGHT) < 0)
 
 
 def _placed(rows: pl.DataFrame, blobs: Blobs, counter: str) -> pl.DataFrame:

@@ -28,7 +28,7 @@ from sqlwin.errors import RunError
 from sqlwin.plan.nodes import Script
 from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
-from sqlwin.runtime.derived import in_turn
+from sqlwin.runtime.derived import withdrawn_first
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
@@ -262,15 +262,15 @@ def collected(program: Program, frame: DataFrame) -> dict[int, Came]:
                 told.setdefault(row.bucket, []).append(decode(row.payload))
         errors = [decode(row.payload) for row in mine if row.kind == ERRORS]
         came[query] = Came(
-            _in_turn([pl.concat(part) for part in told.values()]) if told else empty,
+            _withdrawn_first([pl.concat(part) for part in told.values()]) if told else empty,
             pl.concat([no_rejects(), *errors]),
             [Done.load(row.payload) for row in mine if row.kind == DONE],
         )
     return came
 
 
-def _in_turn(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    return in_turn(parts, ["row_key"], pl.col("op") == "-D")
+def _withdrawn_first(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    return withdrawn_first(parts, ["row_key"], pl.col("op") == "-D")
 
 
 @contextmanager
