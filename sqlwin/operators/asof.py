@@ -81,10 +81,6 @@ class AsOfJoin(Joining):
         return cls(first, second, match, kind, policy, withdraw)
 
     @property
-    def output(self) -> Columns:
-        return {**self.left.columns, **self.right.columns}
-
-    @property
     def repeats(self) -> bool:
         return True
 

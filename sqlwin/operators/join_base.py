@@ -35,9 +35,10 @@ class Joining(ABC):
     withdraw: bool
 
     @property
-    @abstractmethod
     def output(self) -> Columns:
         """The columns of an emission, before those of a change."""
+        single = self.kind in ("semi", "anti")
+        return {**self.left.columns, **({} if single else self.right.columns)}
 
     @property
     @abstractmethod

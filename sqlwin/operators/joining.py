@@ -75,11 +75,6 @@ class WindowJoin(Joining):
             raise ValueError(f"a join is one of {', '.join(ALONE)}, got {self.kind}")
         self._check_sides()
 
-    @property
-    def output(self) -> Columns:
-        single = self.kind in ("semi", "anti")
-        return {**self.left.columns, **({} if single else self.right.columns)}
-
     @cached_property
     def pairing(self) -> Pairing:
         return Pairing(self.left, self.right, self.residual)

@@ -26,7 +26,7 @@ import polars as pl
 from sqlwin.operators.changes import row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_base import Joining
-from sqlwin.operators.join_sides import Columns, Shape, Side
+from sqlwin.operators.join_sides import Shape, Side
 from sqlwin.operators.pairing import AT, Pairing, Residual, marked
 from sqlwin.operators.revisions import DUE
 from sqlwin.operators.undoing import SIGN
@@ -51,10 +51,6 @@ class StaticJoin(Joining):
         if self.kind not in KINDS:
             raise ValueError(f"a join with a table is one of {', '.join(KINDS)}, got {self.kind}")
         self._check_sides()
-
-    @property
-    def output(self) -> Columns:
-        return {**self.left.columns, **({} if self._single else self.right.columns)}
 
     @property
     def repeats(self) -> bool:

@@ -134,7 +134,8 @@ class Logged:
 
     @property
     def output(self) -> Mapping[str, pl.DataType]:
-        return {**self.left.columns, **self.right.columns}
+        single = self.kind in ("semi", "anti")
+        return {**self.left.columns, **({} if single else self.right.columns)}
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return rows

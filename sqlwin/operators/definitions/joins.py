@@ -41,7 +41,7 @@ full`, padded. A right row at 12: `-D late`, revision 1, then the match, `+I lat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -82,11 +82,6 @@ class ReferenceJoin(Logged):
 
     residual: Residual | None = None
     pairs: Pairs = field(default_factory=dict)
-
-    @property
-    def output(self) -> Mapping[str, pl.DataType]:
-        single = self.kind in ("semi", "anti")
-        return {**self.left.columns, **({} if single else self.right.columns)}
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int

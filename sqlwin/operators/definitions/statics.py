@@ -11,7 +11,7 @@ State is the operator's own and does not survive it: this is for tests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import polars as pl
@@ -33,11 +33,6 @@ class ReferenceStatic(Logged):
     """kind: inner, left, semi or anti. residual: from a frame of pairs to which are true."""
 
     residual: Callable[[pl.DataFrame], pl.Series] | None = None
-
-    @property
-    def output(self) -> Mapping[str, pl.DataType]:
-        single = self.kind in ("semi", "anti")
-        return {**self.left.columns, **({} if single else self.right.columns)}
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
