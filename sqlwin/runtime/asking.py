@@ -43,7 +43,7 @@ from sqlwin.operators.living import Living
 from sqlwin.plan.facts import Window, counts, join_of, window_of
 from sqlwin.plan.nodes import Join, Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.moments import Instant, micros
 from sqlwin.runtime.scalars import Columns, evaluate
 from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column

@@ -33,7 +33,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.revisions import DUE, STORE, WAITING
 from sqlwin.runtime.admission import MESSAGES, SEEN
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.schema import PART, POSITION, SEQ, TS
 
 

@@ -34,7 +34,7 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.wording import Wording
 from sqlwin.runtime.asking import Answers, Asking
 from sqlwin.runtime.kept import HEADER, Kept
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Layout

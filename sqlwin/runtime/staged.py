@@ -20,7 +20,7 @@ from sqlwin.runtime.back import Back
 from sqlwin.runtime.chain import Chain, Feed, fronts_of
 from sqlwin.runtime.derived import derived
 from sqlwin.runtime.fronts import Brought, brought, together
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.task import Output, Task
 from sqlwin.runtime.watermarks import Marks
