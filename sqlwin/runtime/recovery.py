@@ -104,6 +104,16 @@ def recovery(
     return replace(before, lazy=lazy, ever=before.ever or lazy)
 
 
+def refuse_loss(header: dict[str, Any], names: Collection[str]) -> None:
+    """StateError for a stage of a chain whose message store is lost: what it held was made by
+    the stages below, and no replay makes them say it again."""
+    if lost(header, names) is not None:
+        raise StateError(
+            "the message store of a query over the results of others is lost, and a replay "
+            "cannot fill it: start with a new store, from the first message"
+        )
+
+
 def incomplete(query: Lowered, missing: pl.DataFrame) -> Incomplete:
     at = ", ".join(f"{seq} of partition {part}" for part, seq in first_positions(missing).items())
     count = "1 message" if len(missing) == 1 else f"{len(missing)} messages"
