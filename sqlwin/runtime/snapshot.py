@@ -38,6 +38,7 @@ from sqlwin.runtime.lowered import Lowered
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Layout
+from sqlwin.state.lives import LIVES
 
 BUCKET = "bucket"
 SIZES = {"rows": pl.Int64(), "bytes": pl.Int64(), "buckets": pl.Int64()}
