@@ -79,6 +79,9 @@ class SessionJoin(WindowJoin):
         if self.policy.retain is None:
             return
         known = {each.side.name: each.store for each in self.alone}
-        for side in (self.left, self.right):
+        sides = self.left, self.right
+        horizon = self.left.floor(stores.closed, 0, self.policy.retain)
+        reaching = [side.reaching(horizon, stores) for side in sides]
+        for side, others in zip(sides, reversed(reaching), strict=True):
             names = [side.name, *([known[side.name]] if side.name in known else [])]
-            side.let_go(side.floor(stores.closed, 0, self.policy.retain), names, stores)
+            side.let_go(horizon, others, names, stores)
