@@ -25,6 +25,10 @@ class SessionAsking(SessionTelling):
     @abstractmethod
     def retention(self) -> SessionRetention: ...
 
+    @abstractmethod
+    def _closed(self, stores: Stores) -> int:
+        """What ends below it is full."""
+
     @property
     def key(self) -> dict[str, pl.DataType]:
         return self.contents.by.keys
@@ -40,7 +44,9 @@ class SessionAsking(SessionTelling):
         found = spans.sessions(stores).find_sessions(START, question.hi, wanted)
         overlapping = found.filter(pl.col(UNTIL) - self._beyond > question.lo)
         held = of_keys(spans.windows(overlapping, stores), question.keys)
-        if not self.contents.by_count:
+        if self.contents.by_count:  # a full one takes no message any more
+            held = held.filter(pl.col(UNTIL) >= self._closed(stores))
+        else:
             gone, on = self.retention.retired(held, stores), list(spans.identity)
             held = held.join(gone, on=on, how="anti", nulls_equal=True)
         known = self._keyed(self.looked_at(held, stores))

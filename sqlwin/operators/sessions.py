@@ -229,7 +229,6 @@ class SessionAggregator(SessionAsking):
     # What `correcting` asks.
 
     def _closed(self, stores: Stores) -> int:
-        """What ends below it is full."""
         if not self.by_count:
             return stores.closed
         counted = everything(stores, COUNTS)[COUNT]
