@@ -21,7 +21,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.telling import Telling
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import POSITION, TS, WEIGHT, empty
+from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import FLOOR
 
 
@@ -109,9 +109,12 @@ class Joining(ABC):
     def _held(self, side: Side, stretch: Stretch, stores: Stores) -> pl.DataFrame:
         keys = stretch.keys
         named = None if keys is None else keys.rename(dict(zip(self.key, side.keys, strict=True)))
-        held = side.scan(stores).select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
-        asked = replace(stretch, keys=named)
-        return asked.of(held) if side.at == TS else asked.counted(held)
+        asked, rows = replace(stretch, keys=named), side.scan(stores)
+        held = rows.select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
+        found = asked.of(held) if side.at == TS else asked.counted(held)
+        if stores.sides is not None and keys is not None:
+            stores.sides.note_rows(side.name, rows.join(found, on=[PART, SEQ], how="semi"))
+        return found
 
     def _silent_at(self, stores: Stores) -> int | None:
         if self.policy.timeout is None or stores.heard is None:
