@@ -110,7 +110,8 @@ class Policy:
     default is a batch of 10 s. early: None sends nothing early; early_period goes
     with EVERY, early_rows with ROWS. timeout: a stream silent for so long has its
     open windows emitted full. errors: the sink named by EXPIRED INTO. ttl: how long state
-    that is not used is kept; None: as long as retention says.
+    that is not used is kept; None: as long as retention says. Of a join it is that of its
+    left side, and right_ttl that of its right one.
     """
 
     retain: int | None
@@ -124,6 +125,7 @@ class Policy:
     expired: Expired = Expired.STREAM
     errors: str | None = None
     ttl: Ttl | None = field(default=None, repr=False)  # may change over a checkpoint
+    right_ttl: Ttl | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         lengths = (self.retain, self.late_period, self.early_period, self.timeout)
@@ -133,6 +135,12 @@ class Policy:
             raise ValueError(f"EARLY EVERY n ROWS needs at least 1, got {self.early_rows}")
         if self.retain_rows is not None and self.retain_rows < 1:
             raise ValueError(f"RETAIN n ROWS needs at least 1, got {self.retain_rows}")
+
+    @property
+    def ttls(self) -> dict[str, Ttl]:
+        """Of a join's sides, those that have one."""
+        both = {"left": self.ttl, "right": self.right_ttl}
+        return {side: ttl for side, ttl in both.items() if ttl is not None}
 
     @property
     def forever(self) -> Policy:

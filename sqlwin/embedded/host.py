@@ -217,11 +217,12 @@ class EmbeddedQuery(Answers):
         """Asking for a key reads its state, which a TTL may go by."""
         self._unbroken()
         stores = self._task.whole()
-        if stores.lives is not None:
-            stores.lives.at(self._at.now, stores.closed)
+        lives = stores.forgetting
+        if lives is not None:
+            lives.at(self._at.now, stores.closed)
         yield [stores]
-        if stores.lives is not None and keys is not None:
-            stores.lives.read(keys)
+        if lives is not None and keys is not None:
+            lives.read(keys)
 
     def _check(self) -> None:
         self._task._check()

@@ -20,6 +20,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Store
 from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.side_lives import SideLives
 
 
 @dataclass
@@ -34,7 +35,7 @@ class Stores:
     input; the task sets it as well. What is older came late.
     counted: the greatest message number of each input, where they are numbered; the task
     sets it, with this batch. Messages that WHERE dropped count.
-    lives: of the keys of `named`, where they have a TTL.
+    lives: of the keys of `named`, where they have a TTL; sides: of the rows of a join.
     """
 
     named: dict[str, Store]
@@ -44,9 +45,20 @@ class Stores:
     reached: tuple[int, ...] = ()
     counted: tuple[int, ...] = ()
     lives: Lifetimes | None = None
+    sides: SideLives | None = None
 
     def __getitem__(self, name: str) -> Store:
         return self.named[name]
+
+    @property
+    def forgetting(self) -> Lifetimes | SideLives | None:
+        """Whose state has a TTL, if any has."""
+        return self.lives if self.sides is None else self.sides
+
+    def note(self, pairs: pl.DataFrame) -> None:
+        """Pairs of a join, or results of its single rows, were found: that reads their rows."""
+        if self.sides is not None:
+            self.sides.note(pairs)
 
     def _check(self) -> None:
         for store in self.named.values():

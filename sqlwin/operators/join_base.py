@@ -21,7 +21,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.telling import Telling
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import POSITION, TS, WEIGHT, empty
+from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import FLOOR
 
 
@@ -107,9 +107,13 @@ class Joining(ABC):
         return pl.concat(found, how="diagonal")
 
     def _held(self, side: Side, stretch: Stretch, stores: Stores) -> pl.DataFrame:
-        held = side.scan(stores).select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
+        rows = side.scan(stores)
         asked = replace(stretch, keys=self._keys_of(side, stretch.keys))
-        return asked.of(held) if side.at == TS else asked.counted(held)
+        held = rows.select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
+        found = asked.of(held) if side.at == TS else asked.counted(held)
+        if stores.sides is not None and stretch.keys is not None:
+            stores.sides.note_rows(side.name, rows.join(found, on=[PART, SEQ], how="semi"))
+        return found
 
     def _keys_of(self, side: Side, keys: pl.DataFrame | None) -> pl.DataFrame | None:
         """Keys that are asked for, under the side's own names."""

@@ -62,6 +62,7 @@ class Side:
 
     window: how far partners are from its rows. place: what tells rows of one instant apart,
     and breaks ties. large: the window is, so read by keys. weighted: rows may be withdrawn.
+    forgets: by a TTL, so what corrects a row may have to stand for it.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Side:
     slice_width: int
     large: bool = False
     weighted: bool = False
+    forgets: bool = False
     place: Columns = field(default_factory=lambda: {PART: pl.Int32(), SEQ: pl.Int64()})
 
     @property
@@ -125,7 +127,8 @@ class Side:
     def arrivals(self, batch: pl.DataFrame, stores: Stores) -> Arrivals:
         """Of several rows of one position the last counts; a weight of -1 withdraws.
 
-        A position whose first row withdraws one that is not there is left alone.
+        A position whose first row withdraws one that is not there is left alone; where
+        rows are forgotten, the withdrawal is.
         """
         if not self.weighted:
             rows = batch.select(*self.row)
@@ -135,9 +138,8 @@ class Side:
         there = self.scan(stores, *bounds(rows[self.at]))
         stored = there.join(rows, on=list(self.identity), how="semi", maintain_order="left")
         first = rows.unique(self.identity, keep="first").filter(pl.col(WEIGHT) < 0)
-        last = self.less(rows, self.less(first, stored)).unique(
-            self.identity, keep="last", maintain_order=True
-        )
+        known = rows if self.forgets else self.less(rows, self.less(first, stored))
+        last = known.unique(self.identity, keep="last", maintain_order=True)
         added = last.filter(pl.col(WEIGHT) > 0).drop(WEIGHT)
         same = stored.join(added, on=list(self.row), how="semi", nulls_equal=True)
         return Arrivals(self.less(added, same), self.less(stored, same))

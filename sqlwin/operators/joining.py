@@ -110,6 +110,7 @@ class WindowJoin(Joining):
             return self.nothing()
         bounds, due = self._bounds(stores), self.telling.due(now)
         gone, came = self.pairing.changes(lefts, rights, stores)
+        stores.note(pl.concat([gone, came]))
         self.left.put(lefts, stores)
         self.right.put(rights, stores)
         changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]

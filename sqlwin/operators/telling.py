@@ -18,7 +18,7 @@ its opposite, and what waits already waits no longer for a further change.
 | store     | record                                                           |
 |-----------|------------------------------------------------------------------|
 | `waiting` | a change, if there are periods; `__void` where it was undone     |
-| `told`    | the last revision of a result, if it is not its first            |
+| `told`    | the last revision of a result, if it is not its first; with a TTL its marks |
 
 Invariant: `Stores.pending` is the least `__due` of what waits. What waits of one result
 has the same `__due`, and of each sign one row at most.
@@ -79,18 +79,22 @@ class Telling:
     def columns(self) -> Columns:
         """Of a change."""
         told = {ROW_KEY: pl.String(), EMIT: pl.String(), DUE: pl.Int64(), AT: pl.Int64()}
-        marks = {
+        return {**self.output, SIGN: pl.Int8(), **told, **self._marks}
+
+    @property
+    def _marks(self) -> Columns:
+        return {
             name: side.marks[old]
             for side in (self.left, self.right)
             for old, name in marked(side).items()
         }
-        return {**self.output, SIGN: pl.Int8(), **told, **marks}
 
     @property
     def shapes(self) -> list[Shape]:
         kept = {GENERATION: pl.Int64(), WAS: pl.Int32(), VOID: pl.Boolean(), **self.columns}
         waiting = Layout(WAITING, tuple(kept.items()), (), (GENERATION, ROW_KEY, SIGN), ONE_SLICE)
         told = {TIME: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
+        told |= self._marks if self.policy.ttls else {}
         revisions = Layout(TOLD, tuple(told.items()), (), (TIME, ROW_KEY), self.left.slice_width)
         shapes = [(waiting, last_written(waiting))] if self.waits else []
         return [*shapes, *([(revisions, last_written(revisions))] if self.repeats else [])]
@@ -214,6 +218,7 @@ class Telling:
         known = changes.with_columns(was.alias("__old"), now.alias("__new"))
         known = known.sort("__new", *order, SIGN)  # NULL first: alone on the right
         self._note(known, stores)
+        stores.note(known)
         update, minus = pl.col("__old") & pl.col("__new"), pl.col(SIGN) < 0
         if not self.withdraw:
             known = known.filter(~(update & minus))
@@ -232,8 +237,8 @@ class Telling:
     def _note(self, known: pl.DataFrame, stores: Stores) -> None:
         """Keep the revisions that are not the first."""
         if self.repeats:
-            last = known.select(self._time, ROW_KEY, pl.col(WAS) + 1).unique(ROW_KEY)
-            stores[TOLD].put(last.filter(pl.col(WAS) > 0))
+            last = known.with_columns(self._time, pl.col(WAS) + 1).unique(ROW_KEY)
+            stores[TOLD].put(last.filter(pl.col(WAS) > 0).select(*stores[TOLD].layout.schema))
 
     def retire(self, stores: Stores, floor: int) -> None:
         if self.repeats:

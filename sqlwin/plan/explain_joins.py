@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlwin.instants import format_duration
+from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
 from sqlwin.plan.facts import counts, lateness, scans, streams_of
 from sqlwin.plan.nodes import Join, Scan
-from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
+from sqlwin.plan.policy_lines import early, expired, late, retention, ties, watermark
 from sqlwin.policies import Early, Policy
 from sqlwin.windows import AsOf, JoinSessions, Session, Unit
 
@@ -51,7 +52,8 @@ def _facts(join: Join) -> Iterator[str]:
     yield f"Late: {_late(join, policy)}"
     if not counts(join) and not join.static:
         yield f"Retention: {retention(policy)}"
-    yield from kept(policy)
+    yield from _forgotten(join)
+    yield from expired(policy)
 
 
 def _operator(join: Join) -> str:
@@ -121,8 +123,18 @@ def _stores(join: Join) -> str:
     if isinstance(join.match, JoinSessions):
         return "left_sessions, right_sessions, left, right, pending"
     left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
-    lives = ", lives" * (join.policy.ttl is not None)
+    lives = ", lives" * bool(join.policy.ttls)
     return f"{left}, right, pending{lives}"
+
+
+def _forgotten(join: Join) -> Iterator[str]:
+    """A TTL of both sides alike, or of each."""
+    ttls = join.policy.ttls
+    if len(ttls) == 2 and ttls["left"] == ttls["right"]:
+        yield f"State TTL: {ttl.told(ttls['left'])}"
+        return
+    for side, each in ttls.items():
+        yield f"State TTL: of {_named(join, [side])} {ttl.told(each)}"
 
 
 def _message_key(join: Join) -> str:
@@ -193,25 +205,39 @@ def _cautions(join: Join) -> Iterator[str]:
         yield "a window in ROWS numbers the messages of all keys, so all rows go to one bucket"
     elif not join.left_keys and not join.static:
         yield "the join has no equality, so all rows go to one bucket and each meets all others"
-    if join.unbounded and not _bounded(join):
-        remedy = "a window or TTL" if counts(join) else "a RETAIN or TTL"
-        yield f"rows of {_named(join)} are kept for ever, so state grows until {remedy} is given"
-        if any(side in _PADDED.get(join.kind, ()) for side in join.unbounded):
-            yield "a row is certain to have no match only at the end of input, for no window ends"
-    elif not _bounded(join) and not counts(join) and not join.static:
+    if join.unbounded and not _retained(join):
+        yield from _endless(join)
+    elif not _retained(join) and not counts(join) and not join.static and not join.policy.ttls:
         yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
-    if isinstance(join.match, AsOf) and join.match.backward and join.policy.ttl is None:
+    if isinstance(join.match, AsOf) and join.match.backward and "right" not in join.policy.ttls:
         (stream,) = streams_of(join.right)
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
 
 
-def _bounded(join: Join) -> bool:
+def _endless(join: Join) -> Iterator[str]:
+    """What is true of sides that no window and no RETAIN bounds."""
+    ttls = join.policy.ttls
+    kept = [side for side in join.unbounded if side not in ttls]
+    if kept:
+        remedy = "a window or TTL" if counts(join) else "a RETAIN or TTL"
+        named = _named(join, kept)
+        yield f"rows of {named} are kept for ever, so state grows until {remedy} is given"
+    alone = [side for side in join.unbounded if side in _PADDED.get(join.kind, ())]
+    if alone:
+        yield "a row is certain to have no match only at the end of input, for no window ends"
+    untold = [side for side in alone if side in ttls]
+    if untold and join.policy.early is None:
+        named = _named(join, untold)
+        yield f"rows of {named} without a match are forgotten untold, for EMIT names no EARLY"
+
+
+def _retained(join: Join) -> bool:
     """Whether rows go that no window lets go; those of a window in ROWS never expire."""
-    retained = join.policy.retain is not None and not counts(join)
-    return retained or join.policy.ttl is not None
+    return join.policy.retain is not None and not counts(join)
 
 
-def _named(join: Join) -> str:
+def _named(join: Join, which: Collection[str]) -> str:
+    """The streams of these sides."""
     sides = {"left": join.left, "right": join.right}
-    names = [s.name for side in join.unbounded for s in streams_of(sides[side])]
+    names = [s.name for side in which for s in streams_of(sides[side])]
     return " and ".join(dict.fromkeys(names))

@@ -55,6 +55,10 @@ def kept(policy: Policy) -> Iterator[str]:
     """State TTL, and what becomes of expired rows."""
     if policy.ttl is not None:
         yield f"State TTL: {ttl.told(policy.ttl)}"
+    yield from expired(policy)
+
+
+def expired(policy: Policy) -> Iterator[str]:
     if policy.expired is Expired.COUNT:
         yield "Expired: counted"
     if policy.expired is Expired.EMIT:

@@ -40,6 +40,7 @@ from sqlwin.operators.asking import SIDE, STATE, Asked, Question, Stretch, answe
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.living import Living
+from sqlwin.operators.living_join import LivingJoin
 from sqlwin.plan.facts import Window, counts, join_of, window_of
 from sqlwin.plan.nodes import Join, Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
@@ -137,7 +138,9 @@ class Asking:
     @cached_property
     def operator(self) -> Asked:
         operator = self.query.operator
-        return answering(operator.inner if isinstance(operator, Living) else operator)
+        if isinstance(operator, Living | LivingJoin):
+            return answering(operator.inner)
+        return answering(operator)
 
     # Questions.
 

@@ -2,7 +2,8 @@
 
 Each stream has the load's rate. A side holds the rows of its *span*: its watermark's delay,
 how far later its partners may be, retention, and a time slice, since slices go whole.
-Of the right of an ASOF join the newest row of each key stays besides.
+Of the right of an ASOF join the newest row of each key stays besides. A side with a TTL that
+only writes renew holds the rows of that, and of a quarter more.
 
 Worked example: orders with the shipments of the two minutes after them, RETAIN 1 MINUTE,
 1000 rows/s, slices of a minute. Orders wait 2 + 1 + 1 minutes, 240,000 of them; a
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 from sqlwin.instants import SECOND
 from sqlwin.plan.nodes import Join, Stream
+from sqlwin.policies import Ttl, TtlTime, Update
 from sqlwin.runtime.load import Load
 from sqlwin.runtime.record_counts import NO_END, Records
 from sqlwin.state.contract import Layout
@@ -22,6 +24,8 @@ from sqlwin.windows import AsOf, JoinWindow, Unit
 
 NOT_ESTIMATED = "how many these are is not estimated"
 BY_SIDE = {"left": 0, "left_known": 0, "told": 0, "right": 1, "right_known": 1}
+BY_SIDE |= {"left_lives": 0, "right_lives": 1}
+LEFT_OR_RIGHT = ("left", "right")
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,24 @@ def records(asked: Joined) -> Records:
         return rows if isinstance(rows, str) else rows + newest
     if match.unit is Unit.ROWS:
         return NOT_ESTIMATED
+    ttl = asked.join.policy.ttls.get(LEFT_OR_RIGHT[side])
+    if ttl is not None and name.endswith("_lives"):
+        return _lived(asked, ttl)
     reach = (match if side == 0 else match.mirrored).high
-    return (
-        NO_END
-        if reach is None and asked.join.policy.retain is None
-        else _span(asked, side, reach or 0)
-    )
+    endless = reach is None and asked.join.policy.retain is None
+    kept = NO_END if endless else _span(asked, side, reach or 0)
+    if ttl is None:
+        return kept
+    lived = _lived(asked, ttl)
+    return lived if isinstance(kept, str) else kept if isinstance(lived, str) else min(kept, lived)
+
+
+def _lived(asked: Joined, ttl: Ttl) -> Records:
+    """Those of a TTL and, until compaction is due, of a quarter of it."""
+    cleaned = ttl.cleanup.compaction or ttl.cleanup.timers
+    if ttl.update is Update.READ or ttl.time is TtlTime.EVENT or not cleaned:
+        return NOT_ESTIMATED
+    return asked.load.rate * ttl.length * 1.25 / SECOND
 
 
 def _span(asked: Joined, side: int, reach: int) -> Records:

@@ -58,8 +58,11 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
         return _of_sessions(join, join.match, (left, right), withdraw)
     match = ANYWHERE if join.static else join.match
     width = _slice(match, _retained(join))
-    first = Side("left", left, join.left_keys, match, width, join.large, weighted[0])
-    second = Side("right", right, join.right_keys, match.mirrored, width, join.large, weighted[1])
+    ttls = join.policy.ttls
+    of_left = (join.large, weighted[0], "left" in ttls)
+    of_right = (join.large, weighted[1], "right" in ttls)
+    first = Side("left", left, join.left_keys, match, width, *of_left)
+    second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
     of = StaticJoin if join.static else WindowJoin
     return of(first, second, join.kind, join.policy, _residual(join), withdraw)
 

@@ -16,17 +16,21 @@ from typing import Any
 from sqlwin.errors import StateError
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.living import Living
+from sqlwin.operators.living_join import LivingJoin
 from sqlwin.policies import Ttl
 from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.stores import shapes
+from sqlwin.runtime.stores import lives_of, shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
 from sqlwin.state.lifetimes import Lifetimes
 from sqlwin.state.lives import LIFE, LIVES
 from sqlwin.state.memory import MemoryStore
+from sqlwin.state.pair_store import PairStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
+from sqlwin.state.side_lives import SideLives, sides_of
 from sqlwin.state.ttl_store import TtlStore
 
 HEADER = "header"
+TABLES = {LIVES, lives_of("left"), lives_of("right")}
 VERSION = 1
 Header = dict[str, Any]
 
@@ -63,11 +67,14 @@ class Kept:
     def stores(self, query: Lowered, header: Header) -> Stores:
         admitting = [shape for each in query.inputs for shape in each.shapes]
         own = [] if query.operator is None else shapes(query.operator)
-        if header and (LIVES in header["stores"]) != isinstance(query.operator, Living):
+        kept = {layout.name for layout, _ in own}
+        if header and kept.symmetric_difference(header["stores"]) & TABLES:
             raise StateError("the state was kept with a TTL or without; the query differs in that")
         stores = Stores({layout.name: self._store(layout, c, header) for layout, c in own})
         if isinstance(query.operator, Living):
             stores.lives = self._lives(query.operator.ttl, stores, header)
+        if isinstance(query.operator, LivingJoin):
+            stores.sides = self._sides(query.operator, stores, header)
         stores.named |= {layout.name: self._store(layout, c, header) for layout, c in admitting}
         if header:
             stores.closed = header["closed"]
@@ -81,6 +88,21 @@ class Kept:
             if name != LIVES and LIFE in store.layout.keys:
                 stores.named[name] = TtlStore(store, lives)
         return lives
+
+    def _sides(self, join: LivingJoin, stores: Stores, header: Header) -> SideLives:
+        told = header.get("lives") or {}
+        sides = {
+            side: Lifetimes(ttl, stores[lives_of(side)], told.get(side), self.run)
+            for side, ttl in join.ttls.items()
+        }
+        both = SideLives(sides, join.marks)
+        for name, store in stores.named.items():
+            side = name.removesuffix("_known")
+            if side in sides:
+                stores.named[name] = TtlStore(store, sides[side], renews=name == side)
+            elif sides_of(store.layout.keys):
+                stores.named[name] = PairStore(store, both)
+        return both
 
     def _store(self, layout: Layout, combine: Combine, header: Header) -> Store:
         if self.blobs is None:

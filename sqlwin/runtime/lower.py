@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.errors import QueryError
-from sqlwin.operators.contract import Operator
+from sqlwin.operators.contract import Joining, Operator
+from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.living import Living
+from sqlwin.operators.living_join import LivingJoin
 from sqlwin.plan.facts import (
     Window,
     bucket_keys,
@@ -125,15 +126,16 @@ def _cut(plan: Node) -> Cut:
 
 
 def _joined(query: Query, join: Join, derives: bool) -> Lowered:
-    """QueryError for a join that no host runs yet."""
     above, _ = _above(query.plan)
     having, output = _front(above, join)
-    if join.policy.ttl is not None:
-        raise QueryError("joins with a TTL are not run yet", legal="EXPLAIN of the join")
+    operator: Joining = joined(join, withdraw=_both_sides(query, derives) or having is not None)
+    if join.policy.ttls:
+        assert isinstance(operator, WindowJoin)  # other joins with a TTL are refused before
+        operator = LivingJoin(operator)
     return Lowered(
         query=query,
         inputs=(_side(join, 0), _side(join, 1)),
-        operator=joined(join, withdraw=_both_sides(query, derives) or having is not None),
+        operator=operator,
         having=having,
         output=output,
         derives=derives,

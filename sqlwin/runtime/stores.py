@@ -27,6 +27,7 @@
 | WindowJoin, AsOfJoin, StaticJoin | see `operators.joining`, `asof`, `static_join` | |
 | Living           | those of its operator, each record with its `__life`, and |
 |                  | lives     | when the life of a key was last renewed | last written |
+| LivingJoin       | see `operators.living_join`                        | |
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Timed
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.living import Living
+from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -62,13 +64,15 @@ from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.spanning import AT
 from sqlwin.operators.static_join import StaticJoin
+from sqlwin.operators.telling import TOLD, WAITING
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, POSITION, ROW_KEY, WEIGHT
 from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
-from sqlwin.state.lives import lives_layout
+from sqlwin.state.lives import LIVES, lives_layout
+from sqlwin.state.pair_store import paired
 from sqlwin.state.session_store import FROM, UNTIL, segment_interval, session_layout
 from sqlwin.state.ttl_store import lived
 from sqlwin.windows import Whole
@@ -230,9 +234,32 @@ def _living(operator: Living) -> list[Shape]:
     return [*own, (lives, last_written(lives))]
 
 
+@shapes.register
+def _living_join(operator: LivingJoin) -> list[Shape]:
+    kept: list[Shape] = []
+    for layout, combine in operator.inner.shapes:
+        side = layout.name.removesuffix("_known")
+        if side in operator.ttls:
+            kept.append(_lived(layout, combine))
+        elif layout.name in (WAITING, TOLD):
+            kept.append(_on(paired(layout, operator.ttls), combine))
+        else:
+            kept.append((layout, combine))
+    tables = [lives_layout(operator.keys(side), lives_of(side)) for side in operator.ttls]
+    return [*kept, *((table, last_written(table)) for table in tables)]
+
+
+def lives_of(side: str) -> str:
+    """The table of lives of a join's side."""
+    return f"{side}_{LIVES}"
+
+
 def _lived(layout: Layout, combine: Combine) -> Shape:
+    return _on(lived(layout), combine)
+
+
+def _on(inner: Layout, combine: Combine) -> Shape:
     assert isinstance(combine, OneOf | Merged)
-    inner = lived(layout)
     return inner, combine.on(inner)
 
 

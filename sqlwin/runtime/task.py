@@ -46,6 +46,7 @@ from sqlwin.runtime.watermarks import Marks, Watermarks
 from sqlwin.schema import POSITION
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.index import IndexJson
+from sqlwin.state.pair_store import PairStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 from sqlwin.state.ttl_store import TtlStore
 
@@ -130,8 +131,8 @@ class Task:
             self.stores.heard = now
         if self.recovery is not None and not self.recovery.lazy:
             return self._output([], again)
-        if self.stores.lives is not None:  # before rows are judged by what is kept
-            self.stores.lives.begin(now, self.stores.closed)
+        if self.stores.forgetting is not None:  # before rows are judged by what is kept
+            self.stores.forgetting.begin(now, self.stores.closed)
         self.stores.reached = tuple(before[each.stream.name] for each in self.query.inputs)
         taken = admitted(self.query, batch, self.stores, self.positions, self.numbers)
         self.stores.counted = self.numbers.greatest(len(self.query.inputs))
@@ -144,7 +145,7 @@ class Task:
         if self.blobs is None:
             return
         indexes = {name: self._flush(store) for name, store in self.stores.named.items()}
-        lives = self.stores.lives
+        lives = self.stores.forgetting
         header = {
             "version": VERSION,
             "watermarks": self.clock.to_json(),
@@ -161,7 +162,7 @@ class Task:
         self.blobs.put(HEADER, json.dumps(header).encode())
 
     def _flush(self, store: Store) -> IndexJson:
-        inner = store.inner if isinstance(store, TtlStore) else store
+        inner = store.inner if isinstance(store, TtlStore | PairStore) else store
         assert isinstance(inner, SegmentStore)
         return inner.flush(self.token)
 
@@ -208,7 +209,7 @@ class Task:
         any_row = opened is None or (rule is not None and rule.retain_rows is not None)
         kept = self.stores.named.values()
         purged = [store.layout.slice_of(store.floor) for store in kept]
-        lives = self.stores.lives
+        lives = self.stores.forgetting
         erased = 0 if lives is None else lives.erasures
         return (opened, any_row and self.admitted, erased, *purged)
 

@@ -36,7 +36,8 @@ from sqlwin.sql.registered import checked
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View
 from sqlwin.sql.text import prepare
-from sqlwin.sql.ttl import PREFIX, options, with_ttl
+from sqlwin.sql.ttl import with_ttl
+from sqlwin.sql.ttl_words import PREFIX, options
 from sqlwin.sql.widening import widens
 
 

@@ -22,7 +22,7 @@ from sqlwin.sql.clauses import Clause, in_order, policies
 from sqlwin.sql.cql import inserted
 from sqlwin.sql.hints import calls, large
 from sqlwin.sql.leaves import Children, meta_span, named, word
-from sqlwin.sql.ttl import hinted
+from sqlwin.sql.ttl_words import hinted
 
 
 @v_args(meta=True)

@@ -12,7 +12,7 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Scalar, Sink, Stream
 from sqlwin.plan.sinks import CHANGELOGS
 from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema, type_name, type_named, type_names
-from sqlwin.sql import ast, ttl
+from sqlwin.sql import ast, ttl_words
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.durations import LEGAL as DURATIONS
 from sqlwin.sql.durations import micros
@@ -37,7 +37,7 @@ def is_static(created: ast.CreateStream) -> bool:
 def stream(created: ast.CreateStream) -> Stream:
     created = _offset_column(created)
     _partitions(created)
-    ttl.options(dict(created.options), created.span)
+    ttl_words.options(dict(created.options), created.span)
     declared = [column for column in created.columns if column.type is not None]
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)

@@ -14,12 +14,15 @@ from sqlwin.plan.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name
 from sqlwin.sql import ast, join_sessions
+from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.derived import candidates, derived, timed_as
 from sqlwin.sql.join_inputs import Input
 from sqlwin.sql.join_policies import Match, of_join
 from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree
 from sqlwin.sql.relation import NOWHERE, Relation, condition
 from sqlwin.sql.scalars import Expr, column, conjoined, scalar
+from sqlwin.sql.ttl import lengths
+from sqlwin.sql.ttl_words import Hinted
 from sqlwin.sql.widening import widens
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit
 
@@ -31,12 +34,12 @@ SMALL = {Unit.RANGE: 600_000_000, Unit.ROWS: 10_000}
 
 
 class Plans:
-    """given: the policies of the query, ttl: what a hint says of its state; large: of its
-    windows, None: nothing.
+    """given: the policies of the query, ttl: what hints say of the state of its inputs; large:
+    of its windows, None: nothing.
     """
 
     def __init__(
-        self, given: ast.Policies, large: bool | None, known: Known, ttl: int | None
+        self, given: ast.Policies, large: bool | None, known: Known, ttl: Sequence[Hinted]
     ) -> None:
         self.given = given
         self.large = large
@@ -52,7 +55,11 @@ class Plans:
         left, right = self._left(tree, policies), self.of(tree.right, policies)
         base = self._join(tree, left, right, policies)
         columns = tuple((c.name, column(c.name), NOWHERE) for c in base.schema)
-        return _narrowed(Relation(base, columns, ()), tree.above)
+        reads = _names(tree.left), _names(tree.right)
+        made = Relation(base, columns, (), ttl=lengths(self.ttl, reads))
+        return _narrowed(
+            replace(made, reads=tuple(dict.fromkeys((*reads[0], *reads[1])))), tree.above
+        )
 
     def _left(self, pair: Pair, given: ast.Policies) -> Relation:
         """What joins before this one gave is a stream by the event time that it goes by."""
@@ -61,7 +68,7 @@ class Plans:
             pair.settle(pair.left.input.ts)
             return made
         names = tuple(leaf.input.side.name for leaf in pair.left.leaves)
-        made = derived(replace(made, names=names, ttl=self.ttl), self.known)
+        made = derived(replace(made, names=names), self.known)
         assert made.stream is not None
         timed = [bound.left for bound, _ in pair.times]
         known = candidates(made.stream)
@@ -160,6 +167,15 @@ class _Side:
 
     def project(self) -> Project:
         return Project(self.relation.filtered(), tuple(self.columns.items()))
+
+
+def _names(tree: Tree) -> list[str]:
+    """What hints may call the inputs of a tree, all that it reads among them."""
+    if isinstance(tree, Pair):
+        return [*_names(tree.left), *_names(tree.right)]
+    read = tree.input.relation
+    streams = [] if isinstance(read.base, OpenTop) else [s.name for s in streams_of(read.base)]
+    return [tree.input.side.name, *read.names, *read.reads, *streams]
 
 
 def _untimed(asked: ast.Name, known: Sequence[str]) -> QueryError:

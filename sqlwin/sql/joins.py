@@ -60,7 +60,12 @@ class Joining:
         """What a query reads: all that is visible, over the plan."""
         seen = self.relation(self.visible)
         return replace(
-            seen, base=made.base, predicate=made.predicate, predicate_run=made.predicate_run
+            seen,
+            base=made.base,
+            predicate=made.predicate,
+            predicate_run=made.predicate_run,
+            ttl=made.ttl,
+            reads=made.reads,
         )
 
     def terms(self, run: ast.Run, where: str, *more: Input) -> list[Term]:
@@ -85,8 +90,7 @@ def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     for term in joining.terms(select.where, "WHERE") if select.where else ():
         take(joining.tree, term)
     large = known.large if select.large is None else select.large
-    ttl = next((micros for _, micros in select.ttl), None)
-    made = Plans(select.policies, large, known, ttl).of(joining.tree)
+    made = Plans(select.policies, large, known, select.ttl).of(joining.tree)
     return joining.over(made)
 
 

@@ -54,11 +54,26 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Lengths:
+    """What hints say of TTLs, in microseconds, 0 for none. own: of what a query itself keeps.
+
+    sides: of the left and the right of its join, None where no hint says; None: as `own`.
+    """
+
+    own: int
+    sides: tuple[int | None, int | None] | None = None
+
+    @property
+    def both(self) -> tuple[int | None, int | None]:
+        return (self.own, self.own) if self.sides is None else self.sides
+
+
+@dataclass(frozen=True)
 class Relation:
     """columns: name, expression over `base.schema`, and where it was written.
 
     names: by which columns may be qualified. predicate_run: where it was written. ttl:
-    what a hint STATE_TTL says of its state, microseconds; None: there is none. sides: of a
+    what a hint STATE_TTL says of its state; None: there is none. sides: of a
     join, while its query is bound; merged: columns of USING, which stand there once; same:
     columns that it makes equal, each with the one to be read for both. emits: whether its
     operator has an EMIT of its own; retains: a RETAIN. view: the name of the view that it is,
@@ -70,7 +85,7 @@ class Relation:
     names: tuple[str, ...]
     predicate: Expr | None = None
     predicate_run: ast.Run = NOWHERE
-    ttl: int | None = None
+    ttl: Lengths | None = None
     sides: tuple[Side, ...] = ()
     merged: tuple[str, ...] = ()
     same: tuple[tuple[str, str], ...] = ()

@@ -1,26 +1,25 @@
-"""TTL of state: the hint STATE_TTL and the options `state.ttl…` to a policy's Ttl.
+"""Where a TTL of state holds: from hints, options of streams and SET to a policy's Ttl.
 
 Without a hint only state that no window bounds has one. Of each option the WITH
-clause of the stream says more than SET, and a hint says the length alone.
+clause of the stream says more than SET, and a hint says the length alone. Each side of a
+join has its own.
 
->>> hint = ast.Name("/*+ STATE_TTL('o' = '3 days', p = '12h') */", Span(1, 1))
->>> [(stream.text, micros) for stream, micros in hinted(hint)]
-[('o', 259200000000), ('p', 43200000000)]
->>> cleanup("incremental(10, true); timers")
-Cleanup(full_snapshot=False, incremental=10, each_record=True, compaction=False, timers=True)
+>>> from sqlwin.errors import Span
+>>> hints = [(ast.Name("o", Span(1, 1)), 3), (ast.Name("P", Span(1, 1)), 5)]
+>>> lengths(hints, [["o", "orders"], ["p", "o"]])
+Lengths(own=5, sides=(3, 5))
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import Any
 
-from sqlwin.errors import QueryError, Span
+from sqlwin.errors import QueryError
 from sqlwin.plan.facts import (
     Stateful,
+    Window,
     bucket_keys,
     counts,
     keeps_keys,
@@ -39,150 +38,99 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
+from sqlwin.policies import Ttl, TtlTime
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
-from sqlwin.sql.durations import micros
-from sqlwin.sql.relation import Relation
-from sqlwin.windows import Whole
-
-PREFIX = "state.ttl"
-LEGAL_LENGTH = "'7 days', '12 h', or '0' for none"
-LEGAL_CLEANUP = "full-snapshot, incremental(10, false), compaction, timers; several with ; between"
-LEGAL_HINT = "/*+ STATE_TTL('orders' = '3 days') */"
-
-_HINT = re.compile(r"/\*\+\s*STATE_TTL\s*\((.*)\)\s*\*/", re.IGNORECASE | re.DOTALL)
-_PAIR = re.compile(r"""\s*(['"`]?)(\w+)\1\s*=\s*(['"])([^'"]*)\3\s*(?:,|\Z)""")
-_INCREMENTAL = re.compile(r"incremental\s*\(\s*([1-9]\d*)\s*,\s*(true|false)\s*\)\Z")
+from sqlwin.sql.relation import Lengths, Relation
+from sqlwin.sql.ttl_words import PREFIX, Hinted, options
+from sqlwin.windows import AsOf, JoinWindow, Whole
 
 
-# --- what is written --------------------------------------------------------------------
-
-
-def hinted(hint: ast.Name) -> tuple[tuple[ast.Name, int], ...] | None:
-    """Streams and lengths of a STATE_TTL; None: it is another hint."""
-    written = _HINT.match(hint.text)
-    if written is None:
+def of_hints(select: ast.Select, relation: Relation) -> Lengths | None:
+    """What the hints of a query give the state of what it reads or keeps itself."""
+    if not select.ttl:
         return None
-    found, at = [], 0
-    while at < len(written[1]):
-        pair = _PAIR.match(written[1], at)
-        if pair is None:
-            raise QueryError("STATE_TTL names streams and durations", hint.span, legal=LEGAL_HINT)
-        stream = ast.Name(pair[2], hint.span)
-        found.append((stream, _told(length, pair[4], hint.span, LEGAL_LENGTH)))
-        at = pair.end()
-    return tuple(found)
-
-
-def length(text: str) -> int:
-    """Microseconds; 0: no TTL. ValueError for what is no duration, or a negative one."""
-    found = 0 if text.strip().lower() in ("0", "none") else micros(text, None)
-    if found < 0:
-        raise ValueError("a TTL is not negative")
-    return found
-
-
-def cleanup(text: str) -> Cleanup:
-    """ValueError for what is none."""
-    given: dict[str, Any] = {}
-    for part in text.split(";"):
-        word = part.strip().lower()
-        incremental = _INCREMENTAL.match(word)
-        if incremental is not None:
-            each = incremental[2] == "true"
-            given |= {"incremental": int(incremental[1]), "each_record": each}
-        elif word in ("full-snapshot", "compaction", "timers"):
-            given[word.replace("-", "_")] = True
-        else:
-            raise ValueError(f"{part.strip()} is no cleanup of state")
-    return Cleanup(**given)
-
-
-def _words(words: type[Enum]) -> str:
-    return ", ".join(word.value for word in words)
-
-
-OPTIONS: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
-    PREFIX: ("length", length, LEGAL_LENGTH),
-    f"{PREFIX}.time": ("time", TtlTime, _words(TtlTime)),
-    f"{PREFIX}.update": ("update", Update, _words(Update)),
-    f"{PREFIX}.visibility": ("visibility", Visibility, _words(Visibility)),
-    f"{PREFIX}.cleanup": ("cleanup", cleanup, LEGAL_CLEANUP),
-}
-"""Name to the field of Ttl, how it is read, what is legal."""
-
-
-def options(given: Mapping[str, str], span: Span | None = None) -> dict[str, Any]:
-    """Fields of Ttl from options, those among them that are of a TTL."""
-    found = {}
-    for name, text in given.items():
-        if name in OPTIONS:
-            field, read, legal = OPTIONS[name]
-            found[field] = _told(read, text, span, legal, name)
-        elif name.startswith(f"{PREFIX}."):
-            raise QueryError(f"there is no option {name}", span, legal=", ".join(OPTIONS))
-    return found
-
-
-def _told(
-    read: Callable[[str], Any], text: str, span: Span | None, legal: str, name: str = ""
-) -> Any:
-    try:
-        return read(text)
-    except ValueError as problem:
-        message = f"{name} cannot be {text!r}" if isinstance(read, type) else str(problem)
-        raise QueryError(message, span, legal=legal) from None
-
-
-# --- where it holds ---------------------------------------------------------------------
-
-
-def of_hints(select: ast.Select, relation: Relation) -> int | None:
-    """The length that the hints of a query give the state of what it reads or keeps itself."""
-    found: int | None = None
     base = relation.base
     node = base.top if isinstance(base, OpenTop) else base
     read = [stream.name for stream in streams_of(node)]
     names = list(dict.fromkeys((*relation.names, *relation.reads, *read)))
-    for stream, micros_ in select.ttl:
+    for stream, _ in select.ttl:
         if stream.text.lower() not in [name.lower() for name in names]:
             message = f"STATE_TTL names {stream.text}, which this query does not read"
             raise QueryError(message, stream.span, legal=", ".join(names))
-        if len(read) > 1 and found not in (None, micros_):
-            message = "the state of a join has one TTL"
-            raise QueryError(message, stream.span, legal="one length for all its inputs")
-        found = micros_
-    return found
+    own = Lengths(_longest(each for _, each in select.ttl))
+    if select.relation.joins and relation.ttl is not None:
+        return replace(own, sides=relation.ttl.sides)
+    return own
 
 
-def with_ttl(plan: Node, hint: int | None, settings: Mapping[str, Any]) -> Node:
+def lengths(hints: Sequence[Hinted], sides: Sequence[Sequence[str]]) -> Lengths | None:
+    """What hints say of the two sides of a join. sides: the names of all that each reads."""
+    if not hints:
+        return None
+    said: list[int | None] = []
+    for names in sides:
+        lower = [name.lower() for name in names]
+        own = [each for stream, each in hints if stream.text.lower() in lower]
+        said.append(_longest(own) if own else None)
+    return Lengths(_longest(each for _, each in hints), (said[0], said[1]))
+
+
+def _longest(found: Iterable[int]) -> int:
+    """0 is none, and so the longest."""
+    known = list(found)
+    return 0 if 0 in known else max(known)
+
+
+def with_ttl(plan: Node, hint: Lengths | None, settings: Mapping[str, Any]) -> Node:
     """The plan, its window with the TTL that a hint, the stream or SET gives its state."""
     window = operator_of(plan)
     if window is None:
-        if hint:
+        if hint is not None and hint.own:
             message = "STATE_TTL stands in a query that keeps no state"
             raise QueryError(message, legal="a query with a window, GROUP BY or OVER")
         return plan
-    given = dict(settings)
-    for stream in sources_of(window):
-        given |= options(dict(stream.options))
-    if hint is not None:
-        given["length"] = hint
-    elif not _endless(window):
+    if isinstance(window, Join):
+        return _of_join(plan, window, hint, settings)
+    length_ = None if hint is None else hint.own
+    ttl = _ttl(window, length_, settings, _endless(window))
+    if ttl is None:
         return plan
-    if not given.get("length"):
-        return plan
-    ttl = Ttl(**given)
     _refuse(window, ttl)
     return placed(plan, ttl)
 
 
-def _endless(window: Stateful) -> bool:
-    """Whether no window of time bounds the state: that of OVER, of a key, of the first n, of a
-    join, and of each key what is measured in messages."""
-    if isinstance(window, Join):
-        return bool(window.unbounded)
+def _ttl(node: Node, hint: int | None, settings: Mapping[str, Any], endless: bool) -> Ttl | None:
+    """Of state made of what a node reads. endless: no window bounds it, so options count."""
+    if hint is None and not endless:
+        return None
+    given = dict(settings)
+    for stream in sources_of(node):
+        given |= options(dict(stream.options))
+    if hint is not None:
+        given["length"] = hint
+    return Ttl(**given) if given.get("length") else None
+
+
+def _of_join(plan: Node, join: Join, hint: Lengths | None, settings: Mapping[str, Any]) -> Node:
+    """Of each side by itself: of the left of a join with a static table nothing is kept."""
+    hints = (None, None) if hint is None else hint.both
+    sides = zip(("left", "right"), (join.left, join.right), hints, strict=True)
+    ttls = [_ttl(node, said, settings, name in join.unbounded) for name, node, said in sides]
+    if join.static and hint is not None and hint.sides is not None and ttls[1] is not None:
+        message = "a static table is read once, so what a TTL took of it would never come again"
+        raise QueryError(message, legal="STATE_TTL of a stream")
+    if join.static:
+        return plan
+    for ttl in ttls:
+        if ttl is not None:
+            _refuse(join, ttl)
+    return placed(plan, *ttls)
+
+
+def _endless(window: Window) -> bool:
+    """Whether no window of time bounds the state: that of OVER, of a key, of the first n, and
+    of each key what is measured in messages."""
     if isinstance(window, WindowRank):
         return False
     if isinstance(window, WindowAggregate):
@@ -194,6 +142,10 @@ def _endless(window: Stateful) -> bool:
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:
+    if isinstance(window, Join) and not isinstance(window.match, JoinWindow):
+        what = "an ASOF join" if isinstance(window.match, AsOf) else "a join of sessions"
+        message = f"a TTL of {what} is not supported yet"
+        raise QueryError(message, legal="RETAIN, or a join in time or in messages")
     untimed = any(scan.stream.ts is None for scan in scans(window) if isinstance(scan, Scan))
     if ttl.time is TtlTime.EVENT and (counts(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"
@@ -204,6 +156,6 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
         raise QueryError(message, legal="PARTITION BY or GROUP BY a key, or RETAIN a duration")
 
 
-def placed(plan: Node, ttl: Ttl) -> Node:
-    """The plan, the policy of its window, or of all its joins, with the TTL."""
-    return with_policy(plan, lambda _, policy: replace(policy, ttl=ttl))
+def placed(plan: Node, ttl: Ttl | None, right: Ttl | None = None) -> Node:
+    """The plan, the policy of its window with the TTL; right: that of a join's right side."""
+    return with_policy(plan, lambda _, policy: replace(policy, ttl=ttl, right_ttl=right))

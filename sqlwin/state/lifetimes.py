@@ -32,7 +32,7 @@ batch erases them. On the 9th ann comes back, as life 2.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -47,6 +47,12 @@ WORTH = 4
 """Compaction is due when a quarter has expired, or has been expired for a quarter of the TTL."""
 
 
+class Erasable(Protocol):
+    """What has records of lives, by `__life`."""
+
+    def erase(self, gone: pl.DataFrame) -> None: ...
+
+
 class Lifetimes:
     """The lives of one operator's keys in one bucket.
 
@@ -59,7 +65,7 @@ class Lifetimes:
         self, ttl: Ttl, store: Store, known: Mapping[str, Any] | None = None, run: str | None = None
     ) -> None:
         self.ttl, self.lives, self.run = ttl, Lives(store), run
-        self.of: list[Store] = []
+        self.of: list[Erasable] = []
         self.time, self.erasures = START, 0
         self.next, self.looked = 0, -1
         self._begun = self._writing = self._restored = False
@@ -118,16 +124,23 @@ class Lifetimes:
 
     # Rows come, results go.
 
-    def accessed(self, batch: pl.DataFrame, rows: int = 0) -> None:
+    def accessed(self, batch: pl.DataFrame, rows: int = 0, others: int = 0) -> None:
         """A batch is about to be worked on: the keys, and maybe `__latest`, an event time.
 
-        rows: how many it has, where each counts for incremental cleanup.
+        rows: how many it has, where each counts for incremental cleanup. others: rows of
+        another input, for which keys of this one are looked up.
         """
         latest = [pl.col(LATEST).max()] if LATEST in batch.columns else []
         self._batch = self.lives.keyed(batch).group_by(self.lives.on).agg(latest)
         self._written, self._writing = self.lives.keys_of(batch.clear()), True
         each = rows if self.ttl.cleanup.each_record else 0
-        self._look(self.ttl.cleanup.incremental * (len(self._batch) + each))
+        self._look(self.ttl.cleanup.incremental * (len(self._batch) + others + each))
+
+    def renewed(self, keys: pl.DataFrame) -> None:
+        """Rows of these keys came again as they were: what there is of them is written anew."""
+        again = self.lives.join(self.lives.keys_of(keys), self._written, "anti")
+        if len(again):
+            self._write(self.lives.join(again, self._visible(), "semi"))
 
     def taken(self) -> None:
         """They were: the keys that nothing was written of have been read."""
@@ -146,10 +159,12 @@ class Lifetimes:
     def _read(self, keys: pl.DataFrame) -> None:
         if keys.is_empty():
             return
-        found = self.lives.join(self._visible(), keys, "semi")
+        visible = self._visible()
+        if self.ttl.update is Update.WRITE:
+            visible = visible.filter(self._expired)  # a read changes nothing of others
+        found = self.lives.join(visible, keys, "semi")
         self.lives.clean(found.filter(self._expired))
-        if self.ttl.update is Update.READ:
-            self.lives.put(self._stamped(found.filter(~self._expired)))
+        self.lives.put(self._stamped(found.filter(~self._expired)))
 
     # Records.
 
@@ -160,17 +175,18 @@ class Lifetimes:
         """
         if self._writing:
             self._write(self.lives.keys_of(records))
-        return self._with_life(records)
+        return self.with_life(records)
 
     def floored(self, floors: pl.DataFrame) -> pl.DataFrame:
         """Floors by key as floors by life: a life to come is not cut, and no key is told."""
-        return self._with_life(floors).drop(self.keys).select(pl.col(LIFE), pl.exclude(LIFE))
+        return self.with_life(floors).drop(self.keys).select(pl.col(LIFE), pl.exclude(LIFE))
 
     def hidden(self) -> pl.DataFrame:
         """`__life` of those that may not be read."""
         return self.lives.all().select(pl.col(LIFE).filter(~self._shown))
 
-    def _with_life(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def with_life(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Rows whose key has a life that may be read, with its `__life`."""
         visible = self._visible().select(*self.lives.on, LIFE)
         return self.lives.join(self.lives.keyed(frame), visible, "inner").drop(ALL)
 
@@ -178,8 +194,8 @@ class Lifetimes:
         self._written = pl.concat([self._written, keys]).unique()
         known = self.lives.join(keys, self._visible(), "left")
         goes_on, new = (known.filter(pl.col(LIFE).is_null() == is_new) for is_new in (False, True))
-        before = self.lives.join(self.lives.uncleaned(), new.select(self.lives.on), "semi")
-        self.lives.clean(before)
+        expired = self.lives.uncleaned().filter(~self._shown)
+        self.lives.clean(self.lives.join(expired, new.select(self.lives.on), "semi"))
         begun = new.with_columns(
             (pl.int_range(pl.len(), dtype=pl.Int64) + self.next).alias(LIFE),
             pl.lit(START, pl.Int64).alias(TOUCHED),

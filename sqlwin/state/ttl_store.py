@@ -46,12 +46,13 @@ def lived(layout: Layout) -> Layout:
 class TtlStore:
     """A `Store` as the operator knows it. inner: a store of `lived` of its layout.
 
-    Records have the columns of `lives.keys`.
+    Records have the columns of `lives.keys`. renews: whether to put one is to write its
+    key; else it is something that is known of a key that lives, or it is not kept.
     """
 
-    def __init__(self, inner: Store, lives: Lifetimes) -> None:
+    def __init__(self, inner: Store, lives: Lifetimes, renews: bool = True) -> None:
         own = inner.layout
-        self.inner, self.lives = inner, lives
+        self.inner, self.lives, self.renews = inner, lives, renews
         self.layout = replace(
             own,
             columns=tuple(column for column in own.columns if column[0] != LIFE),
@@ -66,7 +67,8 @@ class TtlStore:
 
     def put(self, records: pl.DataFrame) -> None:
         if len(records):
-            self.inner.put(self.lives.assigned(accept(self.layout, records)))
+            assign = self.lives.assigned if self.renews else self.lives.with_life
+            self.inner.put(assign(accept(self.layout, records)))
 
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
         wanted = keys if keys is None or keys.width or self.layout.keys else None

@@ -22,6 +22,7 @@ from sqlwin.operators.contract import Operator
 from sqlwin.operators.definitions import join_sides
 from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.groups import Groups
+from sqlwin.operators.definitions.joined_lives import ForgettingJoin
 from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.definitions.overs import Overs
@@ -32,6 +33,7 @@ from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition, takes_part
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
@@ -79,6 +81,11 @@ def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin | ReferenceStatic) -> 
 
 @shapes.register
 def _for_ever(operator: Forgetting) -> list[Shape]:
+    return []
+
+
+@shapes.register
+def _nor_of_joins_with_one(operator: ForgettingJoin) -> list[Shape]:
     return []
 
 
@@ -172,6 +179,15 @@ def _carried(scan: Scan, passes: bool) -> tuple[str, ...]:
 def _joined(query: Query, derives: bool) -> Lowered:
     """The inputs and stores' admission of the fast one; the join is by definition."""
     lowered = lower(query, derives)
+    fast = lowered.operator
+    if isinstance(fast, LivingJoin):
+        made = _joined_of(query, replace(lowered, operator=fast.inner))
+        assert isinstance(made.operator, ReferenceJoin)
+        return replace(made, operator=ForgettingJoin(made.operator))
+    return _joined_of(query, lowered)
+
+
+def _joined_of(query: Query, lowered: Lowered) -> Lowered:
     fast = lowered.operator
     join = join_of(query.plan)
     assert isinstance(fast, WindowJoin | AsOfJoin | StaticJoin) and join is not None

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.errors import QueryError
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain
 from sqlwin.plan.facts import bucket_keys, streams_of
-from sqlwin.runtime.lower import lower
 from sqlwin.sql import script
 from tests.sql.joins import STREAMS, join, query
 
@@ -232,9 +230,26 @@ def test_warnings(rest: str, warnings: list[str]) -> None:
 
 def test_a_ttl_bounds_what_no_window_does() -> None:
     text = f"SELECT /*+ STATE_TTL('o' = '1 day') */ value FROM orders o JOIN shipments s {ON}"
-    assert warned(text) == []
+    assert warned(text) == [BOTH.replace("orders and ", "")]
     assert fact(text, "Stores") == "left, right, pending, lives"
-    assert fact(text, "State TTL").startswith("1 day of processing time")
+    assert fact(text, "State TTL").startswith("of orders 1 day of processing time")
+    both = text.replace("'1 day'", "'1 day', 's' = '1 day'")
+    assert warned(both) == []
+    assert fact(both, "State TTL").startswith("1 day of processing time")
+    apart = text.replace("'1 day'", "'1 day', 's' = '2 h'")
+    told = [line for line in explain(query(apart)).splitlines() if line.startswith("State TTL")]
+    assert [line.split(" of processing")[0] for line in told] == [
+        "State TTL: of orders 1 day",
+        "State TTL: of shipments 2 hours",
+    ]
+
+
+def test_a_row_without_a_match_may_be_forgotten_before_it_is_told() -> None:
+    text = f"SET state.ttl = '1 day'; SELECT value FROM orders o LEFT JOIN shipments s {ON}"
+    untold = "rows of orders without a match are forgotten untold, for EMIT names no EARLY"
+    assert warned(text) == [END, untold]
+    assert warned(f"{text} EMIT EARLY ON UPDATE") == [END]
+    assert warned(f"{text} RETAIN 1 HOUR") == []
 
 
 def test_the_same_text_is_told_the_same() -> None:
@@ -252,14 +267,3 @@ def test_a_static_table_is_described() -> None:
     assert answers(script(STREAMS + "DESCRIBE products")) == [
         "products\n  product  STRING\n  maker    STRING"
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        (f"SELECT /*+ STATE_TTL('o' = '3 d') */ o.id FROM orders o JOIN shipments s {ON}", "a TTL"),
-    ],
-)
-def test_some_joins_are_not_run_yet(text: str, what: str) -> None:
-    with pytest.raises(QueryError, match=f"{what} are not run yet"):
-        lower(query(text.replace("p ON o.id = s.id", "p ON p.id = o.id")))

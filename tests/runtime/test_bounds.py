@@ -220,6 +220,17 @@ def test_a_join_holds_rows_for_their_partners_and_for_retention() -> None:
         assert 3 * 60 * 60 <= (held[side] or 0) <= 3 * 60 * 60 + slices
 
 
+def test_a_side_with_a_ttl_holds_the_rows_of_it() -> None:
+    text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    asked = script(text + "SELECT /*+ STATE_TTL('a' = '1 h') */ a.k FROM s a JOIN s b ON a.k = b.k")
+    held = {one.store: one.records for one in expected(asked.queries[0], Load(rate=1, keys=1))}
+    assert held == {"left": 4500, "left_lives": 4500, "right": None}
+    read = script("SET state.ttl.update = 'read-and-write';" + text + "SELECT /*+ STATE_TTL('a' ="
+                  " '1 h') */ a.k FROM s a JOIN s b ON a.k = b.k")  # fmt: skip
+    held = {one.store: one.records for one in expected(read.queries[0], Load(rate=1, keys=1))}
+    assert held == {"left": None, "left_lives": None, "right": None}
+
+
 def test_what_a_stage_above_holds_is_not_estimated() -> None:
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
     below = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"

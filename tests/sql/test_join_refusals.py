@@ -98,7 +98,6 @@ REFUSED = [
     ("SELECT /*+ JOIN_WINDOW('tiny') */ o.id" + JOIN[11:], "JOIN_WINDOW cannot be 'tiny'", "/*+ JOIN_WINDOW('tiny') */"),
     ("SELECT /*+ BROADCAST(o), JOIN_WINDOW('small') */ o.id" + JOIN[11:], "the hint /*+ BROADCAST(o) */ is not", "/*+ BROADCAST(o), JOIN_WINDOW('small') */"),
     ("SET join.window = 'tiny'", "join.window cannot be 'tiny'", "SET join.window = 'tiny'"),
-    ("SELECT /*+ STATE_TTL('o' = '1 d', 's' = '2 d') */ o.id" + JOIN[11:], "the state of a join has one TTL", "/*+ STATE_TTL('o' = '1 d', 's' = '2 d') */"),
     ("SELECT /*+ STATE_TTL('x' = '1 d') */ o.id" + JOIN[11:], "STATE_TTL names x, which this query does not read", "/*+ STATE_TTL('x' = '1 d') */"),
 ]  # fmt: skip
 

@@ -7,10 +7,10 @@ import pytest
 from sqlwin.plan.facts import join_of
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Project, Scan, Stream
-from sqlwin.policies import Early, Expired, Late
+from sqlwin.policies import Early, Expired, Late, TtlTime
 from sqlwin.windows import AsOf, JoinWindow, Unit
 from tests.sql.cases import HOUR, MINUTE, SECOND
-from tests.sql.joins import join, joined, query, stages, tree
+from tests.sql.joins import join, joined, mistake, query, stages, tree
 
 ON = "ON o.id = s.id"
 UNBOUNDED = JoinWindow(Unit.RANGE, None, None)
@@ -590,11 +590,56 @@ def test_small_and_large() -> None:
     assert join(said.format(hint="/*+ JOIN_WINDOW('large') */", size="1 HOUR")).large
 
 
-def test_a_ttl_is_of_the_whole_join() -> None:
-    hint = "/*+ STATE_TTL('o' = '3 days', 's' = '3 days'), JOIN_WINDOW('small') */"
-    made = join(f"SELECT {hint} value FROM orders o JOIN shipments s {ON}")
-    assert made.policy.ttl is not None and made.policy.ttl.length == 72 * HOUR
-    assert not made.large
+def lengths(text: str) -> dict[str, int]:
+    """Of the TTL of each side, in hours."""
+    return {side: ttl.length // HOUR for side, ttl in join(text).policy.ttls.items()}
+
+
+def test_each_side_has_the_ttl_that_is_hinted_for_it() -> None:
+    hint = "/*+ STATE_TTL('o' = '3 days', 's' = '1 day'), JOIN_WINDOW('small') */"
+    text = f"SELECT {hint} value FROM orders o JOIN shipments s {ON}"
+    assert lengths(text) == {"left": 72, "right": 24}
+    assert not join(text).large
+    assert lengths(text.replace("'o' =", "'ORDERS' =")) == {"left": 72, "right": 24}
+    assert lengths(text.replace(", 's' = '1 day'", "")) == {"left": 72}
+    assert lengths(text.replace("'1 day'", "'0'")) == {"left": 72}
+    itself = text.replace("shipments", "orders").replace(" value ", " o.value ")
+    assert lengths(itself) == {"left": 72, "right": 24}
+    assert lengths(text.replace(" s ON", " s WITHIN 1 HOUR ON")) == {"left": 72, "right": 24}
+    inner = f"SELECT value FROM orders o JOIN shipments s {ON}"
+    outer = f"SELECT /*+ STATE_TTL('q' = '2 h') */ * FROM ({inner}) q"
+    assert lengths(outer) == {"left": 2, "right": 2}
+
+
+def test_what_is_set_is_for_the_sides_that_no_window_bounds() -> None:
     unset = "SET state.ttl = '1 day'; SELECT value FROM orders o JOIN shipments s "
-    assert join(unset + ON).policy.ttl is not None
-    assert join(unset + "WITHIN 1 HOUR " + ON).policy.ttl is None
+    assert lengths(unset + ON) == {"left": 24, "right": 24}
+    assert lengths(unset + "WITHIN 1 HOUR " + ON) == {}
+    assert lengths(unset + "[RANGE 1 HOUR] " + ON) == {"left": 24}
+    own = """CREATE STREAM kept (id BIGINT, at TIMESTAMP, WATERMARK FOR at AS at)
+        WITH ('state.ttl' = '7 days', 'state.ttl.time' = 'event');"""
+    text = f"SET state.ttl = '1 d'; {own} SELECT o.id FROM orders o JOIN kept s {ON}"
+    assert lengths(text) == {"left": 24, "right": 168}
+    assert join(text).policy.ttls["right"].time is TtlTime.EVENT
+    hinted = text.replace("SELECT o", "SELECT /*+ STATE_TTL('o' = '2 d') */ o")
+    assert lengths(hinted) == {"left": 48, "right": 168}
+
+
+def test_what_joins_before_gave_has_the_longest_ttl_of_those_it_reads() -> None:
+    text = f"""SELECT /*+ STATE_TTL('o' = '1 h', 's' = '3 h', 'p' = '2 h') */ o.id
+        FROM orders o JOIN shipments s {ON} JOIN orders p ON p.id = o.id"""
+    assert lengths(text) == {"left": 3, "right": 2}
+
+
+def test_an_asof_join_has_none_yet() -> None:
+    text = "SELECT /*+ STATE_TTL('s' = '1 h') */ o.id FROM orders o ASOF JOIN shipments s "
+    found = mistake(text + f"MATCH_CONDITION (o.ts >= s.at) {ON}")
+    assert found.message == "a TTL of an ASOF join is not supported yet"
+
+
+def test_a_static_table_is_not_forgotten() -> None:
+    text = (
+        "SELECT /*+ STATE_TTL('{}' = '1 h') */ o.id FROM orders o JOIN products p USING (product)"
+    )
+    assert lengths(text.format("o")) == {}
+    assert mistake(text.format("p")).message.startswith("a static table is read once")

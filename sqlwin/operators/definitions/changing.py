@@ -78,6 +78,13 @@ class Changelog:
         keys.sort(key=lambda key: (key in self.true, self.orders[key]))
         return [record for key in keys for record in self._told(key)]
 
+    def forget(self, key: str) -> None:
+        """As if nothing had ever been true of it."""
+        self.true.pop(key, None)
+        self.told.pop(key, None)
+        self.waiting.pop(key, None)
+        self.orders.pop(key, None)
+
     @property
     def deadline(self) -> int | None:
         return min((due for due, _ in self.waiting.values()), default=None)

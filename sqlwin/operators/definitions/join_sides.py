@@ -56,7 +56,7 @@ class Side:
     """columns: of its rows. keys: equal to those of the other side, one by one.
 
     window: how far partners are from its rows. kept: rows that may still be in a new match.
-    counted: the greatest number of a message, where they are numbered.
+    counted: the greatest number of a message, where they are numbered. forgets: by a TTL.
     """
 
     columns: dict[str, pl.DataType]
@@ -64,6 +64,7 @@ class Side:
     window: JoinWindow
     kept: dict[Ident, Row] = field(default_factory=dict)
     counted: int = 0
+    forgets: bool = False
 
     @property
     def at(self) -> str:
@@ -72,12 +73,13 @@ class Side:
     def take(self, batch: pl.DataFrame) -> dict[Ident, Row]:
         """The rows that a batch withdraws; one replaced by its equal is not.
 
-        A position whose first row withdraws one that is not there is left alone.
+        A position whose first row withdraws one that is not there is left alone; where
+        rows are forgotten, the withdrawal is.
         """
         before, rows = dict(self.kept), batch.to_dicts()
         first = {ident(row): row.get(WEIGHT, 1) for row in reversed(rows)}
         for row in rows:
-            if ident(row) not in before and first[ident(row)] < 0:
+            if not self.forgets and ident(row) not in before and first[ident(row)] < 0:
                 continue
             if row.get(WEIGHT, 1) > 0:
                 self.kept[ident(row)] = row

@@ -145,7 +145,7 @@ class ReferenceJoin(Logged):
     def _tell_pair(
         self, old: tuple[Row, Row] | None, new: tuple[Row, Row] | None, due: Due
     ) -> None:
-        if _same(old, new):
+        if same(old, new):
             return
         rows = new or old
         assert rows is not None
@@ -273,10 +273,10 @@ class ReferenceJoin(Logged):
 def _changed(one: Pairs, other: Pairs, side: int, at: Ident) -> list[tuple[Row, Row]]:
     """The matches of a row that are in `one` and not the same in `other`."""
     own = {pair: rows for pair, rows in one.items() if pair[side] == at}
-    return [rows for pair, rows in own.items() if not _same(rows, other.get(pair))]
+    return [rows for pair, rows in own.items() if not same(rows, other.get(pair))]
 
 
-def _same(one: tuple[Row, Row] | None, other: tuple[Row, Row] | None) -> bool:
+def same(one: tuple[Row, Row] | None, other: tuple[Row, Row] | None) -> bool:
     if one is None or other is None:
         return one is other
     return one[LEFT] is other[LEFT] and one[RIGHT] is other[RIGHT]

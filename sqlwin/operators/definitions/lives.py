@@ -1,7 +1,7 @@
 """A TTL by definition: before each step, the rows of keys that have no life are forgotten.
 
-The rules are those of `sqlwin.state.lifetimes`, over a plain list of lives; what they
-forget is taken out of another specification, as if it had never come.
+The rules are those of `lifetimes`; what they forget is taken out of another specification,
+as if it had never come.
 
 Worked example, TTL 1 hour, counts by key: a row of ann at 9:00, `+I` 1; one at 10:00.
 Her life, touched at 9:00, has expired: her first row is forgotten, and `+I` says 1 again.
@@ -14,25 +14,15 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.instants import START
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.admitted import fresh
+from sqlwin.operators.definitions.lifetimes import Lives
 from sqlwin.operators.definitions.topn import ReferenceTopN
 from sqlwin.operators.definitions.window import forgotten, key_text, takes_part
 from sqlwin.operators.reference import ReferenceOperator
-from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
+from sqlwin.policies import Early, Ttl
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
-
-WORTH = 4
-
-
-@dataclass
-class Life:
-    key: str
-    number: int
-    touched: int
-    cleaned: bool = False
 
 
 @dataclass
@@ -46,13 +36,12 @@ class Forgetting:
     inner: ReferenceOperator | ReferenceTopN
     ttl: Ttl
     keys: tuple[str, ...]
-    lives: list[Life] = field(default_factory=list)
     forgotten: list[Row] = field(default_factory=list)
     told: dict[str, str] = field(default_factory=dict)
-    next: int = 0
-    looked: int = -1
-    time: int = START
     begun: bool = False
+
+    def __post_init__(self) -> None:
+        self.known = Lives(self.ttl)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.inner.prepare(rows)
@@ -63,13 +52,14 @@ class Forgetting:
         fresh = pl.DataFrame(rows, schema=batch.schema, orient="row")
         each = len(rows) if self.ttl.cleanup.each_record else 0
         keys = self._keys(fresh)
-        self._look(self.ttl.cleanup.incremental * (len(keys) + each))
+        self.known.look(self.ttl.cleanup.incremental * (len(keys) + each))
         self._forget()
         out = self.inner.on_batch(fresh, stores, now)
         written = self._written(rows)
         for key in keys:
             stamp = max(row[TS] for row in rows if key_text(row, self.keys) == key)
-            (self._write if key in written else self._read)(key, self._stamp(stamp))
+            renew = self.known.write if key in written else self.known.read
+            renew(key, self.known.stamp(stamp))
         return self._told(out)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -78,8 +68,9 @@ class Forgetting:
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         out = self._told(self.inner.on_tick(now, stores))
-        self._at(now, stores)
-        self._timers()
+        self.known.at(now, stores.closed)
+        self.known.clean_by_timers()
+        self._forget()
         self.begun = False
         return out
 
@@ -97,65 +88,10 @@ class Forgetting:
     def begin(self, now: int, stores: Stores) -> None:
         if not self.begun:
             self.begun = True
-            self._at(now, stores)
-            self._timers()
-            self._compact()
+            self.known.at(now, stores.closed)
+            self.known.clean_by_timers()
+            self.known.compact()
             self._forget()
-
-    def _at(self, now: int, stores: Stores) -> None:
-        self.time = now if self.ttl.time is TtlTime.PROCESSING else stores.closed
-        self._forget()
-
-    def _expired(self, life: Life) -> bool:
-        return life.touched + self.ttl.length <= self.time
-
-    def _visible(self) -> dict[str, Life]:
-        never = self.ttl.visibility is Visibility.NEVER
-        return {
-            life.key: life
-            for life in self.lives
-            if not life.cleaned and not (never and self._expired(life))
-        }
-
-    def _stamp(self, latest: int) -> int:
-        return max(self.time, latest) if self.ttl.time is TtlTime.EVENT else self.time
-
-    def _write(self, key: str, stamp: int) -> None:
-        life = self._visible().get(key)
-        if life is None:
-            for before in self.lives:
-                before.cleaned |= before.key == key
-            life = Life(key, self.next, stamp)
-            self.lives.append(life)
-            self.next += 1
-        life.touched = max(life.touched, stamp)
-
-    def _read(self, key: str, stamp: int) -> None:
-        life = self._visible().get(key)
-        if life is not None and self._expired(life):
-            life.cleaned = True
-        elif life is not None and self.ttl.update is Update.READ:
-            life.touched = max(life.touched, stamp)
-
-    def _timers(self) -> None:
-        if self.ttl.cleanup.timers:
-            self.lives = [x for x in self.lives if not (x.cleaned or self._expired(x))]
-
-    def _look(self, entries: int) -> None:
-        lives = [life for life in self.lives if not life.cleaned]
-        further = [life for life in lives if life.number > self.looked]
-        for life in [*further, *(x for x in lives if x.number <= self.looked)][:entries]:
-            self.looked, life.cleaned = life.number, self._expired(life)
-
-    def _compact(self) -> None:
-        all_ = self.ttl.cleanup.compaction
-        gone = [life for life in self.lives if life.cleaned or (all_ and self._expired(life))]
-        if not gone:
-            return
-        since = min(life.touched for life in gone) + self.ttl.length
-        late = since + self.ttl.length // WORTH <= self.time
-        if late or len(gone) * WORTH >= len(self.lives):
-            self.lives = [life for life in self.lives if life not in gone]
 
     # Rows.
 
@@ -191,12 +127,12 @@ class Forgetting:
         for row in emitted.to_dicts():
             self.told[row[ROW_KEY]] = key_text(row, self.keys)
         for key in self._keys(emitted):
-            self._read(key, self.time)
+            self.known.read(key, self.known.time)
         self._forget()
         return emitted
 
     def _forget(self) -> None:
-        living, inner = self._visible(), self.inner
+        living, inner = self.known.visible(), self.inner
         known = [row for row in inner.taken if takes_part(row, None)]
         gone = [row for row in known if key_text(row, self.keys) not in living]
         if not gone:

@@ -1,0 +1,125 @@
+"""A store of what is known of pairs of rows: it goes with the life of either row.
+
+The records lie in an inner store with the life of the row of each side that has a TTL,
+`__left_life` and `__right_life`; where a record has no row of a side that is `NOBODY`,
+which never ends. A record of a row that is forgotten is not kept.
+
+>>> from sqlwin.instants import DAY, END, START
+>>> from sqlwin.policies import Ttl
+>>> from sqlwin.state.combine import last_written
+>>> from sqlwin.state.lives import lives_layout
+>>> from sqlwin.state.memory import MemoryStore
+>>> known = lives_layout({"__ts": pl.Int64()})
+>>> lives = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
+>>> layout = Layout("told", (("t", pl.Int64()), ("__left.__ts", pl.Int64())), (), ("t",), DAY)
+>>> inner = paired(layout, ["left"])
+>>> sides = SideLives({"left": lives}, {"left": {"__ts": "__left.__ts"}})
+>>> store = PairStore(MemoryStore(inner, last_written(inner)), sides)
+>>> row = pl.DataFrame({"__ts": [5]})
+>>> told = pl.DataFrame({"t": [1, 2, 3], "__left.__ts": [5, 6, None]})
+>>> lives.begin(now=0, watermark=0); lives.accessed(row); _ = lives.assigned(row); lives.taken()
+>>> store.put(told); store.scan(START, END).rows()
+[(1, 5), (3, None)]
+>>> sides.at(now=7 * DAY, watermark=0); store.scan(START, END).rows(), len(store.inner)
+([(3, None)], 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.state.contract import Layout, Store
+from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.lives import LIFE
+from sqlwin.state.records import accept, without
+from sqlwin.state.side_lives import SideLives, life_of, sides_of
+
+NOBODY = -1
+
+
+def paired(layout: Layout, sides: Iterable[str]) -> Layout:
+    """The layout of the inner store. sides: those that have a TTL."""
+    lives = [life_of(side) for side in sides]
+    columns = (*layout.columns, *((name, pl.Int64()) for name in lives))
+    return replace(layout, columns=columns, keys=(*layout.keys, *lives))
+
+
+class PairStore:
+    """A `Store` as the operator knows it. inner: a store of `paired` of its layout.
+
+    Records have the columns that `lives.marks` names.
+    """
+
+    def __init__(self, inner: Store, lives: SideLives) -> None:
+        own = inner.layout
+        self.inner, self.lives = inner, lives
+        self.sides = {side: lives.sides[side] for side in sides_of(own.keys)}
+        ours = {life_of(side) for side in self.sides}
+        self.layout = replace(
+            own,
+            columns=tuple(column for column in own.columns if column[0] not in ours),
+            keys=tuple(key for key in own.keys if key not in ours),
+        )
+        for side, each in self.sides.items():
+            each.of.append(_OfSide(self.inner, life_of(side)))
+
+    @property
+    def floor(self) -> int:
+        return self.inner.floor
+
+    def put(self, records: pl.DataFrame) -> None:
+        if records.is_empty():
+            return
+        known = accept(self.layout, records)
+        for side, lives in self.sides.items():
+            known = self._assigned(known, side, lives)
+        self.inner.put(known)
+
+    def _assigned(self, records: pl.DataFrame, side: str, lives: Lifetimes) -> pl.DataFrame:
+        marks, life = self.lives.marks[side], life_of(side)
+        there = pl.col(marks[lives.keys[0]]).is_not_null()
+        of_rows = records.filter(there).with_columns(
+            pl.col(mark).alias(key) for key, mark in marks.items() if key in lives.keys
+        )
+        living = lives.with_life(of_rows).rename({LIFE: life}).select(*records.columns, life)
+        nobody = records.filter(~there).with_columns(pl.lit(NOBODY, pl.Int64).alias(life))
+        return pl.concat([living, nobody])
+
+    def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
+        found = self.inner.scan(lo, hi, keys)
+        hidden = [each.hidden().rename({LIFE: life_of(side)}) for side, each in self.sides.items()]
+        return without(found, hidden)[self.layout.schema.names()]
+
+    def expire(self, before: int) -> None:
+        self.inner.expire(before)
+
+    def cut(self, floors: pl.DataFrame) -> None:
+        self.inner.cut(floors)
+
+    def erase(self, gone: pl.DataFrame) -> None:
+        self.inner.erase(gone)
+
+    def __len__(self) -> int:
+        return self.scan(START, END).height
+
+    def _check(self) -> None:
+        self.inner._check()
+        held = self.inner.scan(START, END)
+        for side, each in self.sides.items():
+            lives = {*each.lives.all()[LIFE], NOBODY}
+            assert set(held[life_of(side)]) <= lives, (self.layout.name, side, lives)
+
+
+@dataclass(frozen=True)
+class _OfSide:
+    """The inner store, as the lives of one side erase from it."""
+
+    inner: Store
+    life: str
+
+    def erase(self, gone: pl.DataFrame) -> None:
+        self.inner.erase(gone.rename({LIFE: self.life}))

@@ -1,0 +1,107 @@
+"""The lives of a join's rows: each side has its own TTL, or none, and each row its own life.
+
+What is known of pairs of rows, see `pair_store`, goes with either of the two.
+
+| a row of a side was | when                                                       |
+|---------------------|------------------------------------------------------------|
+| written             | it came, was replaced or withdrawn, or came again as it was |
+| read                | a row of the other side matched it, or a result was told that it is in |
+
+Rows read are noted while the operator works, and have been read when it is done: so a row
+that had expired is removed after all that found it in the same call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from sqlwin.policies import TtlTime
+from sqlwin.schema import TS
+from sqlwin.state.lifetimes import LATEST, Lifetimes
+
+
+@dataclass
+class SideLives:
+    """sides: by name, those that have a TTL. marks: of each, what pairs call its keys."""
+
+    sides: Mapping[str, Lifetimes]
+    marks: Mapping[str, Mapping[str, str]]
+    noted: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
+
+    def at(self, now: int, watermark: int) -> None:
+        self.noted = {}
+        for lives in self.sides.values():
+            lives.at(now, watermark)
+
+    def begin(self, now: int, watermark: int) -> None:
+        for lives in self.sides.values():
+            lives.begin(now, watermark)
+
+    def end(self, now: int, watermark: int) -> None:
+        for lives in self.sides.values():
+            lives.end(now, watermark)
+
+    @property
+    def erasures(self) -> int:
+        return sum(lives.erasures for lives in self.sides.values())
+
+    @property
+    def deadline(self) -> int | None:
+        times = (lives.deadline for lives in self.sides.values())
+        return min((time for time in times if time is not None), default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: lives.to_json() for name, lives in self.sides.items()}
+
+    # Rows come.
+
+    def accessed(self, batch: Mapping[str, pl.DataFrame]) -> None:
+        """A batch is about to be worked on; batch: prepared rows of both sides.
+
+        For incremental cleanup each row accesses the rows of both.
+        """
+        rows = sum(map(len, batch.values()))
+        for name, lives in self.sides.items():
+            timed = [pl.col(TS).alias(LATEST)] if lives.ttl.time is TtlTime.EVENT else []
+            own = batch[name].select(*lives.keys, *timed)
+            lives.accessed(own, rows, others=rows - len(own))
+
+    def taken(self, batch: Mapping[str, pl.DataFrame]) -> None:
+        """They were. batch: rows that are there now."""
+        for name, lives in self.sides.items():
+            lives.renewed(batch[name])
+            lives.taken()
+
+    # Rows are found.
+
+    def note(self, pairs: pl.DataFrame) -> None:
+        """These pairs, or results of single rows, were found; the other side's marks are NULL."""
+        for name, lives in self.sides.items():
+            names = self.marks[name]
+            alone = pairs.filter(pl.col(names[lives.keys[0]]).is_not_null())
+            self.note_rows(name, alone.select(pl.col(names[key]).alias(key) for key in lives.keys))
+
+    def note_rows(self, side: str, rows: pl.DataFrame) -> None:
+        if side in self.sides and len(rows):
+            keys = rows.select(self.sides[side].keys)
+            self.noted.setdefault(side, []).append(keys)
+
+    def read(self, keys: pl.DataFrame | None = None) -> None:
+        """What was noted has been read; keys: what was asked for, if it was for that."""
+        for name, frames in self.noted.items():
+            self.sides[name].read(pl.concat(frames))
+        self.noted = {}
+
+
+def life_of(side: str) -> str:
+    """The column of a pair's record with the `__life` of its row of a side."""
+    return f"__{side}_life"
+
+
+def sides_of(columns: Iterable[str]) -> tuple[str, ...]:
+    """Of which sides records of pairs have lives."""
+    return tuple(side for side in ("left", "right") if life_of(side) in columns)

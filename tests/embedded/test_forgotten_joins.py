@@ -1,0 +1,179 @@
+"""Rows of a join after their TTL: told by nothing that is asked, and in the end not on disk."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sqlwin.embedded.checkpoint import state
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.errors import StateError
+from sqlwin.sql import script
+from sqlwin.state.blobs import DictBlobs, SqliteBlobs
+from sqlwin.state.contract import Blobs
+from tests.embedded.test_forgotten import GONE, STAYS, said
+
+DECLARED = """
+CREATE STREAM logins (id BIGINT, user STRING, place STRING, ts TIMESTAMP,
+  WATERMARK FOR ts AS ts, OFFSET id);
+CREATE STREAM orders (id BIGINT, user STRING, item STRING, at TIMESTAMP,
+  WATERMARK FOR at AS at, OFFSET id);
+SET 'state.ttl.cleanup' = '{cleanup}';
+SET 'state.ttl.update' = '{update}';
+SET 'state.ttl.visibility' = '{visibility}';
+SELECT {hint} {shown} FROM logins l {kind} JOIN orders o ON l.user = o.user
+EMIT EARLY {early}
+"""
+BOTH = "/*+ STATE_TTL('l' = '7 days', 'o' = '7 days') */"
+LEFT = "/*+ STATE_TTL('l' = '7 days') */"
+
+
+def query(
+    blobs: Blobs | None,
+    kind: str = "LEFT",
+    cleanup: str = "timers",
+    hint: str = BOTH,
+    early: str = "ON UPDATE",
+    update: str = "create-and-write",
+    visibility: str = "never-return-expired",
+) -> EmbeddedQuery:
+    words = {"cleanup": cleanup, "update": update, "visibility": visibility}
+    words["shown"] = "l.user, place" + ", item" * (kind not in ("SEMI", "ANTI"))
+    text = DECLARED.format(kind=kind, hint=hint, early=early, **words)
+    return EmbeddedQuery(script(text), blobs=blobs, segment_rows=2)
+
+
+def day(on: EmbeddedQuery, at: int) -> str:
+    on.advance(now=f"2024-01-{at:02}T09:00:00Z")
+    return f"2024-01-{at:02}T09:00:00Z"
+
+
+def login(on: EmbeddedQuery, user: str, at: int) -> None:
+    on.push("logins", [{"id": at, "user": user, "place": f"of {user}", "ts": day(on, at)}])
+
+
+def order(on: EmbeddedQuery, user: str, at: int) -> None:
+    on.push("orders", [{"id": at, "user": user, "item": f"for {user}", "at": day(on, at)}])
+
+
+def users(on: EmbeddedQuery, join_keys: str | None = None) -> list[str]:
+    found = on.messages(join_keys=join_keys).to_pylist()
+    return [f"{row['side']} {row['l.user'] or row['o.user']}" for row in found]
+
+
+@pytest.mark.parametrize("kind", ["INNER", "LEFT", "FULL", "SEMI", "ANTI"])
+@pytest.mark.parametrize("early", ["ON UPDATE", "EVERY 30 DAYS"])
+def test_nothing_of_a_forgotten_row_is_left(kind: str, early: str) -> None:
+    blobs = DictBlobs()
+    kept = query(blobs, kind, early=early)
+    login(kept, GONE, 1)
+    order(kept, GONE, 2)
+    order(kept, STAYS, 3)
+    kept.flush()
+    assert GONE in said(blobs)
+    kept = query(blobs, kind, early=early)
+    login(kept, STAYS, 8)
+    day(kept, 9)
+    for _ in range(2):
+        kept.flush()
+    kept._check()
+    assert GONE not in said(blobs)
+    assert STAYS in said(blobs)
+
+
+def test_what_is_asked_is_what_lives() -> None:
+    kept = query(DictBlobs())
+    login(kept, GONE, 1)
+    order(kept, STAYS, 3)
+    login(kept, STAYS, 3)
+    assert users(kept) == [f"left {GONE}", f"left {STAYS}", f"right {STAYS}"]
+    day(kept, 8)
+    assert users(kept) == [f"left {STAYS}", f"right {STAYS}"]
+    assert users(kept, GONE) == []
+    day(kept, 10)
+    assert users(kept) == []
+
+
+def test_to_ask_by_key_reads_the_rows_of_it() -> None:
+    kept = query(None, update="read-and-write", cleanup="compaction")
+    login(kept, STAYS, 1)
+    login(kept, GONE, 1)
+    day(kept, 7)
+    assert users(kept, STAYS) == [f"left {STAYS}"]
+    day(kept, 9)
+    assert users(kept) == [f"left {STAYS}"]
+
+
+def test_what_had_expired_is_removed_by_who_reads_it() -> None:
+    kept = query(None, visibility="return-expired-if-not-cleaned-up", cleanup="full-snapshot")
+    login(kept, GONE, 1)
+    order(kept, STAYS, 1)
+    day(kept, 9)
+    assert len(users(kept)) == 2
+    assert users(kept, GONE) == [f"left {GONE}"]
+    assert users(kept) == [f"right {STAYS}"]
+    kept.results()
+    login(kept, STAYS, 9)
+    login(kept, STAYS, 10)  # the first one has read the order, which had expired
+    told = kept.results().to_pylist()
+    assert [(row["place"], row["item"]) for row in told] == [
+        (f"of {STAYS}", f"for {STAYS}"),
+        (f"of {STAYS}", None),
+    ]
+
+
+def test_a_replay_does_not_bring_back_what_was_forgotten() -> None:
+    kept = query(DictBlobs())
+    login(kept, GONE, 1)
+    day(kept, 9)
+    kept.results()
+    kept.push("logins", [{"id": 1, "user": GONE, "place": "again", "ts": "2024-01-01T09:00:00Z"}])
+    assert len(kept.results()) == 0
+    assert users(kept) == []
+
+
+def test_the_deadline_is_the_next_expiry_of_either_side() -> None:
+    kept = query(None, "INNER")
+    login(kept, STAYS, 1)
+    order(kept, STAYS, 3)
+    operator, stores = kept._task.top.query.operator, kept._task.top.stores
+    assert operator is not None
+    week = 7 * 86_400_000_000
+    assert operator.next_deadline(stores) == kept._at.now - week // 7 * 2 + week
+    day(kept, 8)
+    assert operator.next_deadline(stores) == kept._at.now - week // 7 * 5 + week
+    day(kept, 10)
+    assert operator.next_deadline(stores) is None
+
+
+def test_a_ttl_is_not_put_upon_a_side_without_one_nor_taken_off() -> None:
+    blobs = DictBlobs()
+    kept = query(blobs, hint=LEFT)
+    login(kept, STAYS, 1)
+    kept.flush()
+    longer = query(blobs, hint=LEFT.replace("7 days", "70 days"))
+    day(longer, 30)
+    assert users(longer) == [f"left {STAYS}"]
+    for other in (BOTH, ""):
+        with pytest.raises(StateError, match="kept with a TTL or without"):
+            query(blobs, hint=other)
+
+
+def test_a_checkpoint_is_asked_by_the_clock_on_the_wall(tmp_path: Path) -> None:
+    blobs = SqliteBlobs(tmp_path / "state")
+    kept = query(blobs, "LEFT", cleanup="full-snapshot", early="EVERY 30 DAYS")
+    now = datetime.now(UTC)
+    for days, user in ((8, GONE), (1, STAYS)):
+        kept.advance(now=now - timedelta(days=days))
+        row = {"id": days, "user": user, "place": "Rome", "ts": "2024-01-01T09:00:00Z"}
+        kept.push("logins", [row])
+    kept.commit()
+    blobs.close()
+    asked = state(tmp_path / "state")
+    assert [row["l.user"] for row in asked.messages().to_pylist()] == [STAYS]
+    for store in ("left", "waiting"):
+        assert [row["l.user"] for row in asked.records(store).to_pylist()] == [STAYS]
+    found = asked.sql('SELECT "left"."l.user" FROM "left" JOIN left_known USING (__seq)')
+    assert found.to_pylist() == [{"l.user": STAYS}]

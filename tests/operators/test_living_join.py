@@ -1,0 +1,119 @@
+"""Joins whose rows have a TTL: step by step what the definition says, under any TTL of either."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwin.instants import START
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.definitions.joined_lives import ForgettingJoin
+from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.living_join import LivingJoin
+from sqlwin.policies import Ttl, TtlTime, Update, Visibility
+from sqlwin.runtime.kept import Kept
+from sqlwin.runtime.stores import shapes
+from sqlwin.state.contract import Store
+from sqlwin.state.pair_store import PairStore
+from sqlwin.state.segments import SegmentStore
+from sqlwin.state.ttl_store import TtlStore
+from tests.operators.driving import records
+from tests.operators.joins import (
+    Joined,
+    Source,
+    Step,
+    joins,
+    specified,
+    steps,
+    window,
+)
+from tests.properties.plan_ttl import CLEANUPS
+
+ANY = window(None, None)
+
+
+class Living(Joined):
+    """As a task keeps it: with the lives of both sides, restored with the stores."""
+
+    operator: Any
+    told = "null"
+
+    def _named(self) -> dict[str, Store]:
+        if not isinstance(self.operator, LivingJoin):
+            return {}
+        self.bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
+        header = {"lives": json.loads(self.told)}
+        self.bare.sides = Kept(None, run="always the same")._sides(self.operator, self.bare, header)
+        if hasattr(self, "stores"):
+            self.stores.sides = self.bare.sides
+        return self.bare.named
+
+    def step(self, left: Any = None, right: Any = None, *rest: Any, **more: Any) -> pl.DataFrame:
+        """With the numbers that a task knows of all messages."""
+        numbers = [[0] if rows is None else rows["__pos"].to_list() for rows in (left, right)]
+        known = self.stores.counted or (0, 0)
+        self.stores.counted = tuple(
+            max([was, *new]) for was, new in zip(known, numbers, strict=True)
+        )
+        return super().step(left, right, *rest, **more)
+
+    def _restart(self) -> None:
+        self.steps += 1
+        assert self.stores.sides is not None
+        self.told = json.dumps(self.stores.sides.to_json())
+        for name, store in self.stores.named.items():
+            inner = store.inner if isinstance(store, TtlStore | PairStore) else store
+            assert isinstance(inner, SegmentStore)
+            self.indexes[name] = json.loads(json.dumps(inner.flush(f"s{self.steps}")))
+        self.stores.named = self._named()
+
+
+def living(operator: WindowJoin, restarts: bool = False) -> tuple[Living, Living]:
+    """Fast, and by definition."""
+    ttls = operator.policy.ttls
+    left, right = (replace(s, forgets=s.name in ttls) for s in (operator.left, operator.right))
+    fast = Living(LivingJoin(replace(operator, left=left, right=right)), restarts)
+    fast.stores.sides = fast.bare.sides
+    return fast, Living(ForgettingJoin(specified(operator)))  # type: ignore[arg-type]
+
+
+def ttls() -> st.SearchStrategy[Ttl]:
+    return st.builds(
+        Ttl,
+        st.integers(1, 8),
+        st.sampled_from(TtlTime),
+        st.sampled_from(Update),
+        st.sampled_from(Visibility),
+        st.sampled_from(CLEANUPS),
+    )
+
+
+@st.composite
+def forgetting(draw: st.DrawFn) -> WindowJoin:
+    made = draw(joins())
+    assert isinstance(made, WindowJoin)
+    both = draw(st.tuples(st.none() | ttls(), st.none() | ttls()).filter(any))
+    return replace(made, policy=replace(made.policy, ttl=both[0], right_ttl=both[1]))
+
+
+@given(forgetting(), steps(), st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
+def test_each_call_emits_what_the_definition_emits(
+    operator: WindowJoin, taken: list[Step], restarts: bool
+) -> None:
+    fast, slow = living(operator, restarts)
+    source, watermark, now = Source(operator), 0, 0
+    retain, columns = operator.policy.retain, [*operator.output]
+    for step in taken:
+        horizon = START if retain is None else fast.stores.closed - retain
+        batch = source.batch(step, watermark, horizon)
+        watermark, now = watermark + step.watermark, now + step.clock
+        found, expected = (
+            records(each.step(*batch, now, watermark, step.end), columns) for each in (fast, slow)
+        )
+        assert found == expected
