@@ -50,7 +50,8 @@ def _facts(join: Join) -> Iterator[str]:
         yield f"Timeout: after {silence} with no row, rows that wait are sent full"
     yield f"Late: {_late(join, policy)}"
     if not counts(join) and not join.static:
-        yield f"Retention: {retention(policy)}"
+        within = "its side and key" if join.left_keys else "its side"
+        yield f"Retention: {retention(policy, within)}"
     yield from kept(policy)
 
 
@@ -200,6 +201,8 @@ def _cautions(join: Join) -> Iterator[str]:
             yield "a row is certain to have no match only at the end of input, for no window ends"
     elif not _bounded(join) and not counts(join) and not join.static:
         yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
+    if join.policy.retain_rows is not None and join.left_keys and join.policy.retain is None:
+        yield "the last rows of every key are kept, so state grows with keys"
     if isinstance(join.match, AsOf) and join.match.backward and join.policy.ttl is None:
         (stream,) = streams_of(join.right)
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
@@ -207,7 +210,8 @@ def _cautions(join: Join) -> Iterator[str]:
 
 def _bounded(join: Join) -> bool:
     """Whether rows go that no window lets go; those of a window in ROWS never expire."""
-    retained = join.policy.retain is not None and not counts(join)
+    policy = join.policy
+    retained = not (counts(join) or policy.retain is policy.retain_rows is None)
     return retained or join.policy.ttl is not None
 
 

@@ -1,7 +1,8 @@
 """How many records each store of a join holds under a load; see `sqlwin.runtime.bounds`.
 
 Each stream has the load's rate. A side holds the rows of its *span*: its watermark's delay,
-how far later its partners may be, retention, and a time slice, since slices go whole.
+how far later its partners may be, retention, and a time slice, since slices go whole; with
+RETAIN n ROWS n of each key, and those of the span without retention.
 Of the right of an ASOF join the newest row of each key stays besides.
 
 Worked example: orders with the shipments of the two minutes after them, RETAIN 1 MINUTE,
@@ -50,15 +51,17 @@ def records(asked: Joined) -> Records:
     if match.unit is Unit.ROWS:
         return NOT_ESTIMATED
     reach = (match if side == 0 else match.mirrored).high
-    return (
-        NO_END
-        if reach is None and asked.join.policy.retain is None
-        else _span(asked, side, reach or 0)
-    )
+    return _span(asked, side, reach or 0)
 
 
 def _span(asked: Joined, side: int, reach: int) -> Records:
-    if asked.join.policy.retain is None:
-        return NO_END
-    held = max(reach, 0) + asked.join.policy.retain + asked.layout.slice_width
-    return asked.load.rate * (asked.streams[side].delay + held) / SECOND
+    """With RETAIN n ROWS no more than n of each key, and those whose windows are open."""
+    policy, load, kept = asked.join.policy, asked.load, []
+    open_ = asked.streams[side].delay + max(reach, 0)
+    if policy.retain is not None:
+        held = open_ + policy.retain + asked.layout.slice_width
+        kept.append(load.rate * held / SECOND)
+    if policy.retain_rows is not None:
+        keys = load.keys if asked.join.left_keys else 1
+        kept.append(policy.retain_rows * keys + load.rate * open_ / SECOND)
+    return min(kept) if kept else NO_END

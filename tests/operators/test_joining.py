@@ -17,6 +17,10 @@ def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
     for step in taken:
         horizon = START if retain is None else fast.stores.closed - retain
         batch = source.batch(step, watermark, horizon)
+        if operator.policy.retain_rows is not None:
+            floors = [each.floors() for each in (fast, slow)]
+            assert floors[0] == floors[1]
+            batch = fast.unexpired(batch)
         watermark, now = watermark + step.watermark, now + step.clock
         found, expected = (
             records(each.step(*batch, now, watermark, step.end), columns) for each in (fast, slow)
