@@ -157,9 +157,7 @@ def _side(join: Join, at: int) -> Input:
         keys=join.buckets[at],
         retain=retain,
         timed=not counted and stream.ts is not None,
-        admission=Admission(
-            stream.name, replays, counted, by_rows, retain, width, store=seen(at)
-        )
+        admission=Admission(stream.name, replays, counted, by_rows, retain, width, store=seen(at))
         if replays or by_rows is not None
         else None,
         carried=_carried(scan, passes=False),

@@ -16,6 +16,10 @@ from sqlwin.sql.policies import policy
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 Match = JoinWindow | AsOf | JoinSessions
+_NEEDED = {
+    AsOf: "a left row of an ASOF JOIN its nearest one, however many are newer",
+    JoinSessions: "a session all of its rows",
+}
 
 
 def of_join(
@@ -58,15 +62,11 @@ def _counted(match: Match | None) -> bool:
     return isinstance(match, JoinWindow) and match.unit is Unit.ROWS
 
 
-_NEEDED = {
-    AsOf: "a left row of an ASOF JOIN its nearest one, however many are newer",
-    JoinSessions: "a session all of its rows",
-}
-
-
 def _refuse(given: ast.Policies, match: Match | None, waits: bool) -> None:
     if isinstance(given.early, ast.Early) and isinstance(given.early.every, ast.Count):
-        message = "EARLY EVERY n ROWS counts the rows of a window, and each row of a join has its own"
+        message = (
+            "EARLY EVERY n ROWS counts the rows of a window, and each row of a join has its own"
+        )
         legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
         raise QueryError(message, given.early.every.span, legal=legal)
     if given.timeout is not None and not waits:

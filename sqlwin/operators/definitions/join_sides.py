@@ -120,9 +120,7 @@ class Side:
             floor = START if policy.retain is None else later - policy.retain
         gone = self.outnumbered(policy, closed)
         self.kept = {
-            at: row
-            for at, row in self.kept.items()
-            if row[self.at] >= floor and at not in gone
+            at: row for at, row in self.kept.items() if row[self.at] >= floor and at not in gone
         }
 
     def floors(self, policy: Policy) -> dict[str, int]:
