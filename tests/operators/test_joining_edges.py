@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sqlwin.instants import MINUTE, SECOND, parse_instant
+from sqlwin.instants import END, MINUTE, SECOND, START, parse_instant
 from sqlwin.operators.join_sides import POS, Side
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.policies import Early, Late, Policy
@@ -97,6 +97,28 @@ def test_rows_are_kept_for_as_long_as_a_row_that_is_not_expired_may_match() -> N
     assert len(driven.step(right=right(("a", 2, 15)))) == 1  # 4 late
     driven.step(watermark=20)
     assert len(driven.stores["left"]) == 0
+
+
+def test_retain_rows_lets_a_row_go_when_its_window_has_passed_and_n_of_its_key_are_newer() -> None:
+    driven = Joined(join(window(-3, 5), retain=None, retain_rows=2))
+    driven.step(left(("a", 1, 10), ("a", 2, 12), ("a", 3, 14), ("b", 4, 10)), watermark=15)
+    assert len(driven.stores["left"]) == 4
+    driven.step(watermark=16)
+    assert driven.stores["left"].scan(START, END)["v"].to_list() == [4, 2, 3]
+    assert driven.floors() == [{("a",): 12}, {}]
+
+
+def test_without_a_window_retain_rows_makes_a_row_certain() -> None:
+    driven = Joined(join(window(None, None), "left", retain=None, retain_rows=1))
+    assert driven.step(left(("a", 1, 10), ("a", 2, 12)), watermark=10).is_empty()
+    assert told(driven.step(watermark=11), "v", "w") == [("+I", "full", 0, 1, None)]
+    assert len(driven.step(right=right(("a", 5, 9)))) == 1
+
+
+def test_retain_rows_counts_the_rows_of_null() -> None:
+    driven = Joined(join(window(None, None), "anti", retain=None, retain_rows=1))
+    rows = left((None, 1, 10), (None, 2, 12), ("a", 3, 9))
+    assert told(driven.step(rows, watermark=20), "v") == [("+I", "full", 0, 1)]
 
 
 def test_what_waits_goes_out_together_at_the_end_of_its_period() -> None:
