@@ -119,6 +119,9 @@ class Joining(Timed, Protocol):
     ) -> pl.DataFrame:
         """As that of `Operator`. A side may have no rows; its frame has its columns then."""
 
+    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        """As that of `Timed`, of one side: the equal columns as it calls them."""
+
 
 @runtime_checkable
 class Restoring(Operator, Protocol):

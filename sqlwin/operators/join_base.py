@@ -46,6 +46,11 @@ class Joining(ABC):
         """Whether a result may change after it was told."""
 
     @property
+    def retains_rows(self) -> bool:
+        """Whether it knows RETAIN n ROWS."""
+        return False
+
+    @property
     @abstractmethod
     def shapes(self) -> list[Shape]:
         """The layouts of its stores, and how each combines."""
@@ -80,7 +85,7 @@ class Joining(ABC):
         times = (stores.pending, self._silent_at(stores))
         return min((time for time in times if time is not None), default=None)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         return empty({FLOOR: pl.Int64()})
 
     def nothing(self) -> pl.DataFrame:
@@ -135,5 +140,7 @@ class Joining(ABC):
         for one, other in zip(left.keys, right.keys, strict=True):
             if left.columns[one] != right.columns[other]:
                 raise ValueError(f"{one} and {other} are not of one type")
-        if policy.early is Early.ROWS or policy.retain_rows is not None:
-            raise ValueError("a join has no windows whose rows EARLY or RETAIN could count")
+        if policy.early is Early.ROWS:
+            raise ValueError("a join has no windows whose rows EARLY could count")
+        if policy.retain_rows is not None and not self.retains_rows:
+            raise ValueError("RETAIN n ROWS counts rows of time that nothing withdraws")

@@ -33,6 +33,7 @@ from sqlwin.operators.changes import row_key
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.join_base import Joining
+from sqlwin.operators.join_retention import Newest
 from sqlwin.operators.join_scopes import EDGES, reaching, scopes
 from sqlwin.operators.join_sides import POS, Arrivals, Columns, Shape, Side
 from sqlwin.operators.join_words import Moment
@@ -97,6 +98,16 @@ class WindowJoin(Joining):
         return self.left.at == POS
 
     @property
+    def retains_rows(self) -> bool:
+        return not (self.by_count or self.repeats)
+
+    @cached_property
+    def newest(self) -> tuple[Newest, ...]:
+        """Of left and right, with RETAIN n ROWS."""
+        n = self.policy.retain_rows
+        return () if n is None else (Newest(self.left, n), Newest(self.right, n))
+
+    @property
     def shapes(self) -> list[Shape]:
         kept = [self.left.shape, self.right.shape, *(each.shape for each in self.alone)]
         return [*kept, *self.telling.shapes, *([_counts()] if self.by_count else [])]
@@ -126,10 +137,10 @@ class WindowJoin(Joining):
         return pl.concat([told, self._become_certain(bounds, stores, now)])
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed:
+        if watermark <= stores.closed and not self.newest:
             return self.nothing()
         bounds = self._bounds(stores)
-        stores.closed = watermark
+        stores.closed = max(watermark, stores.closed)
         return self.nothing() if self.by_count else self._become_certain(bounds, stores, now)
 
     def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
@@ -201,9 +212,15 @@ class WindowJoin(Joining):
             each.unmatched(stores, now, were[each.side.name], bounds[each.side.name])
             for each in self.alone
         ]
+        by_side = {each.side.name: each for each in self.alone}
+        for each in self.newest:
+            changes += each.let_go(by_side.get(each.side.name), stores, now)
         told = self.telling.tell(pl.concat([self.telling.none(), *changes]), stores, now)
         self._retire(stores)
         return told
+
+    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return self.newest[side].floors(stores) if self.newest else super().floors(stores, side)
 
     def _retire(self, stores: Stores) -> None:
         counts, retain, floors = self._counted(stores), self.policy.retain, []

@@ -91,8 +91,8 @@ class LivingJoin:
         self._lives(stores).read()
         return out
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.inner.floors(stores)
+    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return self.inner.floors(stores, side)
 
     def next_deadline(self, stores: Stores) -> int | None:
         times = (self.inner.next_deadline(stores), self._lives(stores).deadline)

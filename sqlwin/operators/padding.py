@@ -127,7 +127,13 @@ class Alone:
         """Changes that tell the rows of these positions that have no match, and are not out."""
         if self.kind == "semi" or lo >= hi:
             return self.telling.none()
-        known = self._known(self.side.ending(stores, lo, hi), stores)
+        return self.unmatched_of(self.side.ending(stores, lo, hi), stores, now)
+
+    def unmatched_of(self, rows: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        """The same of these rows, which are stored."""
+        if self.kind == "semi" or rows.is_empty():
+            return self.telling.none()
+        known = self._known(rows, stores)
         rows = known.filter(pl.col(MATCHES) == 0, ~pl.col(OUT))
         stores[self.store].put(rows.with_columns(pl.lit(True).alias(OUT)).select(*self.known))
         return self._change(rows, 1, (pl.lit("full"), pl.lit(now, pl.Int64())))

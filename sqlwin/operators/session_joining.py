@@ -49,6 +49,11 @@ class SessionJoin(WindowJoin):
         return SessionPairing(self.left, self.right, self.residual)
 
     @property
+    def retains_rows(self) -> bool:
+        """Rows go with their sessions."""
+        return False
+
+    @property
     def shapes(self) -> list[Shape]:
         return [self.left.session_shape, self.right.session_shape, *super().shapes]
 

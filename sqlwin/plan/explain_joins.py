@@ -51,7 +51,8 @@ def _facts(join: Join) -> Iterator[str]:
         yield f"Timeout: after {silence} with no row, rows that wait are sent full"
     yield f"Late: {_late(join, policy)}"
     if not counts(join) and not join.static:
-        yield f"Retention: {retention(policy)}"
+        within = "its side and key" if join.left_keys else "its side"
+        yield f"Retention: {retention(policy, within)}"
     yield from _forgotten(join)
     yield from expired(policy)
 
@@ -209,6 +210,8 @@ def _cautions(join: Join) -> Iterator[str]:
         yield from _endless(join)
     elif not _retained(join) and not counts(join) and not join.static and not join.policy.ttls:
         yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
+    if join.policy.retain_rows is not None and join.left_keys and join.policy.retain is None:
+        yield "the last rows of every key are kept, so state grows with keys"
     if isinstance(join.match, AsOf) and join.match.backward and "right" not in join.policy.ttls:
         (stream,) = streams_of(join.right)
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
@@ -233,7 +236,8 @@ def _endless(join: Join) -> Iterator[str]:
 
 def _retained(join: Join) -> bool:
     """Whether rows go that no window lets go; those of a window in ROWS never expire."""
-    return join.policy.retain is not None and not counts(join)
+    policy = join.policy
+    return not (counts(join) or policy.retain is policy.retain_rows is None)
 
 
 def _named(join: Join, which: Collection[str]) -> str:

@@ -24,13 +24,14 @@ def late(policy: Policy) -> str:
     return "on each update" if policy.late is Late.ON_UPDATE else "never"
 
 
-def retention(policy: Policy) -> str:
+def retention(policy: Policy, key: str = "its key") -> str:
+    """key: within which RETAIN n ROWS counts."""
     kept = []
     if policy.retain is not None:
         kept.append(f"{format_duration(policy.retain)} after the watermark passed")
     if policy.retain_rows is not None:
         rows = policy.retain_rows
-        newer = f"{rows} rows of its key are newer" if rows > 1 else "a row of its key is newer"
+        newer = f"{rows} rows of {key} are newer" if rows > 1 else f"a row of {key} is newer"
         kept.append(f"until {newer}")
     return ", or ".join(kept) or "for ever"
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 import polars as pl
 
-from sqlwin.operators.contract import Stores
-from sqlwin.runtime.admission import Admission, Admitted, admit
+from sqlwin.operators.contract import Joining, Stores
+from sqlwin.runtime.admission import Admitted, admit
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.numbers import Numbers
 from sqlwin.runtime.positions import Positions
@@ -54,7 +55,7 @@ def _judged(
     rule = query.inputs[at].admission
     if rule is None:
         return Admitted(rows)
-    judged = admit(rule, rows, stores, offsets, _floors(query, rule, stores), stores.reached[at])
+    judged = admit(rule, rows, stores, offsets, _floors(query, at, stores), stores.reached[at])
     if query.inputs[at].numbered:
         return judged
     return replace(judged, rows=query.prepare(judged.rows, at))
@@ -62,13 +63,16 @@ def _judged(
 
 def retire(query: Lowered, stores: Stores, clock: Watermarks) -> None:
     """Forget the positions that can no longer come again."""
-    for each in query.inputs:
+    for at, each in enumerate(query.inputs):
         rule = each.admission
-        if rule is not None:
-            rule.retire(clock.of(each.stream.name), stores, _floors(query, rule, stores))
+        if rule is not None and rule.store in stores.named:
+            rule.retire(clock.of(each.stream.name), stores, _floors(query, at, stores))
 
 
-def _floors(query: Lowered, rule: Admission, stores: Stores) -> pl.DataFrame | None:
-    if rule.by_rows is None or query.operator is None:
+def _floors(query: Lowered, at: int, stores: Stores) -> pl.DataFrame | None:
+    rule = query.inputs[at].admission
+    if rule is None or rule.by_rows is None or query.operator is None:
         return None
-    return query.operator.floors(stores)
+    if len(query.inputs) == 1:
+        return query.operator.floors(stores)
+    return cast(Joining, query.operator).floors(stores, at)

@@ -1,9 +1,10 @@
 """How many records each store of a join holds under a load; see `sqlwin.runtime.bounds`.
 
 Each stream has the load's rate. A side holds the rows of its *span*: its watermark's delay,
-how far later its partners may be, retention, and a time slice, since slices go whole.
-Of the right of an ASOF join the newest row of each key stays besides. A side with a TTL that
+how far later its partners may be, retention, and a time slice, since slices go whole; with
+RETAIN n ROWS n of each key, and those of the span without retention. A side with a TTL that
 only writes renew holds the rows of that, and of a quarter more.
+Of the right of an ASOF join the newest row of each key stays besides.
 
 Worked example: orders with the shipments of the two minutes after them, RETAIN 1 MINUTE,
 1000 rows/s, slices of a minute. Orders wait 2 + 1 + 1 minutes, 240,000 of them; a
@@ -57,8 +58,7 @@ def records(asked: Joined) -> Records:
     if ttl is not None and name.endswith("_lives"):
         return _lived(asked, ttl)
     reach = (match if side == 0 else match.mirrored).high
-    endless = reach is None and asked.join.policy.retain is None
-    kept = NO_END if endless else _span(asked, side, reach or 0)
+    kept = _span(asked, side, reach or 0)
     if ttl is None:
         return kept
     lived = _lived(asked, ttl)
@@ -74,7 +74,13 @@ def _lived(asked: Joined, ttl: Ttl) -> Records:
 
 
 def _span(asked: Joined, side: int, reach: int) -> Records:
-    if asked.join.policy.retain is None:
-        return NO_END
-    held = max(reach, 0) + asked.join.policy.retain + asked.layout.slice_width
-    return asked.load.rate * (asked.streams[side].delay + held) / SECOND
+    """With RETAIN n ROWS no more than n of each key, and those whose windows are open."""
+    policy, load, kept = asked.join.policy, asked.load, []
+    open_ = asked.streams[side].delay + max(reach, 0)
+    if policy.retain is not None:
+        held = open_ + policy.retain + asked.layout.slice_width
+        kept.append(load.rate * held / SECOND)
+    if policy.retain_rows is not None:
+        keys = load.keys if asked.join.left_keys else 1
+        kept.append(policy.retain_rows * keys + load.rate * open_ / SECOND)
+    return min(kept) if kept else NO_END

@@ -150,6 +150,7 @@ def _side(join: Join, at: int) -> Input:
     counted, static = counts(join), isinstance(scan, StaticScan)
     stream, retain = scan.stream, None if counted or static else join.policy.retain
     replays = stream.offset is not None and not stream.trusted and not static
+    by_rows = _counted_of_side(join, at)
     width = slice_width(retain or ENDLESS)
     return Input(
         stream=stream,
@@ -158,13 +159,21 @@ def _side(join: Join, at: int) -> Input:
         keys=join.buckets[at],
         retain=retain,
         timed=not counted and stream.ts is not None,
-        admission=Admission(stream.name, True, counted, None, retain, width, store=seen(at))
-        if replays
+        admission=Admission(stream.name, replays, counted, by_rows, retain, width, store=seen(at))
+        if replays or by_rows is not None
         else None,
         carried=_carried(scan, passes=False),
         numbered=counted,
         static=static,
     )
+
+
+def _counted_of_side(join: Join, at: int) -> tuple[tuple[str, pl.DataType], ...] | None:
+    """The keys within which RETAIN n ROWS counts, None without it."""
+    if join.policy.retain_rows is None:
+        return None
+    types = polars_schema((join.left, join.right)[at].schema)
+    return tuple((key, types[key]) for key in (join.left_keys, join.right_keys)[at])
 
 
 def _above(plan: Node) -> tuple[list[Node], Node]:

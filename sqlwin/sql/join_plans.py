@@ -220,4 +220,16 @@ def _policy(
     every = [lateness(stream) for node in below for stream in streams_of(node)]
     latest = None if None in every else max(late for late in every if late is not None)
     waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
-    return of_join(given, None if static else match, latest, pair.grace, waits)
+    made = of_join(given, None if static else match, latest, pair.grace, waits)
+    if made.retain_rows is not None:
+        _refuse_untimed(given, below)
+    return made
+
+
+def _refuse_untimed(given: ast.Policies, below: tuple[Node, Node]) -> None:
+    """QueryError where RETAIN n ROWS would ask for the newest rows of what has no time."""
+    untimed = [s.name for node in below for s in streams_of(node) if s.ts is None]
+    if untimed and given.retain_rows is not None:
+        message = f"RETAIN n ROWS keeps the newest rows, and {untimed[0]} has no event time"
+        legal = "RETAIN 1 HOUR OR 100000 ROWS, or bounds of both event times in the join before it"
+        raise QueryError(message, given.retain_rows.span, legal=legal)

@@ -16,6 +16,10 @@ from sqlwin.sql.policies import policy
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 Match = JoinWindow | AsOf | JoinSessions
+_NEEDED = {
+    AsOf: "a left row of an ASOF JOIN its nearest one, however many are newer",
+    JoinSessions: "a session all of its rows",
+}
 
 
 def of_join(
@@ -34,6 +38,8 @@ def of_join(
     """
     _refuse(given, match, waits)
     made = policy(given, _reach(match), lateness, grace)
+    if match is None or _counted(match):  # nothing is kept, or what numbers say
+        made = replace(made, retain_rows=None)
     said = given.late is not None or given.final is not None
     return made if said else replace(made, late=Late.ON_UPDATE)
 
@@ -51,16 +57,23 @@ def _reach(match: Match | None) -> int | None:
     return 0 if match.unit is Unit.ROWS else max(-match.low, match.high, 0)
 
 
+def _counted(match: Match | None) -> bool:
+    """Whether it is a window in ROWS."""
+    return isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+
+
 def _refuse(given: ast.Policies, match: Match | None, waits: bool) -> None:
     if isinstance(given.early, ast.Early) and isinstance(given.early.every, ast.Count):
-        message = "EARLY EVERY n ROWS of a join is not supported yet"
+        message = (
+            "EARLY EVERY n ROWS counts the rows of a window, and each row of a join has its own"
+        )
         legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
         raise QueryError(message, given.early.every.span, legal=legal)
     if given.timeout is not None and not waits:
         message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
         raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")
-    if given.retain_rows is not None:
-        message = "RETAIN n ROWS of a join is not supported yet"
+    if given.retain_rows is not None and isinstance(match, AsOf | JoinSessions):
+        message = f"RETAIN n ROWS would let go of rows that are needed: {_NEEDED[type(match)]}"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     expired = given.expired
     if isinstance(match, JoinSessions) and expired is not None and expired.how == "EMIT":
@@ -69,7 +82,6 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool) -> None:
     if match is None and given.late is not None:
         message = "what a static table says of a row never changes: nothing is late"
         raise QueryError(message, given.late.span, legal="EMIT EARLY …")
-    counted = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
-    if counted and given.late is not None:
+    if _counted(match) and given.late is not None:
         message = "a window in ROWS counts messages as they come: none is late"
         raise QueryError(message, given.late.span, legal="EMIT EARLY …")

@@ -150,6 +150,9 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
     if ttl.time is TtlTime.EVENT and (counts(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"
         raise QueryError(message, legal=f"{PREFIX}.time = processing")
+    if isinstance(window, Join) and window.policy.retain_rows is not None:
+        message = "RETAIN n ROWS of a join with a TTL: what is forgotten cannot be counted"
+        raise QueryError(message, legal="RETAIN a duration, or no TTL")
     policy = window_policy(window)
     if policy is not None and policy.retain_rows is not None and not bucket_keys(window):
         message = "RETAIN n ROWS with a TTL needs a key: what is forgotten is a key's"

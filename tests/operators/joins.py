@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
+from sqlwin.instants import START
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions import join_sides as defined
@@ -115,6 +116,25 @@ class Joined:
             self._restart()
         return pl.concat(out)
 
+    def floors(self) -> list[dict[tuple[Any, ...], int]]:
+        """RETAIN n ROWS, of left and right: the instant of the n-th row of each key."""
+        found = [self.operator.floors(self.stores, side) for side in (0, 1)]
+        named = [{tuple(key): floor for *key, floor in each.iter_rows()} for each in found]
+        return [{key: at for key, at in each.items() if at > START} for each in named]
+
+    def unexpired(self, batch: tuple[pl.DataFrame, pl.DataFrame]) -> tuple[pl.DataFrame, ...]:
+        """Rows but those that RETAIN n ROWS has left behind."""
+        kept = []
+        for rows, side, floors in zip(
+            batch, (self.operator.left, self.operator.right), self.floors(), strict=True
+        ):
+            least = [floors.get(key, START) for key in rows.select(side.keys).iter_rows()]
+            if not side.keys:
+                least = [floors.get((), START)] * len(rows)
+            late = pl.col(TS) < self.stores.closed
+            kept.append(rows.filter(~(late & (pl.col(TS) < pl.Series(least, dtype=INT)))))
+        return tuple(kept)
+
     def _named(self) -> dict[str, Store]:
         if not isinstance(self.operator, WindowJoin | AsOfJoin | StaticJoin):
             return {}
@@ -210,7 +230,10 @@ def windows(draw: st.DrawFn) -> JoinWindow:
 @st.composite
 def joins(draw: st.DrawFn) -> Fast:
     kind, filtered = draw(st.sampled_from(KINDS)), draw(st.booleans())
-    return join(draw(windows()), kind, filtered=filtered, **draw(policies()))
+    match, policy = draw(windows()), draw(policies())
+    if match.unit is Unit.RANGE and not policy["weighted"]:
+        policy["retain_rows"] = draw(st.sampled_from([None, None, 1, 2, 4]))
+    return join(match, kind, filtered=filtered, **policy)
 
 
 @st.composite

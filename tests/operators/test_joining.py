@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sqlwin.instants import START
+from sqlwin.windows import JoinWindow, Unit
 from tests.operators.driving import records
-from tests.operators.joins import Fast, Joined, Source, Step, asofs, joins, specified, steps
+from tests.operators.joins import (
+    KINDS,
+    Fast,
+    Joined,
+    Source,
+    Step,
+    asofs,
+    join,
+    joins,
+    specified,
+    steps,
+    windows,
+)
 
 
 def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
@@ -17,6 +30,10 @@ def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
     for step in taken:
         horizon = START if retain is None else fast.stores.closed - retain
         batch = source.batch(step, watermark, horizon)
+        if operator.policy.retain_rows is not None:
+            floors = [each.floors() for each in (fast, slow)]
+            assert floors[0] == floors[1]
+            batch = fast.unexpired(batch)
         watermark, now = watermark + step.watermark, now + step.clock
         found, expected = (
             records(each.step(*batch, now, watermark, step.end), columns) for each in (fast, slow)
@@ -32,6 +49,25 @@ def test_each_call_of_a_window_join_emits_what_the_definition_emits(
     operator: Fast, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, taken, restarts)
+
+
+@given(windows(), st.sampled_from(KINDS), steps(), st.sampled_from([1, 2]))
+def test_retain_rows_loses_nothing_of_rows_that_are_on_time_in_windows_with_ends(
+    match: JoinWindow, kind: str, taken: list[Step], rows: int
+) -> None:
+    assume(match.unit is Unit.RANGE and None not in (match.low, match.high))
+    every, newest = (
+        Joined(join(match, kind, retain=None, retain_rows=each)) for each in (None, rows)
+    )
+    source, watermark = Source(every.operator), 0
+    for step in taken:
+        left, right = source.batch(step, watermark, every.stores.closed)
+        watermark += step.watermark
+        found, expected = (
+            records(each.step(left, right, 0, watermark), [*each.operator.output])
+            for each in (newest, every)
+        )
+        assert found == expected
 
 
 @given(asofs(), steps(), st.booleans())

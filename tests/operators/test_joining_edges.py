@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sqlwin.instants import MINUTE, SECOND, parse_instant
+from sqlwin.instants import END, MINUTE, SECOND, START, parse_instant
 from sqlwin.operators.join_sides import POS, Side
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.policies import Early, Late, Policy
@@ -99,6 +99,28 @@ def test_rows_are_kept_for_as_long_as_a_row_that_is_not_expired_may_match() -> N
     assert len(driven.stores["left"]) == 0
 
 
+def test_retain_rows_lets_a_row_go_when_its_window_has_passed_and_n_of_its_key_are_newer() -> None:
+    driven = Joined(join(window(-3, 5), retain=None, retain_rows=2))
+    driven.step(left(("a", 1, 10), ("a", 2, 12), ("a", 3, 14), ("b", 4, 10)), watermark=15)
+    assert len(driven.stores["left"]) == 4
+    driven.step(watermark=16)
+    assert driven.stores["left"].scan(START, END)["v"].to_list() == [4, 2, 3]
+    assert driven.floors() == [{("a",): 12}, {}]
+
+
+def test_without_a_window_retain_rows_makes_a_row_certain() -> None:
+    driven = Joined(join(window(None, None), "left", retain=None, retain_rows=1))
+    assert driven.step(left(("a", 1, 10), ("a", 2, 12)), watermark=10).is_empty()
+    assert told(driven.step(watermark=11), "v", "w") == [("+I", "full", 0, 1, None)]
+    assert len(driven.step(right=right(("a", 5, 9)))) == 1
+
+
+def test_retain_rows_counts_the_rows_of_null() -> None:
+    driven = Joined(join(window(None, None), "anti", retain=None, retain_rows=1))
+    rows = left((None, 1, 10), (None, 2, 12), ("a", 3, 9))
+    assert told(driven.step(rows, watermark=20), "v") == [("+I", "full", 0, 1)]
+
+
 def test_what_waits_goes_out_together_at_the_end_of_its_period() -> None:
     driven = Joined(join(window(0, 5), early=Early.EVERY, early_period=10))
     assert driven.step(left(("a", 1, 10)), right(("a", 2, 10)), now=103).is_empty()
@@ -159,7 +181,9 @@ def test_the_message_key_is_that_of_the_table(
         ({"match": window(0, 5), "kind": "outer"}, "a join is one of inner, left"),
         ({"match": AsOf(">="), "kind": "full"}, "inner or left, got full"),
         ({"match": window(0, 5), "early": Early.ROWS, "early_rows": 2}, "EARLY"),
-        ({"match": window(0, 5), "retain_rows": 2}, "RETAIN"),
+        ({"match": window(0, 5), "weighted": True, "retain_rows": 2}, "RETAIN"),
+        ({"match": window(0, 5, Unit.ROWS), "retain_rows": 2}, "RETAIN"),
+        ({"match": AsOf(">="), "retain_rows": 2}, "RETAIN"),
     ],
 )
 def test_what_no_join_can_be_is_refused(asked: dict[str, Any], wrong: str) -> None:

@@ -231,6 +231,15 @@ def test_a_side_with_a_ttl_holds_the_rows_of_it() -> None:
     assert held == {"left": None, "left_lives": None, "right": None}
 
 
+def test_of_a_join_that_retains_rows_each_key_holds_so_many_and_those_of_open_windows() -> None:
+    text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    reads = "SELECT a.k FROM s a JOIN s b {} ON a.k = b.k RETAIN 5 ROWS"
+    for within, rows in (("", 35), ("WITHIN 1 MINUTE", 35 + 60)):
+        asked = script(text + reads.format(within)).queries[0]
+        held = {one.store: one.records for one in expected(asked, Load(rate=1, keys=7))}
+        assert (held["left"], held["right"]) == (rows, rows)
+
+
 def test_what_a_stage_above_holds_is_not_estimated() -> None:
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
     below = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"

@@ -89,8 +89,8 @@ REFUSED = [
     (f"SELECT x.id FROM {NESTED} x [ROWS 3] JOIN shipments s ON x.id = s.id", "a window in ROWS counts messages of a source", "[ROWS 3]"),
     (f"SELECT SUM(id) OVER (ORDER BY id ROWS 3 PRECEDING) AS v {JOIN[12:]}", "o.id is no event time of o_s, which carries none", "id"),
     # policies and options
-    (f"{JOIN} EMIT EARLY EVERY 3 ROWS", "EARLY EVERY n ROWS of a join is not supported yet", "3"),
-    (f"{JOIN} RETAIN 3 ROWS", "RETAIN n ROWS of a join is not supported yet", "3"),
+    (f"{JOIN} EMIT EARLY EVERY 3 ROWS", "EARLY EVERY n ROWS counts the rows of a window", "3"),
+    (f"{JOIN} JOIN orders t ON t.id = o.id RETAIN 3 ROWS", "RETAIN n ROWS keeps the newest rows, and o_s has no event time", "3"),
     (f"{JOIN} EMIT ON CLOSE TIMEOUT 1 HOUR", "TIMEOUT sends what waits while a stream is silent", "1 HOUR"),
     (f"{JOIN} EXPIRED EMIT", "EXPIRED EMIT makes a session of a row", "EXPIRED EMIT"),
     (f"{FROM}JOIN shipments s WITHIN 1 HOUR GRACE PERIOD 2 HOURS {ON} RETAIN 1 HOUR", "GRACE PERIOD and RETAIN are one thing", "1 HOUR"),

@@ -130,7 +130,7 @@ CASES = [
     (f"{LEFT} JOIN products p USING (product)", "a static table has no time", "o"),
     (f"{JOIN} JOIN {RIGHT.replace('AS s', 'AS t')} ON t.id = o.id", "a session join is of two streams", "OVER (PARTITION BY id ORDER BY at SESSION 10 MINUTES GAP)"),
     (f"{JOIN} EXPIRED EMIT", "EXPIRED EMIT makes a session of an expired row", "EXPIRED EMIT"),
-    (f"{JOIN} RETAIN 3 ROWS", "RETAIN n ROWS of a join is not supported yet", "3"),
+    (f"{JOIN} RETAIN 3 ROWS", "RETAIN n ROWS would let go of rows that are needed: a session all of its rows", "3"),
     (f"{JOIN} WHERE window_start > ts", "a join has no window_start: the windows of its inputs", "window_start"),
 ]  # fmt: skip
 

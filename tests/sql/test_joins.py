@@ -556,6 +556,25 @@ def test_retain_and_expired() -> None:
     assert join(f"SELECT value FROM orders o JOIN shipments s {ON}").policy.retain is None
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("RETAIN 3 ROWS", (None, 3)),
+        ("RETAIN 1 HOUR OR 3 ROWS", (HOUR, 3)),
+        ("AND s.at = o.ts RETAIN 3 ROWS", (None, 3)),
+    ],
+)
+def test_retain_rows(said: str, kept: tuple[int | None, int]) -> None:
+    policy = join(f"SELECT value FROM orders o JOIN shipments s {ON} {said}").policy
+    assert (policy.retain, policy.retain_rows) == kept
+
+
+def test_numbers_say_what_a_window_in_rows_keeps_and_a_static_table_is_kept_whole() -> None:
+    counted = f"orders o JOIN shipments s OVER (ROWS 3 PRECEDING) {ON}"
+    for read in (counted, "orders o JOIN products p ON o.product = p.product"):
+        assert join(f"SELECT value FROM {read} RETAIN 3 ROWS").policy.retain_rows is None
+
+
 def test_what_waits_may_have_a_timeout() -> None:
     text = f"SELECT value FROM orders o LEFT JOIN shipments s {ON} EMIT ON CLOSE TIMEOUT 1 MINUTE"
     assert join(text).policy.timeout == MINUTE

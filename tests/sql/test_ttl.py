@@ -116,6 +116,11 @@ def test_mistakes(text: str, message: str, where: str) -> None:
             " FROM orders RETAIN 3 ROWS",
             "RETAIN n ROWS with a TTL needs a key",
         ),
+        (
+            "SELECT /*+ STATE_TTL('a' = '3 days') */ a.value FROM orders a"
+            " JOIN orders b ON a.product = b.product RETAIN 3 ROWS",
+            "RETAIN n ROWS of a join with a TTL",
+        ),
     ],
 )
 def test_where_none_can_be(text: str, message: str) -> None:

@@ -21,7 +21,9 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.changing import Changelog, Order, Values
+from sqlwin.operators.definitions.floors import by_bucket, floor_of
 from sqlwin.operators.definitions.values import json_array
+from sqlwin.operators.definitions.window import key_text
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import FLOOR
@@ -112,13 +114,33 @@ class Side:
             return START if policy.retain is None else closed - policy.retain
         return closed - reach
 
-    def retire(self, certain: int, policy: Policy) -> None:
+    def retire(self, certain: int, policy: Policy, closed: int) -> None:
         """Forget what is certain, under RANGE for so long as RETAIN says."""
         floor, reach = certain, self.window.high
         if self.at == TS and reach is not None:
             later = certain + min(reach, 0)  # no row goes before it would be expired
             floor = START if policy.retain is None else later - policy.retain
-        self.kept = {at: row for at, row in self.kept.items() if row[self.at] >= floor}
+        gone = self.outnumbered(policy, closed)
+        self.kept = {
+            at: row for at, row in self.kept.items() if row[self.at] >= floor and at not in gone
+        }
+
+    def floors(self, policy: Policy) -> dict[str, int]:
+        """RETAIN n ROWS: of each key, by its text, the instant of its n-th greatest row."""
+        n = policy.retain_rows
+        if n is None:
+            return {}
+        of_keys = by_bucket(self.kept.values(), self.keys)
+        return {key: floor_of(rows, n, lambda ts: ts) for key, rows in of_keys.items()}
+
+    def outnumbered(self, policy: Policy, closed: int) -> set[Ident]:
+        """Rows with n greater ones of their keys, once the watermark is past their windows."""
+        passed, floors = closed - max(self.window.high or 0, 0), self.floors(policy)
+        return {
+            at
+            for at, row in self.kept.items()
+            if floors and row[TS] < min(passed, floors[key_text(row, self.keys)])
+        }
 
 
 @dataclass
@@ -143,8 +165,17 @@ class Logged:
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return rows
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return empty({FLOOR: pl.Int64()})
+    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        """Of a side: its keys and `__floor`."""
+        of = (self.left, self.right)[side]
+        found = of.floors(self.policy)
+        first = {key_text(row, of.keys): row for row in of.kept.values()}
+        records = [
+            {**{key: first[text][key] for key in of.keys}, FLOOR: floor}
+            for text, floor in found.items()
+        ]
+        schema = {**{key: of.columns[key] for key in of.keys}, FLOOR: pl.Int64()}
+        return pl.DataFrame(records, schema=schema, orient="row")
 
     def show_all(self, now: int) -> None:
         raise NotImplementedError

@@ -28,7 +28,9 @@ What goes out when, and under which word:
 - a row that is withdrawn takes with it what was told of it: a late one by the late policy.
 
 Kept is a row until the watermark is past its time, reach and RETAIN; under ROWS until it is
-certain. What was found of it before then stands.
+certain. With RETAIN n ROWS it is kept until the watermark is past its time and reach, and n
+rows of its side and keys are at later instants; where it has no reach it is certain then.
+What was found of it before then stands.
 
 Weights: a row of weight -1 withdraws the row of its position. Of several in a batch the
 last counts, so -1 and then 1 replaces it.
@@ -232,12 +234,13 @@ class ReferenceJoin(Logged):
         bounds = self._bounds()
         for side in ALONE[self.kind]:
             self._show(side, were[side], bounds[side], now)
+            self._show_outnumbered(side, now)
         self._retire(bounds)
         return self.records(self.log.go(now))
 
     def _retire(self, bounds: tuple[int, int]) -> None:
         for side in (LEFT, RIGHT):
-            self._side(side).retire(bounds[side], self.policy)
+            self._side(side).retire(bounds[side], self.policy, self.closed)
 
     def show_all(self, now: int) -> None:
         for side in ALONE[self.kind]:
@@ -245,15 +248,25 @@ class ReferenceJoin(Logged):
 
     def _show(self, side: int, lo: int | None, hi: int | None, now: int) -> None:
         """Tell rows of these positions that have no match."""
-        of = self._side(side)
-        for at, row in of.kept.items():
+        for at, row in self._side(side).kept.items():
             ends = self._ends(side, row)
-            inside = (lo is None or lo <= ends) and (hi is None or ends < hi)
-            matched = any(pair[side] == at for pair in self.pairs)
-            key = self._key(side, row)
-            if inside and not matched and self.kind != "semi" and key not in self.log.true:
-                where = order(*self._placed(side, row))
-                self.log.change(key, self._alone(side, row), "full", now, where)
+            if (lo is None or lo <= ends) and (hi is None or ends < hi):
+                self._show_row(side, at, row, now)
+
+    def _show_outnumbered(self, side: int, now: int) -> None:
+        """Those that had no reach by which to be certain are so when RETAIN n ROWS lets them go."""
+        of = self._side(side)
+        if of.window.high is None and of.at == TS:
+            for at in of.outnumbered(self.policy, self.closed):
+                self._show_row(side, at, of.kept[at], now)
+
+    def _show_row(self, side: int, at: Ident, row: Row, now: int) -> None:
+        """Tell a row if it has no match."""
+        matched = any(pair[side] == at for pair in self.pairs)
+        key = self._key(side, row)
+        if not matched and self.kind != "semi" and key not in self.log.true:
+            where = order(*self._placed(side, row))
+            self.log.change(key, self._alone(side, row), "full", now, where)
 
     # Results of single rows.
 

@@ -1,0 +1,73 @@
+"""Which rows of a side RETAIN n ROWS lets go: those with n greater ones of their keys.
+
+It counts the rows of one side with equal keys, NULLs among them; all rows of the side where
+the join has no equality. Their *floor* is the instant of the n-th greatest. A row below it
+is let go once the watermark has passed its window, so no match that is on time is lost; one
+that comes late and below it has expired. Where partners may be later without end there is
+no window to wait for: the row is let go when the watermark is past it.
+
+Invariant: the stores hold the n greatest rows of every key of the side.
+
+Worked example, partners up to 5 later, RETAIN 2 ROWS, watermark 20: a side with rows of tea
+at 10, 12, 14, 18 has the floor 14. Those at 10 and 12 go, for the watermark is past 17; at
+watermark 17 only the first would.
+
+>>> from sqlwin.windows import JoinWindow, Unit
+>>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 5), 60)
+>>> floors = pl.DataFrame({"k": ["tea"], FLOOR: [14]})
+>>> Newest(side, 2).passed(floors, 20).rows(), Newest(side, 2).passed(floors, 17).rows()
+([('tea', 14)], [('tea', 12)])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.operators.contents import ROWS
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.join_sides import Side
+from sqlwin.operators.nth_newest import floored, nth_newest
+from sqlwin.operators.padding import Alone
+from sqlwin.schema import TS
+from sqlwin.state.contract import FLOOR
+
+
+@dataclass(frozen=True)
+class Newest:
+    """rows: how many of each key of the side are kept in any case."""
+
+    side: Side
+    rows: int
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Keys of the side and `__floor`; keys with fewer rows have no line."""
+        kept = self.side.scan(stores).select(*self.side.keys, TS, pl.lit(1).alias(ROWS))
+        return nth_newest(kept, self.side.keys, TS, self.rows)
+
+    def passed(self, floors: pl.DataFrame, closed: int) -> pl.DataFrame:
+        """Floors below which rows are let go at this watermark."""
+        until = max(closed - max(self.side.window.high or 0, 0), START)
+        return floors.with_columns(pl.min_horizontal(FLOOR, pl.lit(until, pl.Int64)))
+
+    def let_go(self, alone: Alone | None, stores: Stores, now: int) -> list[pl.DataFrame]:
+        """Forget rows; changes that tell those of them that had no window to be certain by.
+
+        alone: the side's rows, where they make results by themselves.
+        """
+        floors, told = self.passed(self.floors(stores), stores.closed), []
+        if alone is not None and self.side.window.high is None:
+            told = [alone.unmatched_of(self.below(floors, stores), stores, now)]
+        for store in (self.side.name, *([] if alone is None else [alone.store])):
+            stores[store].cut(floors)
+        return told
+
+    def below(self, floors: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Stored rows below the floors of their keys."""
+        until = floors[FLOOR].max()
+        rows = self.side.scan(stores, START, START if until is None else cast(int, until))
+        known = floored(rows, floors, self.side.keys)
+        return known.filter(pl.col(TS) < pl.col(FLOOR)).select(*self.side.row)
