@@ -50,7 +50,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         select = replace(select, where=None, policies=ast.Policies())
     window, group = _group_window(select, given)
     runs = unwrapped(select.items)
-    made = items(runs, relation, _starred(window))
+    made = items(runs, relation, () if window is None else window.edges)
     for tree, run in _above_window(select, made):
         _same_window(tree, run, select.group)
     if given is None:
@@ -128,12 +128,6 @@ def _inward(select: ast.Select) -> ast.Select:
     moved = replace(inner, policies=select.policies)
     source = replace(select.relation, source=moved)
     return replace(select, relation=source, policies=ast.Policies())
-
-
-def _starred(window: Window | None) -> list[str]:
-    """The window's columns that `*` also means."""
-    edges = () if window is None else window.edges
-    return [edge for edge in edges if edge != "window_time"]
 
 
 def _bound(

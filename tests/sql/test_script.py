@@ -56,8 +56,12 @@ def test_a_star_leaves_columns_out(star: str) -> None:
 
 def test_a_star_leaves_the_windows_columns_out() -> None:
     rank = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY value) AS rn"
-    made = plan(f"SELECT * EXCEPT (window_end, at), {rank} FROM TUMBLE(orders, ts, 1 HOUR)")
-    assert [*columns(made)][-3:] == ["ts", "window_start", "rn"]
+    left_out = "window_end, at"
+    for more, shown in (("", ["window_start", "window_time"]), (", WINDOW_TIME", ["window_start"])):
+        star = f"* EXCEPT ({left_out}{more})"
+        made = plan(f"SELECT {star}, {rank} FROM TUMBLE(orders, ts, 1 HOUR)")
+        names = [*columns(made)]
+        assert names[names.index("ts") + 1 :] == [*shown, "rn"]
 
 
 def test_a_trusted_offset_a_bare_watermark_and_a_column_called_offset() -> None:
