@@ -70,6 +70,24 @@ def _stage(plan: Node) -> Iterator[str]:
     yield from _tree(plan)
     join = join_of(plan)
     yield from explain_joins.facts(join) if join is not None else _windowed(plan)
+    yield from (f"Warning: {caution}" for caution in _cautions(plan))
+
+
+def warnings(query: Query) -> Iterator[str]:
+    """Of all stages, each once; those of a derived stream begin with its name."""
+    yield from _cautions(query.plan)
+    for stream in reversed(derived_streams(query.plan)):
+        told = (caution for plan in stream.of for caution in _cautions(plan))
+        yield from (f"{stream.name}: {caution}" for caution in dict.fromkeys(told))
+
+
+def _cautions(plan: Node) -> Iterator[str]:
+    join, found = join_of(plan), window_of(plan)
+    if join is not None:
+        yield from explain_joins.cautions(join)
+    elif found is not None:
+        (stream,) = streams_of(plan)
+        yield from cautions(found, stream)
 
 
 def _derived(stream: Stream) -> str:
@@ -91,8 +109,6 @@ def _windowed(plan: Node) -> Iterator[str]:
         yield f"Stores: {_stores(window)}{''.join(more)}"
         yield from _facts(window, stream)
     yield f"Ties: {ties(stream)}"
-    if found is not None:
-        yield from (f"Warning: {caution}" for caution in cautions(found, stream))
 
 
 def _tree(node: Node, depth: int = 0) -> Iterator[str]:
