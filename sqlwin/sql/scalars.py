@@ -27,21 +27,32 @@ Expr = exp.Expr
 T = TypeVar("T")
 
 VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Randn, exp.Uuid)
+NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
+_QUERY = re.compile(rf"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|(?P<query>\((?={NESTED}))""", re.I | re.S)
 
 
 def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     """The run as sqlglot reads it; into: what it must be. QueryError where it does not."""
+    _no_query(run)
     try:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError) as problem:
         raise _misread(problem, run) from None
-    for query in tree.find_all(exp.Query):
-        message = "a query inside an expression is not supported yet"
-        raise QueryError(message, place(query, run), legal="a FROM of its own, as a view")
     _repeatable(tree, run)
     _one_row(tree, run)
     return tree.transform(_strict)
+
+
+def _no_query(run: ast.Run) -> None:
+    """Before sqlglot reads it: what FROM reads here it does not know."""
+    for found in _QUERY.finditer(run.text):
+        if found["query"]:
+            at = re.compile(r"SELECT|WITH", re.I).search(run.text, found.start())
+            assert at is not None
+            message = "a query inside an expression is not supported yet"
+            legal = "EXISTS (SELECT …) or a.id IN (SELECT …) in WHERE; a FROM of its own, as a view"
+            raise QueryError(message, run.at(*at.span()), legal=legal)
 
 
 def _repeatable(tree: Expr, run: ast.Run) -> None:

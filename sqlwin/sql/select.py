@@ -15,8 +15,10 @@ from sqlwin.sql.cql import unwrapped
 from sqlwin.sql.derived import derived, limited
 from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
-from sqlwin.sql.items import Item, items
+from sqlwin.sql.items import Item, items, unique
+from sqlwin.sql.join_plans import passing
 from sqlwin.sql.joins import joined
+from sqlwin.sql.ksql import of_ksql
 from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.policies import emits, refuse_all, retains
 from sqlwin.sql.ranks import EXAMPLE as RANK
@@ -30,10 +32,8 @@ from sqlwin.sql.window_calls import is_window_function, of_group
 from sqlwin.sql.windows import Window, refused
 
 LEGAL = {
-    "SELECT DISTINCT": "GROUP BY inside a window",
     "ORDER BY": "no ORDER BY: rows come as windows close",
     "LIMIT": "no LIMIT: a stream does not end",
-    "UNION": "UNION ALL; and GROUP BY around it for what UNION makes one",
 }
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 
@@ -41,13 +41,18 @@ _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 def bind_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
+    if select.called:
+        return _called(bind_select(replace(select, called=()), known), select.called)
+    if select.distinct is not None:
+        return bind_select(_once(select, known, select.distinct), known)
     known = _inside(select, known)
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
     reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
     if select.relation.joins:
         relation = replace(relation, ttl=ttl)
-        select = replace(select, where=None, policies=ast.Policies())
+        told = select.policies if _above_rows(select) else ast.Policies()
+        select = replace(select, where=None, policies=told)
     window, group = _group_window(select, given)
     runs = unwrapped(select.items)
     made = items(runs, relation, () if window is None else window.edges)
@@ -68,6 +73,36 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
             retains=relation.retains or retains(told),
         )
     return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _called(relation: Relation, names: Sequence[ast.Name]) -> Relation:
+    """With the names of a list behind the name of a view."""
+    if len(names) != len(relation.columns):
+        have = ", ".join(name for name, _, _ in relation.columns)
+        message = f"{len(names)} names for {len(relation.columns)} columns"
+        raise QueryError(message, names[0].span, legal=f"a name for each of {have}")
+    unique([(name.text, ast.Run(name.text, name.text, name.span)) for name in names])
+    pairs = zip(names, relation.columns, strict=True)
+    columns = tuple((name.text, tree, run) for name, (_, tree, run) in pairs)
+    return replace(relation, columns=columns, view="")
+
+
+def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
+    """Each row of a query once: its rows, grouped by all their columns."""
+    policies = select.policies
+    inner = replace(select, distinct=None, policies=ast.Policies(), ctes=())
+    known = _inside(select, known)
+    columns = bind_select(inner, known).columns
+    quoted = ("`" + name.replace("`", "``") + "`" for name, _, _ in columns)
+    group = tuple(ast.Run(name, name, span) for name in quoted)
+    return ast.Select(
+        (ast.Run("*", "*", span),),
+        ast.From(inner),
+        select.span,
+        group=group,
+        policies=policies,
+        ctes=select.ctes,
+    )
 
 
 def _inside(select: ast.Select, known: Known) -> Known:
@@ -110,10 +145,25 @@ def _retain(given: ast.Policies) -> int:
 
 
 def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
-    """A join has taken in WHERE and the policies, too."""
+    """A join has taken in WHERE and the policies, too; where a window is over it, RETAIN alone."""
     if select.relation.joins:
-        return joined(select, known, bind_select), None
+        if _above_rows(select):
+            select = replace(select, policies=passing(select.policies))
+        rows, above = joined(select, known, bind_select), select.relation.above
+        if above is None:
+            return rows, None
+        window = of_ksql(above)
+        return timed(derived(rows, known), window), window
     return bind_from(select.relation, known, bind_select)
+
+
+def _above_rows(select: ast.Select) -> bool:
+    """Whether the query does more with rows than to take them as they come."""
+    clauses = (select.having, select.qualify, select.relation.above)
+    if select.group or any(clause is not None for clause in clauses):
+        return True
+    runs = select.items
+    return any(run.overs or any(bare_calls(parsed(run), run)) for run in runs)
 
 
 def _inward(select: ast.Select) -> ast.Select:
