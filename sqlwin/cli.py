@@ -212,7 +212,9 @@ def _at(text: str | None) -> str | int | None:
 
 def _check(arguments: argparse.Namespace, asked: Script) -> int:
     queries = asked.queries
-    print(f"{arguments.file}: {len(queries)} quer{'y' if len(queries) == 1 else 'ies'}, no mistakes")
+    print(
+        f"{arguments.file}: {len(queries)} quer{'y' if len(queries) == 1 else 'ies'}, no mistakes"
+    )
     for number, query in enumerate(queries, 1):
         of = f"query {number}: " if len(queries) > 1 else ""
         for warning in warnings(query):

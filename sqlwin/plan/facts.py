@@ -147,7 +147,7 @@ def lateness(stream: Stream) -> int | None:
 
 def _corrected(plan: Node) -> int | None:
     found = operator_of(plan)
-    if found is None:
+    if found is None or (isinstance(found, Join) and found.static):  # rows go as they come
         return next((lateness(stream) for stream in streams_of(plan)), 0)
     if not isinstance(found, Join) and not changing(found):
         return 0

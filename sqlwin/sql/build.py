@@ -34,7 +34,10 @@ class Build(WindowRules, RelationRules, PolicyRules):
     """`source` is the text that was parsed; runs are slices of it. query: parses one of them."""
 
     def __init__(
-        self, source: str, functions: tuple[PythonAggregate, ...], query: Callable[[ast.Run], ast.Select]
+        self,
+        source: str,
+        functions: tuple[PythonAggregate, ...],
+        query: Callable[[ast.Run], ast.Select],
     ) -> None:
         super().__init__(source, functions)
         self.parse = query
@@ -213,11 +216,11 @@ def _called(select: ast.Select, names: list[tuple[ast.Name, ...]]) -> ast.Select
 def _united(rows: list[ast.Select], words: list[ast.Name]) -> ast.Select:
     """From the left, as SQL has it; what stands behind the last of its queries is that one's."""
     made, alike = rows[0], rows[:1]
-    for at, (row, word) in enumerate(zip(rows[1:], words, strict=True)):
-        once = word.text.upper().split()[-1] != "ALL"
+    for at, (row, union) in enumerate(zip(rows[1:], words, strict=True)):
+        once = union.text.upper().split()[-1] != "ALL"
         before = [made] if at and made.distinct is not None else alike
         alike = [*before, row]
-        made = _all(alike, word.span, word.span if once else None)
+        made = _all(alike, union.span, union.span if once else None)
     return made
 
 

@@ -25,6 +25,12 @@ _KINDS = {
     "LEFT SEMI": "semi",
     "LEFT ANTI": "anti",
 }
+MIRRORED = {
+    **{word: word for word in ("JOIN", "INNER JOIN", "CROSS JOIN", ",")},
+    "RIGHT JOIN": "LEFT JOIN",
+    "RIGHT OUTER JOIN": "LEFT JOIN",
+}
+"""The words of a join whose inputs are changed over."""
 
 
 @dataclass(frozen=True)

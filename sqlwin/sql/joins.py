@@ -22,7 +22,7 @@ from sqlwin.sql.join_inputs import Input, inputs
 from sqlwin.sql.join_plans import Plans
 from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree, is_true, on, take
 from sqlwin.sql.join_windows import windowed
-from sqlwin.sql.join_words import asked, refuse
+from sqlwin.sql.join_words import MIRRORED, asked, refuse
 from sqlwin.sql.relation import NOWHERE, Relation, nearest
 from sqlwin.sql.scalars import Expr, column, parsed, place
 from sqlwin.sql.scope import Scope
@@ -89,11 +89,13 @@ class Joining:
 
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
-    source = select.relation
+    source = mirrored(select.relation, known)
     first, *rest = inputs(source, known, bind, select.where)
     joining = Joining(Leaf(first), [first])
     for join, right in zip(source.joins, rest, strict=True):
         _join(joining, join, right)
+        if join is source.joins[0] and source is not select.relation:
+            joining.visible.reverse()  # as they stand in the text
     for term in joining.terms(select.where, "WHERE") if select.where else ():
         take(joining.tree, term)
     large = known.large if select.large is None else select.large
@@ -104,10 +106,24 @@ def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
 
 def _owned(tree: Expr, own: Input | None) -> Expr:
     """A bare name with the name of the input that has it, where that one comes first."""
-    for node in () if own is None else list(tree.find_all(exp.Column)):
+    if own is None:
+        return tree
+    for node in list(tree.find_all(exp.Column)):
         if not node.table and own.side.find(node.name) is not None:
             node.set("table", exp.to_identifier(own.side.name, quoted=True))
     return tree
+
+
+def mirrored(source: ast.From, known: Known) -> ast.From:
+    """A stream behind a static table and JOIN looks it up, as if it stood before it."""
+    name, joins = source.source, source.joins
+    static = isinstance(name, ast.Name) and name.text.lower() in known.tables
+    word = MIRRORED.get(joins[0].word.text) if joins else None
+    if not static or word is None or source.as_of is not None:
+        return source
+    table = replace(source, joins=(), above=None)
+    looked_up = replace(joins[0], word=replace(joins[0].word, text=word), right=table)
+    return replace(joins[0].right, joins=(looked_up, *joins[1:]), above=source.above)
 
 
 def _join(joining: Joining, join: ast.Join, right: Input) -> None:

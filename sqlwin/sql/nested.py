@@ -142,7 +142,9 @@ def _join(found: Found, parse: Parse, number: int) -> ast.Join:
     item = select.items[0]
     if simple:
         member = _unnamed(item)
-        return ast.Join(word, select.relation, select.where, nested=True, equal=(found.value, member))
+        return ast.Join(
+            word, select.relation, select.where, nested=True, equal=(found.value, member)
+        )
     named, name = _named(item)
     source = ast.From(replace(select, items=(named,)), alias=ast.Name(f"in{number}", select.span))
     member = replace(item, text=name, original=name, overs=())
@@ -175,9 +177,11 @@ def _named(item: ast.Run) -> tuple[ast.Run, str]:
     tree = parsed(item)
     if isinstance(tree, exp.Alias | exp.Column):
         return item, tree.alias_or_name
-    return replace(item, text=f"{item.text} AS value", original=f"{item.original} AS value"), "value"
+    return replace(
+        item, text=f"{item.text} AS value", original=f"{item.original} AS value"
+    ), "value"
 
 
 def _placed(word: ast.Name, where: str) -> QueryError:
-    message = f"{word.text} with a query, {where}, is not supported yet"
+    message = f"a query in WHERE, {where}, is not supported yet"
     return QueryError(message, word.span, legal=LEGAL)

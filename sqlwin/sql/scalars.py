@@ -29,7 +29,9 @@ T = TypeVar("T")
 VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Randn, exp.Uuid)
 NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
-_QUERY = re.compile(rf"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|(?P<query>\((?={NESTED}))""", re.I | re.S)
+_QUERY = re.compile(
+    rf"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|(?P<query>\((?={NESTED}))""", re.I | re.S
+)
 
 
 def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
@@ -172,14 +174,16 @@ def _asked(ask: Callable[[str, Schema], T], tree: Expr, schema: Schema, run: ast
     try:
         return ask(duckdb, schema)
     except Untypable as problem:
-        raise QueryError(str(problem), _blamed(str(problem), tree, run)) from None
+        place_ = _blamed(str(problem), tree, run)
+        raise QueryError(str(problem), place_, legal=problem.legal) from None
 
 
 def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
-    """The function that the engine does not know, or the whole expression."""
-    unknown = re.match(r"no function is called (\w+)", reason)
-    for node in tree.find_all(exp.Anonymous):
-        if unknown and node.name.lower() == unknown[1].lower():
+    """The function that the engine does not know, or not of such values; or all of it."""
+    told = re.match(r"no function is called (\w+)|(\w+) does not take", reason)
+    called = "" if told is None else (told[1] or told[2]).lower()
+    for node in tree.find_all(exp.Func):
+        if called in function_names(node):
             return word(node, run)
     return run.span
 

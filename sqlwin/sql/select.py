@@ -79,7 +79,8 @@ def _called(relation: Relation, names: Sequence[ast.Name]) -> Relation:
     """With the names of a list behind the name of a view."""
     if len(names) != len(relation.columns):
         have = ", ".join(name for name, _, _ in relation.columns)
-        message = f"{len(names)} names for {len(relation.columns)} columns"
+        count = len(relation.columns)
+        message = f"the list has {len(names)} names, the query {count} column{'s' * (count > 1)}"
         raise QueryError(message, names[0].span, legal=f"a name for each of {have}")
     unique([(name.text, ast.Run(name.text, name.text, name.span)) for name in names])
     pairs = zip(names, relation.columns, strict=True)
@@ -290,15 +291,18 @@ def _above_window(select: ast.Select, made: list[Item]) -> Iterator[tuple[Expr, 
 
 
 def _same_window(tree: Expr, run: ast.Run, group: Sequence[ast.Run]) -> None:
-    """Flink's TUMBLE_START(…) repeats the TUMBLE(…) of GROUP BY; another one would be a slip."""
-    for node in tree.find_all(exp.Anonymous):
-        function = node.name.upper().rpartition("_")[0]
-        if window_edge(node) is None:
+    """Flink's TUMBLE_START(…) and Spark's window(…).start repeat the call of GROUP BY; another
+    one would be a slip."""
+    for found in tree.find_all(exp.Anonymous, exp.Dot):
+        if window_edge(found) is None:
             continue
+        node = found.this if isinstance(found, exp.Dot) else found
+        name = node.name.upper()
+        function = name if isinstance(found, exp.Dot) else name.rpartition("_")[0]
         calls = list(_called_alike(function, node.name, group))
         if node.expressions not in [call.expressions for call in calls]:
             legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
-            message = f"{node.name.upper()} must repeat the window of GROUP BY"
+            message = f"{name} must repeat the window of GROUP BY"
             raise QueryError(message, word(node, run), legal=legal)
 
 

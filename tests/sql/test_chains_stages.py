@@ -344,7 +344,6 @@ REFUSED = [
         "a window in ROWS counts messages of a source, and c is a result",
         "OVER (ROWS 3 PRECEDING)",
     ),
-    ("SELECT ts FROM bid UNION SELECT at FROM sold", "UNION is not supported yet", "UNION"),
     ("SELECT ts FROM bid EXCEPT SELECT at FROM sold", "EXCEPT is not supported yet", "EXCEPT"),
     (
         "SELECT ts FROM bid UNION ALL SELECT at, id FROM sold",
