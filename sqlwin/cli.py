@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.plan.answer import answers
-from sqlwin.plan.explain import explain_script, warnings
+from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
+from sqlwin.plan.warnings import warnings
 from sqlwin.runtime.admission import MESSAGES
 from sqlwin.runtime.load import Load, load
 from sqlwin.runtime.options import RunOptions

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
 from sqlwin.plan import explain_joins
-from sqlwin.plan.cautions import cautions
 from sqlwin.plan.facts import (
     Unranked,
     changing,
@@ -41,6 +40,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
+from sqlwin.plan.warnings import cautions_of
 from sqlwin.schema import type_name
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
@@ -70,24 +70,7 @@ def _stage(plan: Node) -> Iterator[str]:
     yield from _tree(plan)
     join = join_of(plan)
     yield from explain_joins.facts(join) if join is not None else _windowed(plan)
-    yield from (f"Warning: {caution}" for caution in _cautions(plan))
-
-
-def warnings(query: Query) -> Iterator[str]:
-    """Of all stages, each once; those of a derived stream begin with its name."""
-    yield from _cautions(query.plan)
-    for stream in reversed(derived_streams(query.plan)):
-        told = (caution for plan in stream.of for caution in _cautions(plan))
-        yield from (f"{stream.name}: {caution}" for caution in dict.fromkeys(told))
-
-
-def _cautions(plan: Node) -> Iterator[str]:
-    join, found = join_of(plan), window_of(plan)
-    if join is not None:
-        yield from explain_joins.cautions(join)
-    elif found is not None:
-        (stream,) = streams_of(plan)
-        yield from cautions(found, stream)
+    yield from (f"Warning: {caution}" for caution in cautions_of(plan))
 
 
 def _derived(stream: Stream) -> str:

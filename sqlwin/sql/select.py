@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-
-from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, windows
 from sqlwin.sql.cascades import cascaded
 from sqlwin.sql.cql import unwrapped
 from sqlwin.sql.derived import derived, limited
+from sqlwin.sql.group_windows import above_window, group_window, same_window
 from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
-from sqlwin.sql.items import Item, items, unique
+from sqlwin.sql.items import Item, called, items
 from sqlwin.sql.join_plans import passing
 from sqlwin.sql.joins import joined
 from sqlwin.sql.ksql import of_ksql
@@ -24,25 +22,23 @@ from sqlwin.sql.policies import emits, refuse_all, retains
 from sqlwin.sql.ranks import EXAMPLE as RANK
 from sqlwin.sql.ranks import of_windows
 from sqlwin.sql.relation import Relation
-from sqlwin.sql.scalars import Expr, parsed, spark, word
-from sqlwin.sql.scope import Scope, window_edge
+from sqlwin.sql.scalars import parsed, word
+from sqlwin.sql.scope import Scope
 from sqlwin.sql.sources import Known, View, bind_from, narrowed, timed
 from sqlwin.sql.ttl import of_hints
-from sqlwin.sql.window_calls import is_window_function, of_group
 from sqlwin.sql.windows import Window, refused
 
 LEGAL = {
     "ORDER BY": "no ORDER BY: rows come as windows close",
     "LIMIT": "no LIMIT: a stream does not end",
 }
-_WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 
 
 def bind_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
     if select.called:
-        return _called(bind_select(replace(select, called=()), known), select.called)
+        return called(bind_select(replace(select, called=()), known), select.called)
     if select.distinct is not None:
         return bind_select(_once(select, known, select.distinct), known)
     known = _inside(select, known)
@@ -53,11 +49,11 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         relation = replace(relation, ttl=ttl)
         told = select.policies if _above_rows(select) else ast.Policies()
         select = replace(select, where=None, policies=told)
-    window, group = _group_window(select, given)
+    window, group = group_window(select, given)
     runs = unwrapped(select.items)
     made = items(runs, relation, () if window is None else window.edges)
-    for tree, run in _above_window(select, made):
-        _same_window(tree, run, select.group)
+    for tree, run in above_window(select, made):
+        same_window(tree, run, select.group)
     if given is None:
         relation, window = _rows(select, relation, known, window, made, group)
     if window is not None and _bare(select, window, made, group):
@@ -75,33 +71,17 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
 
 
-def _called(relation: Relation, names: Sequence[ast.Name]) -> Relation:
-    """With the names of a list behind the name of a view."""
-    if len(names) != len(relation.columns):
-        have = ", ".join(name for name, _, _ in relation.columns)
-        count = len(relation.columns)
-        message = f"the list has {len(names)} names, the query {count} column{'s' * (count > 1)}"
-        raise QueryError(message, names[0].span, legal=f"a name for each of {have}")
-    unique([(name.text, ast.Run(name.text, name.text, name.span)) for name in names])
-    pairs = zip(names, relation.columns, strict=True)
-    columns = tuple((name.text, tree, run) for name, (_, tree, run) in pairs)
-    return replace(relation, columns=columns, view="")
-
-
 def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
     """Each row of a query once: its rows, grouped by all their columns."""
-    policies = select.policies
     inner = replace(select, distinct=None, policies=ast.Policies(), ctes=())
-    known = _inside(select, known)
-    columns = bind_select(inner, known).columns
+    columns = bind_select(inner, _inside(select, known)).columns
     quoted = ("`" + name.replace("`", "``") + "`" for name, _, _ in columns)
-    group = tuple(ast.Run(name, name, span) for name in quoted)
     return ast.Select(
         (ast.Run("*", "*", span),),
         ast.From(inner),
         select.span,
-        group=group,
-        policies=policies,
+        group=tuple(ast.Run(name, name, span) for name in quoted),
+        policies=select.policies,
         ctes=select.ctes,
     )
 
@@ -257,58 +237,3 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
         (item.name, relation.below(scope.resolved(item.tree, item.run)), item.run) for item in made
     )
     return replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
-
-
-# --- windows in GROUP BY ------------------------------------------------------------
-
-
-def _group_window(
-    select: ast.Select, window: Window | None
-) -> tuple[Window | None, tuple[ast.Run, ...]]:
-    """The window, and what else GROUP BY names."""
-    rest = []
-    for run in select.group:
-        call = _WINDOW_CALL.match(run.original)
-        if call is None or not is_window_function(call[1]):
-            rest.append(run)
-            continue
-        if window is not None:
-            raise QueryError("a query has one window", run.span, legal="one of the two")
-        window = of_group(run)
-    return window, tuple(rest)
-
-
-def _above_window(select: ast.Select, made: list[Item]) -> Iterator[tuple[Expr, ast.Run]]:
-    """All that may name the window: items, HAVING, QUALIFY, and what OVER clauses go by."""
-    clauses = [run for run in (select.having, select.qualify) if run is not None]
-    yield from ((item.tree, item.run) for item in made)
-    yield from ((parsed(run), run) for run in clauses)
-    overs = [over for run in (*(item.run for item in made), *clauses) for over in run.overs]
-    for spec in (*overs, *(spec for _, spec in select.windows)):
-        if isinstance(spec, ast.Spec):
-            yield from ((parsed(run), run) for run in spec.partition)
-            yield from ((parsed(run, exp.Ordered), run) for run in spec.order)
-
-
-def _same_window(tree: Expr, run: ast.Run, group: Sequence[ast.Run]) -> None:
-    """Flink's TUMBLE_START(…) and Spark's window(…).start repeat the call of GROUP BY; another
-    one would be a slip."""
-    for found in tree.find_all(exp.Anonymous, exp.Dot):
-        if window_edge(found) is None:
-            continue
-        node = found.this if isinstance(found, exp.Dot) else found
-        name = node.name.upper()
-        function = name if isinstance(found, exp.Dot) else name.rpartition("_")[0]
-        calls = list(_called_alike(function, node.name, group))
-        if node.expressions not in [call.expressions for call in calls]:
-            legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
-            message = f"{name} must repeat the window of GROUP BY"
-            raise QueryError(message, word(node, run), legal=legal)
-
-
-def _called_alike(function: str, name: str, group: Sequence[ast.Run]) -> Iterator[Expr]:
-    """The calls of `function` in GROUP BY, each as one of `name`: SESSION is no call to sqlglot."""
-    for run in group:
-        call = _WINDOW_CALL.match(run.original)
-        if call is not None and call[1].upper() == function:
-            yield parsed(replace(run, text=name + run.text[call.end(1) :]))
