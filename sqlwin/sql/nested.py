@@ -136,7 +136,7 @@ def _join(found: Found, parse: Parse, number: int) -> ast.Join:
             message = "EXISTS takes the rows of one input, and a condition of both queries"
             raise QueryError(message, found.word.span, legal=f"{LEGAL}; a view of all else")
         return ast.Join(word, select.relation, select.where, nested=True)
-    if len(select.items) != 1 or isinstance(parsed(select.items[0]), exp.Star):
+    if not _alone(select):
         message = "the query of an IN has one column"
         raise QueryError(message, select.span, legal="a.id IN (SELECT b.id FROM b …)")
     item = select.items[0]
@@ -145,9 +145,9 @@ def _join(found: Found, parse: Parse, number: int) -> ast.Join:
         return ast.Join(
             word, select.relation, select.where, nested=True, equal=(found.value, member)
         )
-    named, name = _named(item)
-    source = ast.From(replace(select, items=(named,)), alias=ast.Name(f"in{number}", select.span))
-    member = replace(item, text=name, original=name, overs=())
+    alias = ast.Name(f"in{number}", select.span)
+    source = ast.From(replace(select, called=(ast.Name("value", select.span),)), alias=alias)
+    member = replace(item, text="value", original="value", overs=())
     return ast.Join(word, source, nested=True, equal=(found.value, member))
 
 
@@ -155,7 +155,13 @@ def _simple(select: ast.Select) -> bool:
     """Whether it gives the rows of one input as they come: DISTINCT changes nothing of that."""
     given = (select.group, select.having, select.qualify, select.ctes, select.ttl, select.refused)
     source = select.relation
-    if any(given) or select.policies.span is not None or source.joins or source.window is not None:
+    if (
+        isinstance(source.source, ast.Union)
+        or any(given)
+        or select.policies.span is not None
+        or source.joins
+        or source.window is not None
+    ):
         return False
     runs = [run for run in select.items if run.text.strip() != "*"]
     trees = [(parsed(run), run) for run in runs]
@@ -172,14 +178,11 @@ def _unnamed(item: ast.Run) -> ast.Run:
     return part(item, 0, end.start())
 
 
-def _named(item: ast.Run) -> tuple[ast.Run, str]:
-    """The item with a name, and the name."""
-    tree = parsed(item)
-    if isinstance(tree, exp.Alias | exp.Column):
-        return item, tree.alias_or_name
-    return replace(
-        item, text=f"{item.text} AS value", original=f"{item.original} AS value"
-    ), "value"
+def _alone(select: ast.Select) -> bool:
+    """Whether it says of one column, as far as can be seen before its FROM is known."""
+    if isinstance(select.relation.source, ast.Union):
+        return all(_alone(part) for part in select.relation.source.parts)
+    return len(select.items) == 1 and not isinstance(parsed(select.items[0]), exp.Star)
 
 
 def _placed(word: ast.Name, where: str) -> QueryError:
