@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 from bench.data import CLOSING_KEY, Data
-from bench.queries import OVER, TUMBLE, Question
+from bench.queries import OVER, STREAMS, TUMBLE, Question
 from bench.run import Asked, Failed, Told, once
 
 
@@ -58,7 +58,7 @@ def _plain(column: str) -> str:
     """Instants as milliseconds: each writer of Parquet has its own unit and zone."""
     return (
         f"epoch_ms({column}) AS {column}"
-        if column in ("ts", "window_start", "window_end")
+        if column in ("ts", "other_ts", "window_start", "window_end")
         else column
     )
 
@@ -66,9 +66,10 @@ def _plain(column: str) -> str:
 def _connected(data: Data) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     con.execute("SET TimeZone = 'UTC'; SET threads = 2; SET preserve_insertion_order = false")
-    con.execute(f"""
-        CREATE VIEW events AS
-        SELECT key, value, ts FROM read_csv('{data.folder}/*.csv', columns =
-          {{'key': 'BIGINT', 'value': 'BIGINT', 'ts': 'TIMESTAMP'}}, header = true)
-        WHERE key <> {CLOSING_KEY}""")
+    for name, folder in zip(STREAMS, data.folders, strict=False):
+        con.execute(f"""
+            CREATE VIEW {name} AS
+            SELECT key, value, ts FROM read_csv('{folder}/*.csv', columns =
+              {{'key': 'BIGINT', 'value': 'BIGINT', 'ts': 'TIMESTAMP'}}, header = true)
+            WHERE key <> {CLOSING_KEY}""")
     return con

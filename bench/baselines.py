@@ -15,7 +15,18 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from bench.data import Data
 from bench.progress import COUNTED, Account
-from bench.queries import DELAY_SECONDS, GAP_SECONDS, OVER, SESSION, Question
+from bench.queries import (
+    CHAIN,
+    DELAY_SECONDS,
+    GAP_SECONDS,
+    JOIN,
+    JOIN_SECONDS,
+    LINK_SECONDS,
+    OVER,
+    SESSION,
+    TUMBLE,
+    Question,
+)
 from bench.row_at_a_time import OVER_OUT, TUMBLE_OUT, InPandas, InRows, Sliding, Tumbling
 from bench.run import Asked, Done
 
@@ -26,7 +37,8 @@ def run(asked: Asked, question: Question, data: Data) -> Done:
     spark = session(asked.cores)
     account = Account()
     spark.streams.addListener(account)
-    results = answers(read(spark, data, asked.batch_files), question, asked.way)
+    events, *others = (read(spark, folder, asked.batch_files) for folder in data.folders)
+    results = joined(events, *others) if others else answers(events, question, asked.way)
     counted = results.observe("answers", F.count(F.lit(1)).alias(COUNTED))
     with tempfile.TemporaryDirectory(prefix="bench-") as checkpoint:
         query = (
@@ -62,19 +74,19 @@ def session(cores: int) -> SparkSession:
     return builder.getOrCreate()
 
 
-def read(spark: SparkSession, data: Data, batch_files: int) -> DataFrame:
+def read(spark: SparkSession, folder: str, batch_files: int) -> DataFrame:
     return (
         spark.readStream.schema("key BIGINT, value BIGINT, ts TIMESTAMP")
         .option("header", "true")
         .option("maxFilesPerTrigger", batch_files)
-        .csv(f"{data.folder}/*.csv")
+        .csv(f"{folder}/*.csv")
         .withWatermark("ts", f"{DELAY_SECONDS} seconds")
     )
 
 
 def answers(events: DataFrame, question: Question, way: str) -> DataFrame:
     if way in ("append", "update"):
-        return sessions(events) if question is SESSION else windowed(events)
+        return BY_NAME[question.name](events)
     logic, out, instant = (
         (Sliding, OVER_OUT, "ms") if question is OVER else (Tumbling, TUMBLE_OUT, "start")
     )
@@ -103,6 +115,27 @@ def sessions(events: DataFrame) -> DataFrame:
         F.count(F.lit(1)).alias("n"), F.sum("value").alias("total")
     )
     return grouped.select("key", "window.start", "window.end", "n", "total").toDF(*SESSION.columns)
+
+
+def chained(events: DataFrame) -> DataFrame:
+    sums = events.groupBy("key", F.window("ts", f"{LINK_SECONDS} seconds").alias("link")).agg(
+        F.sum("value").alias("total")
+    )
+    grouped = sums.groupBy("key", F.window(F.window_time("link"), "1 minute")).agg(
+        F.count(F.lit(1)).alias("n"), F.sum("total").alias("total"), F.max("total").alias("top")
+    )
+    return grouped.select("key", F.col("window.start").alias("window_start"), "n", "total", "top")
+
+
+def joined(events: DataFrame, others: DataFrame) -> DataFrame:
+    e, o = events.alias("e"), others.alias("o")
+    reach = F.expr(f"INTERVAL {JOIN_SECONDS} SECONDS")
+    near = F.col("o.ts").between(F.col("e.ts"), F.col("e.ts") + reach)
+    pairs = e.join(o, (F.col("e.key") == F.col("o.key")) & near)
+    return pairs.select("e.key", "e.value", "e.ts", "o.value", "o.ts").toDF(*JOIN.columns)
+
+
+BY_NAME = {TUMBLE.name: windowed, SESSION.name: sessions, CHAIN.name: chained}
 
 
 def _into(results: DataFrame, folder: Path | None) -> DataStreamWriter:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,10 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Data:
-    """A folder of CSV files in the order of their names. rows: without the closing one."""
+    """A folder of CSV files in the order of their names. rows: without the closing one.
+
+    other: the folder of a second stream, with as many rows in as many files; empty: there is none.
+    """
 
     shape: str
     rows: int
@@ -58,6 +61,16 @@ class Data:
     rate: float
     seed: int
     folder: str
+    other: str = ""
+
+    @property
+    def folders(self) -> list[str]:
+        return [self.folder, *([self.other] if self.other else [])]
+
+    @property
+    def read(self) -> int:
+        """Rows that a run reads: of all streams, with the rows that close them."""
+        return (self.rows + 1) * len(self.folders)
 
     @property
     def files(self) -> list[Path]:
@@ -65,7 +78,7 @@ class Data:
 
     @property
     def file_bytes(self) -> int:
-        """Of the largest file; all but the last are about equal."""
+        """Of the largest file of a stream; all but the last are about equal."""
         return max(path.stat().st_size for path in self.files)
 
 
@@ -86,6 +99,17 @@ def generated(
         _write(data)
         (folder / "_made.json").write_text(json.dumps(asdict(data)), encoding="utf-8")
     return data
+
+
+def paired(
+    shape: str, count: int, root: Path, file_rows: int = FILE_ROWS, rate: float = RATE
+) -> Data:
+    """Two streams of half the rows each, at half the rate: together they are as one stream is."""
+    one, other = (
+        generated(shape, count // 2, root, file_rows // 2, rate / 2, seed)
+        for seed in (SEED, SEED + 1)
+    )
+    return replace(one, other=other.folder)
 
 
 def rows(

@@ -16,7 +16,7 @@ from sqlwin.sql import script as parsed
 
 
 def run(asked: Asked, question: Question, data: Data) -> Done:
-    query = parsed(script(question, data.folder, asked.results_path))
+    query = parsed(script(question, data, asked.results_path))
     batches: list[Batch] = []
     last = time.time()
 

@@ -17,8 +17,8 @@ from sqlwin.sql import script as parsed
 
 
 def run(asked: Asked, question: Question, data: Data) -> Done:
-    size = asked.batch_files * data.file_bytes
-    text = f"SET 'batch.bytes' = {size};" + script(question, data.folder, asked.results_path)
+    size = asked.batch_files * data.file_bytes * len(data.folders)
+    text = f"SET 'batch.bytes' = {size};" + script(question, data, asked.results_path)
     spark = local_session(asked.cores)
     account = Account()
     spark.streams.addListener(account)

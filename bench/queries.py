@@ -2,7 +2,9 @@
 
 tumble: COUNT, SUM and MAX of every minute by key. over: for every row the SUM and
 COUNT of its key over the two minutes up to it, its peers included. session: COUNT and
-SUM of each session of a key, which ends with 10 seconds of silence.
+SUM of each session of a key, which ends with 10 seconds of silence. join: rows of two
+streams of one key, the second's up to 20 seconds after the first's. chain: sums of every
+10 seconds by key, and of these COUNT, SUM and MAX of every minute by key.
 """
 
 from __future__ import annotations
@@ -10,22 +12,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.data import Data
+
 DELAY_SECONDS = 5
 MINUTE_MS = 60_000
 TUMBLE_MS = MINUTE_MS
 GAP_SECONDS = 10
 OVER_MS = 2 * MINUTE_MS
+JOIN_SECONDS = 20
+LINK_SECONDS = 10
+STREAMS = ("events", "others")
 
 
 @dataclass(frozen=True)
 class Question:
-    """title: for people. columns: of the answer. sql, duckdb: the query itself."""
+    """title: for people. columns: of the answer. sql, duckdb: the query itself.
+
+    shapes: over which keys it is asked. paired: it is of both streams, `events` and `others`,
+    and the rows that close them are in its answer, whoever gives it.
+    """
 
     name: str
     title: str
     columns: tuple[str, ...]
     sql: str
     duckdb: str
+    shapes: tuple[str, ...] = ("zipf", "uniform")
+    paired: bool = False
 
 
 TUMBLE = Question(
@@ -72,21 +85,60 @@ SESSION = Question(
                            > INTERVAL {GAP_SECONDS} SECOND)::INT AS new FROM events))
     GROUP BY key, coalesce(nth, 0)""",
 )
-QUESTIONS = {question.name: question for question in (TUMBLE, OVER, SESSION)}
+JOIN = Question(
+    "join",
+    f"join of two streams by key, {JOIN_SECONDS} seconds apart at most",
+    ("key", "value", "ts", "other", "other_ts"),
+    f"""
+    SELECT e.key, e.value, e.ts, o.value AS other, o.ts AS other_ts
+    FROM events e JOIN others o ON e.key = o.key
+     AND o.ts BETWEEN e.ts AND e.ts + INTERVAL '{JOIN_SECONDS}' SECOND""",
+    f"""
+    SELECT e.key, e.value, e.ts, o.value AS other, o.ts AS other_ts
+    FROM events e JOIN others o ON e.key = o.key
+     AND o.ts BETWEEN e.ts AND e.ts + INTERVAL {JOIN_SECONDS} SECOND""",
+    shapes=("uniform",),
+    paired=True,
+)
+CHAIN = Question(
+    "chain",
+    f"1 minute over {LINK_SECONDS} seconds: COUNT, SUM, MAX of sums by key",
+    ("key", "window_start", "n", "total", "top"),
+    f"""
+    SELECT key, window_start, COUNT(*) AS n, SUM(total) AS total, MAX(total) AS top
+    FROM TUMBLE(TABLE (
+      SELECT key, window_start, window_end, window_time, SUM(value) AS total
+      FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '{LINK_SECONDS}' SECOND)
+      GROUP BY key, window_start, window_end, window_time
+    ), DESCRIPTOR(window_time), INTERVAL '1' MINUTE)
+    GROUP BY key, window_start""",
+    f"""
+    SELECT key, time_bucket(INTERVAL 1 MINUTE, link) AS window_start,
+           count(*) AS n, sum(total)::BIGINT AS total, max(total)::BIGINT AS top
+    FROM (SELECT key, time_bucket(INTERVAL {LINK_SECONDS} SECOND, ts) AS link,
+                 sum(value) AS total
+          FROM events GROUP BY ALL)
+    GROUP BY key, window_start""",
+)
+QUESTIONS = {question.name: question for question in (TUMBLE, OVER, SESSION, JOIN, CHAIN)}
 
 
-def script(question: Question, folder: str, results: Path | None = None) -> str:
-    """A script of sqlwin over a folder of CSV files. results: a folder; None keeps none."""
+def script(question: Question, data: Data, results: Path | None = None) -> str:
+    """A script of sqlwin over the streams of `data`. results: a folder; None keeps none."""
     sink = (
         "connector = 'none'"
         if results is None
         else f"connector = 'files', format = 'parquet', path = '{results}'"
     )
-    return f"""
-    CREATE STREAM events (
+    streams = "".join(
+        f"""
+    CREATE STREAM {name} (
       key BIGINT, value BIGINT, ts TIMESTAMP,
       WATERMARK FOR ts AS ts - INTERVAL '{DELAY_SECONDS}' SECOND
-    ) WITH (connector = 'files', format = 'csv', path = '{folder}/*.csv');
+    ) WITH (connector = 'files', format = 'csv', path = '{folder}/*.csv');"""
+        for name, folder in zip(STREAMS, data.folders, strict=False)
+    )
+    return f"""{streams}
     CREATE SINK answers WITH ({sink});
     INSERT INTO answers {question.sql.strip()};
     """

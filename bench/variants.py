@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench.queries import OVER, SESSION, TUMBLE
+from bench.queries import CHAIN, JOIN, OVER, SESSION, TUMBLE
 
 BOTH = (TUMBLE.name, OVER.name)
-ALL = (*BOTH, SESSION.name)
+ALL = (*BOTH, SESSION.name, JOIN.name, CHAIN.name)
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,17 @@ WINDOW = Variant(
     "Spark's window() or session_window(), append mode",
     "baselines",
     "append",
-    (TUMBLE.name, SESSION.name),
+    (TUMBLE.name, SESSION.name, CHAIN.name),
 )
 WINDOW_UPDATE = Variant(
     "window-update", "Spark's window(), update mode", "baselines", "update", (TUMBLE.name,)
+)
+STREAM_JOIN = Variant(
+    "stream-join", "Spark's stream-stream join", "baselines", "append", (JOIN.name,)
 )
 EMBEDDED = Variant("embedded", "sqlwin in process", "embedded", questions=ALL)
 
 VARIANTS = {
     variant.name: variant
-    for variant in (PACKED, ROW_PANDAS, ROW_ROWS, WINDOW, WINDOW_UPDATE, EMBEDDED)
+    for variant in (PACKED, ROW_PANDAS, ROW_ROWS, WINDOW, WINDOW_UPDATE, STREAM_JOIN, EMBEDDED)
 }

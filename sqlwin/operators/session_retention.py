@@ -34,7 +34,7 @@ from sqlwin.operators.spanning import AT, within
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
 from sqlwin.state.contract import FLOOR, Store
-from sqlwin.state.session_store import FROM, UNTIL, SessionStore
+from sqlwin.state.session_store import FROM, SEGMENT, UNTIL, SessionStore
 
 ENDED = "__ended"
 
@@ -93,7 +93,8 @@ class SessionRetention:
         # a message is of a session of each set
         by = {PANES: self.spans.partition, MESSAGES: self.keys}
         kept = [(stores[name], keys) for name, keys in by.items() if name in stores.named]
-        let_go(kept, sessions, horizon)
+        if kept:
+            let_go(kept, sessions.find_sessions(START, END), pl.col(UNTIL) >= horizon, horizon)
         sessions.expire(horizon)
 
     def _horizon(self, stores: Stores) -> int:
@@ -141,26 +142,27 @@ class SessionRetention:
 
 
 def let_go(
-    stores: Iterable[tuple[Store, tuple[str, ...]]], kept: SessionStore, horizon: int
+    stores: Iterable[tuple[Store, tuple[str, ...]]],
+    sessions: pl.DataFrame,
+    stays: pl.Expr,
+    horizon: int,
 ) -> None:
-    """Drop what only sessions hold that end below `horizon`, of stores and what they are cut by.
+    """Drop what only sessions hold that do not stay, of stores and what they are cut by.
 
     Of each key what lies before the first of its sessions that stay; one that has gone on
-    for long holds nothing of other keys back.
+    for long holds nothing of other keys back. A store of sessions goes by segments of ends.
     """
-    among = list(stores)
-    if not among:
-        return
-    sessions = kept.find_sessions(START, END)
-    stay, gone = sessions.filter(pl.col(UNTIL) >= horizon), pl.col(UNTIL) < horizon
-    first = pl.col(FROM).min().alias(FLOOR)
-    for store, keys in among:
-        store.expire(min(horizon, *stay.select(first.fill_null(horizon)).to_series()))
-        if not keys or store.floor >= horizon:
+    stay, gone = sessions.filter(stays), sessions.filter(~stays)
+    for store, keys in stores:
+        by_end = store.layout.order[0] == SEGMENT
+        at, width = (UNTIL, store.layout.slice_width) if by_end else (FROM, 1)
+        least = stay.select(pl.col(at).min().fill_null(horizon)).to_series()
+        store.expire(min(horizon, *least) // width * width)
+        if not keys or store.floor >= horizon // width * width:
             continue
-        left = sessions.filter(gone).select(keys).unique()
-        limits = left.with_columns(pl.lit(horizon, pl.Int64).alias(FLOOR))
-        store.cut(_lowered(limits, stay, keys, FROM))
+        limits = gone.select(keys).unique().with_columns(pl.lit(horizon, pl.Int64).alias(FLOOR))
+        floors = _lowered(limits, stay, keys, at)
+        store.cut(floors.with_columns(pl.col(FLOOR) // width * width))
 
 
 def _lowered(

@@ -10,13 +10,16 @@ it, it only grows. It is over for rows that come in time once the watermark is p
 and for late ones once RETAIN is past it too: no row that may still come touches it then, nor
 brings a session of the other side into reach of it that did not overlap it before. For what
 is brought so far down begins with a session that ended later than this one does; so it
-overlapped this one already, or it lies wholly after it, and then grows only upwards.
+overlapped this one already, or it lies wholly after it, and then grows only upwards. But one
+that overlapped it may go on, and its new rows pair with those of this one: so a session stays
+until those of the other side that overlap it are over too. Of these one at most is not over
+when this one is: the one that reaches over the horizon.
 
 Invariant: each row in the store that is not let go is in one session of the store.
 
 Worked example, a gap of 10: rows at 0 and 8 are the session [0, 18). At watermark 19 its
 rows are certain. With RETAIN 5 a late row at 18 joins it up to watermark 23; at 24 it is
-let go, whole.
+let go, whole. While the other side has the session [15, 40) it stays, up to watermark 45.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.instants import START
+from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.join_sides import Columns, Shape, Side
@@ -39,6 +42,8 @@ from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
 from sqlwin.state.session_store import FROM, UNTIL, session_layout
 from sqlwin.windows import Session, Unit
+
+REACHES = "__reaches"
 
 
 @dataclass(frozen=True)
@@ -129,8 +134,22 @@ class SessionSide(Side):
         """Sessions that end earlier are let go."""
         return START if retain is None else closed - retain
 
-    def let_go(self, horizon: int, names: Iterable[str], stores: Stores) -> None:
-        """Drop sessions that end below `horizon`, and of these stores what is theirs."""
-        sessions = self.spans.sessions(stores)
-        let_go([(stores[name], self.partition) for name in names], sessions, horizon)
-        sessions.expire(horizon)
+    def reaching(self, horizon: int, stores: Stores) -> pl.DataFrame:
+        """Session keys and beginnings of what reaches over `horizon`: one session of a key."""
+        found = self.spans.sessions(stores).find_sessions(horizon, horizon - 1)
+        return found.select(*self.partition, pl.col(FROM).alias(REACHES))
+
+    def let_go(
+        self, horizon: int, others: pl.DataFrame, names: Iterable[str], stores: Stores
+    ) -> None:
+        """Drop sessions that are over, and of these stores what is theirs.
+
+        others: what is `reaching` of the other side.
+        """
+        known = others.rename(dict(zip(others.columns, self.partition, strict=False)))
+        found = self.spans.sessions(stores).find_sessions(START, END)
+        sessions = found.join(known, on=list(self.partition), how="left")
+        overlapped = (pl.col(REACHES) < pl.col(UNTIL)).fill_null(False)
+        kept = [stores[name] for name in (*names, self.spans.store)]
+        stays = (pl.col(UNTIL) >= horizon) | overlapped
+        let_go([(store, self.partition) for store in kept], sessions, stays, horizon)

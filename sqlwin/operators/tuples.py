@@ -31,6 +31,7 @@ message 1 due at 9:01:00; then it goes out `early` with 5, revision 0. Message 3
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -45,6 +46,7 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.counting import Counting
 from sqlwin.operators.folded import Folded
+from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, SHOWN, STORE, Revisions
@@ -58,7 +60,7 @@ SLOT = "__slot"
 
 @dataclass(frozen=True)
 class TupleAggregator(Counting, Folded, Correcting):
-    """`hop` in messages of the partition, a prefix of `keys`."""
+    """`hop` in messages of the partition, a prefix of `keys`. sets: each has the partition."""
 
     stream: str
     hop: Hop
@@ -70,18 +72,23 @@ class TupleAggregator(Counting, Folded, Correcting):
     policy: Policy
     where: str | None = None
     withdraw: bool = False
+    sets: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def by(self) -> Grouping:
+        return Grouping(self.keys, self.sets)
 
     @property
     def revisions(self) -> Revisions:
         """The window is a part of the identity: whatever lay in its slot before is another."""
         remembered = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
-        return Revisions((*self.keys, WINDOW, SLOT), SLOT, remembered)
+        return Revisions((*self.by.names, WINDOW, SLOT), SLOT, remembered)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
         bounds = {"window_start": pl.Int64(), "window_end": pl.Int64()}
         names = (fold.call.name for fold in self.folds)
-        return {**self.keys, **bounds, **dict(zip(names, self.values, strict=True))}
+        return {**self.by.types, **bounds, **dict(zip(names, self.values, strict=True))}
 
     @property
     def numbering(self) -> Numbering:
@@ -93,7 +100,9 @@ class TupleAggregator(Counting, Folded, Correcting):
         none = empty({**self.below, **PLACE, NUMBER: pl.Int64()})
         types = {**self._lift(none).schema, SLOT: pl.Int64()}
         accumulators = (name for fold in self.folds for name in fold.columns)
-        return {name: types[name] for name in (*self.keys, SLOT, PANE, FIRST, LAST, *accumulators)}
+        return {
+            name: types[name] for name in (*self.by.names, SLOT, PANE, FIRST, LAST, *accumulators)
+        }
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
@@ -141,13 +150,13 @@ class TupleAggregator(Counting, Folded, Correcting):
         return self._beside(windows, self._held(stores))
 
     def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
-        ordered = self._keyed(known).sort("window_end", *self.keys)
+        ordered = self._keyed(known).sort("window_end", *self.by.names)
         return changes(ordered, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
 
     def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
         start = pl.col(WINDOW).alias("window_start")
         end = (pl.col(WINDOW) + self.hop.size).alias("window_end")
-        identity = {**self.keys, "window_start": pl.Int64(), "window_end": pl.Int64()}
+        identity = {**self.by.types, "window_start": pl.Int64(), "window_end": pl.Int64()}
         return known.with_columns(start, end).with_columns(row_key(identity))
 
     # What is asked.
@@ -158,7 +167,7 @@ class TupleAggregator(Counting, Folded, Correcting):
 
     @property
     def order(self) -> tuple[str, ...]:
-        return ("window_end", *self.keys)
+        return ("window_end", *self.by.names)
 
     def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
         """Those that are open, and the last that became full, by the numbers of messages."""
@@ -183,7 +192,10 @@ class TupleAggregator(Counting, Folded, Correcting):
         lifted = [expr for fold in self.folds for expr in fold.lift()]
         extent = [pl.col(SEQ).min().alias(FIRST), pl.col(SEQ).max().alias(LAST)]
         added = pl.len().cast(pl.Int64).alias(ADDED)
-        return taking.group_by(*self.keys, pane).agg(*extent, *lifted, added)
+        panes = taking.group_by(*self.keys, pane).agg(*extent, *lifted, added)
+        return (
+            self._merged([PANE], self.by.spread(panes), pl.col(ADDED).sum()) if self.sets else panes
+        )
 
     def _keep(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> None:
         slots = self.hop.size // self.hop.pane
@@ -224,10 +236,10 @@ class TupleAggregator(Counting, Folded, Correcting):
         values = self.finished(self._merged([WINDOW, SLOT], wanted)).select(names)
         return known.join(values, on=identity, how="inner", nulls_equal=True)
 
-    def _merged(self, by: list[str], panes: pl.DataFrame) -> pl.DataFrame:
+    def _merged(self, by: list[str], panes: pl.DataFrame, *more: pl.Expr) -> pl.DataFrame:
         merges = [expr for fold in self.folds for expr in fold.merge()]
         extent = [pl.col(FIRST).min(), pl.col(LAST).max()]
-        return panes.group_by(*self.keys, *by).agg(*extent, *merges)
+        return panes.group_by(*self.by.names, *by).agg(*extent, *merges, *more)
 
     def _place(self, window: dict[str, Any]) -> str:
         last = f"its last row is {self.stream} at position {window[LAST]}"

@@ -103,7 +103,8 @@ class Assembly:
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
         rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
-        return TupleAggregator(self.stream, window.window, below, window.partition, keys, *rest)
+        kept = (self.stream, window.window, below, window.partition, keys, *rest)
+        return TupleAggregator(*kept, sets=window.sets)
 
     def _slid(self, window: OverAggregate) -> TupleSlider | OverAggregator:
         carried = polars_schema(window.input.schema)

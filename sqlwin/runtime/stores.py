@@ -175,9 +175,9 @@ def _sums(sums: base_sums.BaseSums) -> list[Shape]:
 
 @shapes.register
 def _tuples(operator: TupleAggregator) -> list[Shape]:
-    ring = _layout(tuples.RING, operator.columns, tuple(operator.keys), (tuples.SLOT,), ONE_SLICE)
+    ring = _layout(tuples.RING, operator.columns, operator.by.names, (tuples.SLOT,), ONE_SLICE)
     records = operator.revisions.columns({**operator.output, WINDOW: INT, tuples.SLOT: INT})
-    slots = _layout(revisions.STORE, records, tuple(operator.keys), (tuples.SLOT,), ONE_SLICE)
+    slots = _layout(revisions.STORE, records, operator.by.names, (tuples.SLOT,), ONE_SLICE)
     recorded = (slots, last_written(slots))
     return [(ring, last_written(ring)), _counts(operator.numbering), recorded]
 

@@ -197,11 +197,9 @@ def _check_session(
 
 
 def _refuse_sets(window: Window, group: Sequence[ast.Run], given: bool) -> None:
-    each_row = window.group is None
-    if given and (each_row or (window.counts and window.session is None)):
-        what = "a window in ROWS" if window.counts else "a window of each row"
-        message = f"GROUPING SETS, ROLLUP and CUBE of {what} are not supported yet"
-        legal = "TUMBLE, HOP, CUMULATE, SESSION, or a query for each set"
+    if given and window.group is None:
+        message = "a window of each row is of that row's keys, and has no GROUPING SETS"
+        legal = "TUMBLE, HOP, CUMULATE, SESSION, ADVANCE BY n ROWS, or a query for each set"
         raise QueryError(message, group[-1].span, legal=legal)
 
 

@@ -7,7 +7,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bench.data import CLOSING_KEY, RATE, SHAPES, SHUFFLE_MS, Shape, closing, generated, rows
+from bench.data import (
+    CLOSING_KEY,
+    RATE,
+    SHAPES,
+    SHUFFLE_MS,
+    Shape,
+    closing,
+    generated,
+    paired,
+    rows,
+)
 
 COUNT = 50_000
 
@@ -74,3 +84,18 @@ def test_the_closing_row_comes_last_and_closes_every_window(tmp_path: Path) -> N
     last = _instants(rows(SHAPES["zipf"], 0, COUNT)).max()
     assert made["key"].to_list() == [CLOSING_KEY]
     assert _instants(made)[0] - last > 3_000_000
+
+
+def test_two_streams_have_half_the_rows_each_and_are_not_copies(tmp_path: Path) -> None:
+    data = paired("uniform", 4_000, tmp_path, file_rows=2_000, rate=400.0)
+    assert (data.rows, data.read, len(data.files)) == (2_000, 4_002, 2)
+    one, other = (
+        pl.concat(
+            pl.read_csv(path, try_parse_dates=True) for path in sorted(Path(folder).glob("*.csv"))
+        )
+        for folder in data.folders
+    )
+    assert len(one) == len(other) == 2_001
+    assert not one["key"].equals(other["key"])
+    assert one["ts"][-1] == other["ts"][-1], "what closes them comes at one time"
+    assert (one["ts"][-2] - one["ts"][0]).total_seconds() == pytest.approx(10, abs=5)

@@ -129,6 +129,21 @@ def test_a_long_session_keeps_its_first_row_and_no_other_key() -> None:
     assert len(driven.step(right=rights(22))) == 6
 
 
+def test_a_session_stays_while_one_that_overlaps_it_goes_on_and_no_other_key() -> None:
+    driven = Joined(session_join(gaps=(2, 9), retain=0, interval=1))
+    driven.step(
+        rows_of(LEFT, ("a", 1, 0, 0, 0, 0, 1), ("b", 1, 1, 0, 1, 0, 1)),
+        rows_of(RIGHT, *(("a", 1, n, 8 * n, n, 0, 1) for n in range(5))),
+        watermark=40,
+    )
+    assert driven.stores["left"].scan(0, 100)["k"].to_list() == ["a"]
+    assert driven.stores["left_sessions"].scan(0, 100)["k"].to_list() == ["a"]
+    assert len(driven.step(right=rights(41, first=5))) == 1
+    driven.step(watermark=51)  # [0, 50) is over
+    assert not len(driven.stores["left"])
+    assert not len(driven.stores["left_sessions"])
+
+
 def test_a_null_key_is_in_a_session_and_in_no_pair() -> None:
     driven = Joined(session_join("full", gaps=(5, 5)))
     nobody = (None, 1, 1, 0, 0, 0, 1)

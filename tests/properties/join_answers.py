@@ -14,7 +14,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from sqlwin.instants import SECOND, format_instant
+from sqlwin.instants import SECOND, format_instant, parse_instant
 from tests.properties.deliveries import START
 from tests.properties.duck import connection
 from tests.properties.hosts import Host, fast_hosts, reference
@@ -50,13 +50,34 @@ def pushes(draw: DrawFn, question: JoinQuestion) -> tuple[JoinQuestion, Pushes]:
     out: Pushes = []
     for name, rows in [*tables, *drawn]:
         known = [row for stream, batch in out for row in batch if stream == name]
-        first = len({row["id"] for row in known})
-        batch = [{"id": first + at, **row} for at, row in enumerate(rows)]
+        first, oldest = len({row["id"] for row in known}), _oldest(question, out)
+        batch = [{"id": first + at, **_aged(row, oldest)} for at, row in enumerate(rows)]
         if question.replays and name != "r" * question.table:
-            again = st.lists(st.sampled_from([*known, *batch]), max_size=2)
+            taken = [row for row in known if oldest is None or _instant(row) >= oldest]
+            again = st.lists(st.sampled_from([*taken, *batch]), max_size=2)
             batch = draw(st.permutations([*batch, *draw(again)]))
         out.append((name, batch))
     return question, _shuffled(draw, question, out)
+
+
+def _oldest(question: JoinQuestion, out: Pushes) -> int | None:
+    """An instant that is not late beyond what the question allows, or None for any."""
+    if question.late is None:
+        return None
+    return max((_instant(row) for _, batch in out for row in batch), default=START) - (
+        question.late * SECOND
+    )
+
+
+def _aged(row: Row, oldest: int | None) -> Row:
+    """Where lateness is bounded, time passes from batch to batch."""
+    if oldest is None:
+        return row
+    return {**row, "ts": format_instant(oldest + (_instant(row) - START) // 2)}
+
+
+def _instant(row: Row) -> int:
+    return parse_instant(str(row["ts"]))
 
 
 def _shuffled(draw: DrawFn, question: JoinQuestion, out: Pushes) -> Pushes:

@@ -24,7 +24,11 @@ def questions() -> SearchStrategy[Question]:
     """Each kind with every policy that fits it, under which every row counts in the end."""
     by_time = [query_groups.groups, query_overs.overs, query_overs.overs, query_overs.sliding]
     by_time += [kind for feature, kind in _MORE.items() if has(feature)]
-    by_count = [query_groups.messages, query_groups.sliding_messages]
+    by_count = [
+        query_groups.messages,
+        query_groups.sets_of_messages,
+        query_groups.sliding_messages,
+    ]
     by_count += [query_sessions.message_sessions] if has("sessions") else []
     kinds = [_asked(kind, timed()) for kind in by_time]
     kinds += [_asked(query_groups.ranked_rows, by_hours())] if has("ranks") else []

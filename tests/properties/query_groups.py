@@ -134,6 +134,24 @@ def messages(draw: DrawFn) -> Question:
 
 
 @st.composite
+def sets_of_messages(draw: DrawFn) -> Question:
+    size, by = draw(st.integers(1, 6)), draw(st.sampled_from(SETS))
+    chosen, where = draw(calls()), draw(predicates())
+    names = ["k", "b", "GROUPING_ID(k, b) AS g"]
+    select = (
+        f"SELECT {listed([*names, 'window_start', 'window_end'], ours(chosen))}\n"
+        f"FROM s OVER (ROWS {size} PRECEDING ADVANCE BY {size} ROWS){where}\n"
+        f"GROUP BY window_start, window_end, {by}"
+    )
+    batch = (
+        f"SELECT {listed([*names, 'w', f'w + {size}'], theirs(chosen))} FROM "
+        f"(SELECT *, (n - 1) // {size} * {size} + 1 AS w FROM ({_numbered('')}){where}) "
+        f"GROUP BY w, {by}"
+    )
+    return Question(select, batch, 5, rising=True)
+
+
+@st.composite
 def sliding_messages(draw: DrawFn) -> Question:
     size, chosen, where = draw(st.integers(1, 6)), draw(calls()), draw(predicates())
     keys = draw(st.sampled_from([(), ("k",)]))

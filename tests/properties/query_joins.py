@@ -1,7 +1,8 @@
 """Random joins of the streams `l` and `r`, each with the same question to DuckDB.
 
 There `us` is the event time, `seq` the position, by which ties go, and `pos` the number of
-a message. Event times lie 40 s apart at most, so nothing expires under RETAIN 1 HOUR.
+a message. Nothing expires: event times lie 40 s apart at most, and RETAIN is an hour, or a
+question says how late a row may be.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class JoinQuestion:
     """text: the script. batch: for DuckDB over `l` and `r`. itself: both are the stream `s`.
 
     rising: messages are numbered. replays: streams declare an OFFSET. table: `r` is static.
+    late: seconds that a row may be behind what came before it; None for any.
     """
 
     text: str
@@ -35,11 +37,15 @@ class JoinQuestion:
     rising: bool = False
     replays: bool = False
     table: bool = False
+    late: int | None = None
 
 
 @dataclass(frozen=True)
 class Parts:
-    """source: FROM up to the condition, with `{kind}`. on: what sqlwin is told, and DuckDB."""
+    """source: FROM up to the condition, with `{kind}`. on: what sqlwin is told, and DuckDB.
+
+    keys: how many of KEYS the condition may have. late: see JoinQuestion, less the delay.
+    """
 
     kinds: tuple[str, ...]
     source: str
@@ -49,10 +55,13 @@ class Parts:
     retain: str = "RETAIN 1 HOUR"
     rising: bool = False
     table: bool = False
+    keys: tuple[int, ...] = (0, 1, 1, 1, 2)
+    batch_source: str = "l {kind} JOIN r"
+    late: int | None = None
 
 
 def questions() -> SearchStrategy[JoinQuestion]:
-    parts = [_windows(), _interval(), _within(), _rows(), st.just(STATIC)]
+    parts = [_windows(), _interval(), _within(), _rows(), _sessions(), st.just(STATIC)]
     return st.one_of([*map(_asked, parts), _asof()])
 
 
@@ -60,7 +69,7 @@ def questions() -> SearchStrategy[JoinQuestion]:
 def _asked(draw: DrawFn, parts: SearchStrategy[Parts]) -> JoinQuestion:
     made = draw(parts)
     kind = draw(st.sampled_from(made.kinds))
-    keys = KEYS[: draw(st.sampled_from([0, 1, 1, 1, 2]))]
+    keys = KEYS[: draw(st.sampled_from(made.keys))]
     residual = draw(st.sampled_from(RESIDUALS))
     above = draw(st.sampled_from(_above(kind)))
     on = " AND ".join([*keys, *([made.on] if made.on else [])]) or "TRUE"
@@ -70,26 +79,27 @@ def _asked(draw: DrawFn, parts: SearchStrategy[Parts]) -> JoinQuestion:
         f"SELECT {shown}\nFROM {made.source.format(kind=kind)} ON {on}{residual}{above}\n"
         f"{draw(st.sampled_from(made.policies))}{made.retain}"
     )
-    batch = f"SELECT {shown} FROM l {kind} JOIN r ON {batch_on}{residual}{above}"
+    source = made.batch_source.format(kind=kind)
+    batch = f"SELECT {shown} FROM {source} ON {batch_on}{residual}{above}"
     itself = not made.table and draw(st.sampled_from([False, False, True]))
-    return _declared(draw, text, batch, itself, made.rising, made.table)
+    return _declared(draw, text, batch, itself, made)
 
 
-def _declared(
-    draw: DrawFn, text: str, batch: str, itself: bool, rising: bool, table: bool
-) -> JoinQuestion:
+def _declared(draw: DrawFn, text: str, batch: str, itself: bool, made: Parts) -> JoinQuestion:
+    rising, table = made.rising, made.table
     replays, delay = draw(st.booleans()), 0 if rising else draw(st.integers(0, 5))
     timed = f", WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND"
     more = timed + (", OFFSET id" if replays else "")
-    made = [DECLARED.format(what="STREAM", name="s" if itself else "l", more=more)]
+    declared = [DECLARED.format(what="STREAM", name="s" if itself else "l", more=more)]
     if not itself:
         what = "TABLE" if table else "STREAM"
-        made.append(DECLARED.format(what=what, name="r", more="" if table else more))
+        declared.append(DECLARED.format(what=what, name="r", more="" if table else more))
     if itself:
-        text = text.replace("FROM l", "FROM s", 1).replace("JOIN r", "JOIN s", 1)
-    return JoinQuestion(
-        "".join(made) + _aliased(text, itself), batch, itself, rising, replays, table
-    )
+        text = text.replace("FROM l", "FROM s", 1)
+        text = text.replace("JOIN r", "JOIN s", 1).replace("FROM r", "FROM s", 1)
+    late = None if made.late is None else made.late + delay
+    told = "".join(declared) + _aliased(text, itself)
+    return JoinQuestion(told, batch, itself, rising, replays, table, late)
 
 
 def _aliased(text: str, itself: bool) -> str:
@@ -167,6 +177,47 @@ def _rows(draw: DrawFn) -> Parts:
     return Parts(KINDS, source, "", near, OFTEN, retain="", rising=True)
 
 
+@st.composite
+def _sessions(draw: DrawFn) -> Parts:
+    """Rows of overlapping sessions; to DuckDB those are gaps and islands, and two bounds."""
+    parted, keys = draw(st.sampled_from([(("k",), (1, 1, 2)), (("b",), (2,)), (("k", "b"), (2,))]))
+    (left, of_l), (right, of_r) = (draw(_of_sessions(name, parted)) for name in "lr")
+    late = draw(st.none() | st.integers(0, 12))
+    return Parts(
+        KINDS,
+        f"{left} {{kind}} JOIN {right}",
+        "",
+        "l.w < r.e AND r.w < l.e",
+        retain="RETAIN 1 HOUR" if late is None else f"RETAIN {late} SECONDS",
+        keys=keys,
+        batch_source=f"{of_l} l {{kind}} JOIN {of_r} r",
+        late=late,
+    )
+
+
+@st.composite
+def _of_sessions(draw: DrawFn, name: str, parted: tuple[str, ...]) -> tuple[str, str]:
+    """The rows of a stream as sqlwin is told, and for DuckDB with the bounds of their session."""
+    gap, where = draw(st.integers(1, 9)), draw(st.sampled_from(["", "", " WHERE i <> 1"]))
+    of_row = draw(st.sampled_from([None, None, 1, 12]))
+    told, length = f"INTERVAL '{gap}' SECOND", str(gap)
+    if of_row is not None:
+        told = f"(CASE WHEN i > 0 THEN '{of_row} seconds' ELSE '{gap} seconds' END)"
+        length = f"CASE WHEN i > 0 THEN {of_row} ELSE {gap} END"
+    rows = f"(SELECT * FROM {name}{where})" if where else name
+    own = ", ".join(draw(st.permutations(parted)))
+    ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {told} GAP)"
+    before = f"OVER (PARTITION BY {own} ORDER BY us RANGE BETWEEN UNBOUNDED PRECEDING AND"
+    theirs = (
+        f"(SELECT *, min(us) OVER island AS w, max(reach) OVER island AS e FROM (SELECT *, "
+        f"sum(new::INT) {before} CURRENT ROW) AS n FROM (SELECT *, "
+        f"coalesce(us > max(reach) {before} 1 PRECEDING), true) AS new FROM (SELECT *, "
+        f"us + {SECOND} * {length} AS reach FROM {name}{where}))) "
+        f"WINDOW island AS (PARTITION BY {own}, n))"
+    )
+    return ours + (f" {name}" if where else f"{{{{{name}}}}}"), theirs
+
+
 STATIC = Parts(
     ("INNER", "LEFT", "SEMI", "ANTI"), "l {kind} JOIN r", "", "", OFTEN, retain="", table=True
 )
@@ -190,4 +241,4 @@ def _asof(draw: DrawFn) -> JoinQuestion:
         f"SELECT * FROM r WHERE {keys} AND l.us {op} r.us ORDER BY r.us {way}, r.seq {way} LIMIT 1"
     )
     batch = f"SELECT {shown} FROM l {kind or 'INNER '}JOIN LATERAL ({nearest}) r ON TRUE{above}"
-    return _declared(draw, text, batch, itself, rising=False, table=False)
+    return _declared(draw, text, batch, itself, Parts((), "", "", ""))

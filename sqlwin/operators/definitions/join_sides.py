@@ -92,9 +92,10 @@ class Side:
             ascending(one[name]) == ascending(other[name]) for name in self.columns
         )
 
-    def equals(self, left: Row, right: Row, other: Side) -> bool:
-        """Whether a row of this side has the keys of one of the other; NULL equals nothing."""
-        keys = [(left[a], right[b]) for a, b in zip(self.keys, other.keys, strict=True)]
+    def equals(self, left: Row, right: Row, other: Side, count: int | None = None) -> bool:
+        """Whether a row of this side has the keys of one of the other, or their first `count`;
+        NULL equals nothing."""
+        keys = [(left[a], right[b]) for a, b in zip(self.keys, other.keys, strict=True)][:count]
         return all(a is not None and ascending(a) == ascending(b) for a, b in keys)
 
     def values(self, row: Row | None) -> Values:

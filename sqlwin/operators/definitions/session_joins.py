@@ -6,7 +6,8 @@ instant in common, all keys are equal, and the residual is TRUE. What is told of
 of rows without one is as in other joins (`definitions.joins`), but that
 
 - a row is certain when the watermark is past the end of its session;
-- it is kept, with all of its session, until the watermark is past that end and RETAIN.
+- it is kept, with all of its session, until the watermark is past that end and RETAIN, and
+  past those of the other side's sessions of its session key that overlap its own.
 
 Worked example, gaps of 10: left rows at 0 and 10 are one session, [0, 20). A right row at 19
 matches both, one at 20 neither.
@@ -45,9 +46,13 @@ class ReferenceSessionJoin(ReferenceJoin):
         return {ident(row): span for row, (span,) in found}
 
     def _near(self, left: Row, right: Row) -> bool:
+        return self._overlap(left, right) and self.left.equals(left, right, self.right)
+
+    def _overlap(self, left: Row, right: Row) -> bool:
+        """Of one session key, whatever further keys are."""
         one, other = self.spans[LEFT][ident(left)], self.spans[RIGHT][ident(right)]
         meet = one.start < other.end and other.start < one.end
-        return meet and self.left.equals(left, right, self.right)
+        return meet and self.left.equals(left, right, self.right, self.parted)
 
     def _ends(self, side: int, row: Row) -> int:
         return self.spans[side][ident(row)].end
@@ -59,6 +64,13 @@ class ReferenceSessionJoin(ReferenceJoin):
         if self.policy.retain is None:
             return
         floor = self.closed - self.policy.retain
-        for side in (LEFT, RIGHT):
-            of = self._side(side)
-            of.kept = {at: row for at, row in of.kept.items() if self._ends(side, row) >= floor}
+        lefts, rights = ([*self._side(side).kept.values()] for side in (LEFT, RIGHT))
+        pairs = [(a, b) for a in lefts for b in rights if self._overlap(a, b)]
+        for side, rows in ((LEFT, lefts), (RIGHT, rights)):
+            other = RIGHT if side == LEFT else LEFT
+            held = {ident(pair[side]) for pair in pairs if self._ends(other, pair[other]) >= floor}
+            self._side(side).kept = {
+                ident(row): row
+                for row in rows
+                if self._ends(side, row) >= floor or ident(row) in held
+            }
