@@ -21,6 +21,7 @@ from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
+from sqlwin.plan.warnings import warnings
 from sqlwin.runtime.admission import MESSAGES
 from sqlwin.runtime.load import Load, load
 from sqlwin.runtime.options import RunOptions
@@ -211,8 +212,14 @@ def _at(text: str | None) -> str | int | None:
 
 
 def _check(arguments: argparse.Namespace, asked: Script) -> int:
-    queries = len(asked.queries)
-    print(f"{arguments.file}: {queries} quer{'y' if queries == 1 else 'ies'}, no mistakes")
+    queries = asked.queries
+    print(
+        f"{arguments.file}: {len(queries)} quer{'y' if len(queries) == 1 else 'ies'}, no mistakes"
+    )
+    for number, query in enumerate(queries, 1):
+        of = f"query {number}: " if len(queries) > 1 else ""
+        for warning in warnings(query):
+            print(f"warning: {of}{warning}")
     return 0
 
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
 from sqlwin.plan import explain_joins
-from sqlwin.plan.cautions import cautions
 from sqlwin.plan.facts import (
     Unranked,
     changing,
@@ -41,6 +40,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
+from sqlwin.plan.warnings import cautions_of
 from sqlwin.schema import type_name
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
@@ -75,6 +75,7 @@ def _stage(plan: Node) -> Iterator[str]:
     yield from _tree(plan)
     join = join_of(plan)
     yield from explain_joins.facts(join) if join is not None else _windowed(plan)
+    yield from (f"Warning: {caution}" for caution in cautions_of(plan))
 
 
 def _derived(stream: Stream) -> str:
@@ -96,8 +97,6 @@ def _windowed(plan: Node) -> Iterator[str]:
         yield f"Stores: {_stores(window)}{''.join(more)}"
         yield from _facts(window, stream)
     yield f"Ties: {ties(stream)}"
-    if found is not None:
-        yield from (f"Warning: {caution}" for caution in cautions(found, stream))
 
 
 def _tree(node: Node, depth: int = 0) -> Iterator[str]:

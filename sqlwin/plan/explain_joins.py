@@ -31,7 +31,6 @@ def facts(join: Join) -> Iterator[str]:
                 yield f"Watermark: of {stream.name} {watermark(stream)}"
     for stream in streams:
         yield f"Ties: of {stream.name} {ties(stream)}"
-    yield from (f"Warning: {caution}" for caution in _cautions(join))
 
 
 def _facts(join: Join) -> Iterator[str]:
@@ -201,7 +200,7 @@ _PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "a
 """The sides whose rows are sent without a match."""
 
 
-def _cautions(join: Join) -> Iterator[str]:
+def cautions(join: Join) -> Iterator[str]:
     if counts(join):
         yield "a window in ROWS numbers the messages of all keys, so all rows go to one bucket"
     elif not join.left_keys and not join.static:

@@ -99,17 +99,27 @@ def window_policy(plan: Node) -> Policy | None:
 
 def changing(plan: Node) -> bool:
     """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    return revises(plan) or any(changing(below) for below in below_of(plan))
+
+
+def below_of(plan: Node) -> tuple[Node, ...]:
+    """What a plan has its rows from; none where they come from outside."""
     if isinstance(plan, Scan | StaticScan):
-        return any(changing(below) for below in plan.stream.of)
+        return plan.stream.of
+    return (plan.left, plan.right) if isinstance(plan, Join) else (plan.input,)
+
+
+def revises(plan: Node) -> bool:
+    """Whether its topmost node withdraws or replaces rows by itself, whatever those below do."""
+    if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
+        return False
     if isinstance(plan, Join):
-        return changing(plan.left) or changing(plan.right) or _pads_or_corrects(plan)
-    if isinstance(plan, Filter | Project | WindowRank):
-        return changing(plan.input)
+        return _pads_or_corrects(plan)
     if isinstance(plan, OverAggregate) and plan.by_arrival:
-        return changing(plan.input)  # each message fills its window
+        return False  # each message fills its window
     policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)
     revised = policy.early is not None or policy.late is not Late.NEVER
-    return changing(plan.input) or revised or policy.timeout is not None or session
+    return revised or policy.timeout is not None or session
 
 
 def _session(plan: WindowAggregate) -> bool:
@@ -137,7 +147,7 @@ def lateness(stream: Stream) -> int | None:
 
 def _corrected(plan: Node) -> int | None:
     found = operator_of(plan)
-    if found is None:
+    if found is None or (isinstance(found, Join) and found.static):  # rows go as they come
         return next((lateness(stream) for stream in streams_of(plan)), 0)
     if not isinstance(found, Join) and not changing(found):
         return 0

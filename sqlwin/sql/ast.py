@@ -139,7 +139,8 @@ class Call:
 class From:
     """One relation, maybe with a window, and what it is joined to, in order.
 
-    as_of: the time of FOR SYSTEM_TIME AS OF, which only what is joined can have.
+    as_of: the time of FOR SYSTEM_TIME AS OF, which only what is joined can have. above: the
+    window over the joined rows, where ksqlDB has it.
     """
 
     source: Name | Call | Select | Union
@@ -147,6 +148,7 @@ class From:
     alias: Name | None = None
     as_of: Name | None = None
     joins: tuple[Join, ...] = ()
+    above: KsqlWindow | None = None
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,9 @@ class Within:
 class Join:
     """word: all before the right input, such as LEFT ASOF JOIN, in capitals; or a comma.
 
-    match: the condition of MATCH_CONDITION.
+    match: the condition of MATCH_CONDITION. nested: it was a query in WHERE, where a bare name
+    is one of its own columns if it may be. equal: `x IN (SELECT y …)`, of the inputs before
+    and of its own.
     """
 
     word: Name
@@ -180,6 +184,8 @@ class Join:
     using: tuple[Name, ...] = ()
     match: Run | None = None
     within: Within | None = None
+    nested: bool = False
+    equal: tuple[Run, Run] | None = None
 
 
 @dataclass(frozen=True)
@@ -225,7 +231,9 @@ class Policies:
 
 @dataclass(frozen=True)
 class Select:
-    """large: what the hint JOIN_WINDOW says."""
+    """large: what the hint JOIN_WINDOW says. distinct: the place of DISTINCT. called: the names
+    of its columns, of a list behind the name of a view.
+    """
 
     items: tuple[Run, ...]
     relation: From
@@ -240,6 +248,8 @@ class Select:
     ctes: tuple[tuple[Name, Select], ...] = ()
     ttl: tuple[tuple[Name, int], ...] = ()
     large: bool | None = None
+    distinct: Span | None = None
+    called: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True)

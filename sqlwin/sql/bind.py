@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlwin.errors import QueryError
 from sqlwin.functions import PythonAggregate
-from sqlwin.plan.facts import changing, functions_of, window_policy
+from sqlwin.plan.facts import functions_of, window_policy
 from sqlwin.plan.nodes import (
     Describe,
     Node,
@@ -22,7 +22,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.settings import SETTINGS
-from sqlwin.plan.sinks import why_changing
+from sqlwin.plan.sinks import changes, why_changing
 from sqlwin.plan.stages import staged
 from sqlwin.plan.wording import Wording
 from sqlwin.schema import type_name
@@ -190,9 +190,10 @@ def _set(binding: Binding, statement: ast.Set) -> None:
 
 def _refuse_changes(sink: Sink, plan: Node, statement: ast.Insert) -> None:
     """A sink that appends cannot take back what a later row changes."""
-    if sink.changelog == "append" and changing(plan):
-        message = f"{sink.name} appends, and results of this query change: {why_changing(plan)}"
-        legal = "changelog = 'upsert' or 'retract'; EMIT FINAL, which sends full windows once"
+    if sink.changelog == "append" and changes(plan):
+        why, mended = why_changing(plan)
+        message = f"{sink.name} appends, and results of this query change: {why}"
+        legal = "changelog = 'upsert' or 'retract'" + (f"; {mended}" if mended else "")
         raise QueryError(message, statement.sink.span, legal=legal)
 
 

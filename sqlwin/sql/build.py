@@ -7,6 +7,8 @@ rules below it made. What FROM reads is in `build_relations`, windows are in
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from lark import Token
@@ -14,6 +16,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.functions import PythonAggregate
 from sqlwin.sql import ast, text
 from sqlwin.sql.build_policies import PolicyRules
 from sqlwin.sql.build_relations import RelationRules
@@ -22,12 +25,22 @@ from sqlwin.sql.clauses import Clause, in_order, policies
 from sqlwin.sql.cql import inserted
 from sqlwin.sql.hints import calls, large
 from sqlwin.sql.leaves import Children, meta_span, named, word
+from sqlwin.sql.nested import unnested
 from sqlwin.sql.ttl_words import hinted
 
 
 @v_args(meta=True)
 class Build(WindowRules, RelationRules, PolicyRules):
-    """`source` is the text that was parsed; runs are slices of it."""
+    """`source` is the text that was parsed; runs are slices of it. query: parses one of them."""
+
+    def __init__(
+        self,
+        source: str,
+        functions: tuple[PythonAggregate, ...],
+        query: Callable[[ast.Run], ast.Select],
+    ) -> None:
+        super().__init__(source, functions)
+        self.parse = query
 
     def start(self, meta: Meta, children: Children) -> list[ast.Statement]:
         return list(children)
@@ -63,7 +76,19 @@ class Build(WindowRules, RelationRules, PolicyRules):
         )
 
     def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
-        return ast.CreateView(named(children[0]), children[1])
+        name, *names, select = children
+        return ast.CreateView(named(name), _called(select, names))
+
+    def create_as(self, meta: Meta, children: Children) -> ast.Statement:
+        """ksqlDB starts a query by it that writes a topic, Flink one that fills a table."""
+        kind, name = (child for child in children if isinstance(child, Token))
+        what = f"CREATE {str(kind).upper()} {named(name).text} AS SELECT"
+        message = f"{what} keeps its results, and does not say in which sink"
+        legal = "CREATE VIEW … AS SELECT … for a name; CREATE SINK and INSERT INTO … SELECT …"
+        raise QueryError(message, named(name).span, legal=legal)
+
+    def names(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
+        return tuple(named(child) for child in children)
 
     def create_sink(self, meta: Meta, children: Children) -> ast.CreateSink:
         columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
@@ -105,23 +130,24 @@ class Build(WindowRules, RelationRules, PolicyRules):
     def query(self, meta: Meta, children: Children) -> ast.Select:
         ctes = next((child for child in children if isinstance(child, tuple)), None)
         rows = [child for child in children if isinstance(child, ast.Select)]
-        words = [named(child) for child in children if isinstance(child, Token)]
-        made = _united(rows, words[0].span) if words else rows[0]
+        words = [child for child in children if isinstance(child, Token)]
+        made = _united(rows, [named(word) for word in words])
         return made if ctes is None else self.with_ctes(made, ctes)
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
         return tuple(children)
 
     def cte(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Select]:
-        return named(children[0]), children[1]
+        name, *names, select = children
+        return named(name), _called(select, names)
 
     def stream_operator(self, meta: Meta, children: Children) -> ast.Select:
         operator, select = children
         inserted(named(operator))
         return select  # type: ignore[no-any-return]
 
-    def distinct(self, meta: Meta, children: Children) -> ast.Name:
-        return ast.Name("SELECT DISTINCT", meta_span(meta))
+    def distinct(self, meta: Meta, children: Children) -> Span:
+        return meta_span(meta)
 
     def items(self, meta: Meta, children: Children) -> tuple[ast.Run, ...]:
         return tuple(children)
@@ -135,7 +161,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
         refused = [ast.Name(f"the hint {h.text}", h.span) for h in others]
         refused += [c for c in children if isinstance(c, ast.Name)]
         refused += [c.value for c in clauses.values() if c.word.startswith("refused")]
-        return ast.Select(
+        made = ast.Select(
             items=next(c for c in children if isinstance(c, tuple)),
             relation=next(c for c in children if isinstance(c, ast.From)),
             span=Span(meta.line, meta.column, len("SELECT")),
@@ -148,7 +174,9 @@ class Build(WindowRules, RelationRules, PolicyRules):
             refused=tuple(refused),
             ttl=tuple(pair for found in lengths for pair in found or ()),
             large=next((size for size in sizes if size is not None), None),
+            distinct=next((c for c in children if isinstance(c, Span)), None),
         )
+        return unnested(made, self.parse)
 
     def where(self, meta: Meta, children: Children) -> Clause:
         return Clause("WHERE", children[0], word(meta, "WHERE"))
@@ -181,10 +209,25 @@ class Build(WindowRules, RelationRules, PolicyRules):
         return children[0]  # type: ignore[no-any-return]
 
 
-def _united(rows: list[ast.Select], span: Span) -> ast.Select:
-    """All columns of a union; what stands behind the last of its queries is that one's."""
+def _called(select: ast.Select, names: list[tuple[ast.Name, ...]]) -> ast.Select:
+    return replace(select, called=names[0]) if names else select
+
+
+def _united(rows: list[ast.Select], words: list[ast.Name]) -> ast.Select:
+    """From the left, as SQL has it; what stands behind the last of its queries is that one's."""
+    made, alike = rows[0], rows[:1]
+    for at, (row, union) in enumerate(zip(rows[1:], words, strict=True)):
+        once = union.text.upper().split()[-1] != "ALL"
+        before = [made] if at and made.distinct is not None else alike
+        alike = [*before, row]
+        made = _all(alike, union.span, union.span if once else None)
+    return made
+
+
+def _all(rows: list[ast.Select], span: Span, distinct: Span | None) -> ast.Select:
     star = ast.Run("*", "*", span)
-    return ast.Select((star,), ast.From(ast.Union(tuple(rows), span)), span)
+    source = ast.From(ast.Union(tuple(rows), span))
+    return ast.Select((star,), source, span, distinct=distinct)
 
 
 def _refused(what: str, meta: Meta) -> Clause:

@@ -20,8 +20,8 @@ from sqlwin.sql.runs import bracketed, parts
 class RelationRules(Transformer[Token, Any]):
     def relation(self, meta: Meta, children: Children) -> ast.From:
         first: ast.From = children[0]
-        joins = children[1:]
-        return replace(first, joins=tuple(joins))
+        joins = tuple(c for c in children[1:] if isinstance(c, ast.Join))
+        return replace(first, joins=joins, above=found(children, ast.KsqlWindow))
 
     def input(self, meta: Meta, children: Children) -> ast.From:
         source, *rest = children

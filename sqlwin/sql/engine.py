@@ -38,12 +38,25 @@ _CASTS: dict[str, tuple[str, pa.DataType]] = {
     '"NULL"': ("VARCHAR", pa.string()),
 }
 _NO_COLUMN = ("INTERVAL", "TIME", "TIME WITH TIME ZONE", "TIME_NS", "BIT", "BIGNUM")
+_NO_SUCH_CALL = re.compile(r"No function matches .* argument types '([^(]+)\((.*)\)'\.")
+_CANDIDATES = 4
+_NAMES = {
+    "TIMESTAMP WITH TIME ZONE": "TIMESTAMP",
+    r"\bVARCHAR\b": "STRING",
+    r"\bINTEGER(_LITERAL)?\b": "INT",
+    r"\bSTRING_LITERAL\b": "STRING",
+}
+"""Of types, the engine's as patterns, and ours."""
 
 _local = threading.local()
 
 
 class Untypable(ValueError):
-    """The engine's word on an expression it cannot run."""
+    """The engine's word on an expression it cannot run. legal: what it could."""
+
+    def __init__(self, reason: str, legal: str = "") -> None:
+        super().__init__(reason)
+        self.legal = legal
 
 
 def connection() -> duckdb.DuckDBPyConnection:
@@ -63,7 +76,7 @@ def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
         found = con.sql(f"SELECT {sql} AS x FROM rows")
         cast, type_ = _column_type(found.types[0], found.to_arrow_table().schema.field(0).type)
     except duckdb.Error as error:
-        raise Untypable(_reason(str(error))) from None
+        raise Untypable(_reason(str(error)), _legal(str(error))) from None
     finally:
         con.unregister("rows")
     return (f"CAST({sql} AS {cast})" if cast else sql), type_
@@ -76,7 +89,7 @@ def type_of(sql: str, schema: Schema) -> str:
     try:
         return str(con.sql(f"SELECT {sql} AS x FROM rows").types[0])
     except duckdb.Error as error:
-        raise Untypable(_reason(str(error))) from None
+        raise Untypable(_reason(str(error)), _legal(str(error))) from None
     finally:
         con.unregister("rows")
 
@@ -109,7 +122,34 @@ def _reason(error: str) -> str:
     if unknown:
         near = f"; did you mean {unknown[2]}?" if unknown[2] else ""
         return f"no function is called {unknown[1]}{near}"
+    wrong = _NO_SUCH_CALL.search(error)
+    if wrong:
+        return f"{wrong[1]} does not take {_spark(wrong[2]) or 'nothing'}"
     return error.splitlines()[0].split(" Error: ", 1)[-1]
+
+
+def _legal(error: str) -> str:
+    """What the function takes, where the error is that it does not take this."""
+    wrong = _NO_SUCH_CALL.search(error)
+    if wrong is None:
+        return ""
+    if not wrong[1].isidentifier():
+        return f"a CAST of what stands beside {wrong[1]}"
+    taken = [_plain(args) for args in re.findall(r"^\t.+?\((.*)\) -> ", error, re.MULTILINE)]
+    more = ", …" if len(taken) > _CANDIDATES else ""
+    return ", ".join(f"{wrong[1]}({args})" for args in taken[:_CANDIDATES]) + more
+
+
+def _plain(args: str) -> str:
+    """`x TIMESTAMP WITH TIME ZONE, /`: the types alone."""
+    given = [arg.rpartition(" ")[2] for arg in _spark(args).split(", ")]
+    return ", ".join(arg for arg in given if arg != "/")
+
+
+def _spark(types: str) -> str:
+    for theirs, ours in _NAMES.items():
+        types = re.sub(theirs, ours, types)
+    return types
 
 
 @lru_cache(maxsize=1)

@@ -66,6 +66,19 @@ def unique(names: Sequence[tuple[str, ast.Run]]) -> None:
         seen.add(name.lower())
 
 
+def called(relation: Relation, names: Sequence[ast.Name]) -> Relation:
+    """With the names of a list behind the name of a view."""
+    if len(names) != len(relation.columns):
+        have = ", ".join(name for name, _, _ in relation.columns)
+        count = len(relation.columns)
+        message = f"the list has {len(names)} names, the query {count} column{'s' * (count > 1)}"
+        raise QueryError(message, names[0].span, legal=f"a name for each of {have}")
+    unique([(name.text, ast.Run(name.text, name.text, name.span)) for name in names])
+    pairs = zip(names, relation.columns, strict=True)
+    columns = tuple((name.text, tree, run) for name, (_, tree, run) in pairs)
+    return replace(relation, columns=columns, view="")
+
+
 def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
     tree = parsed(run)
     if isinstance(tree, exp.Star) or (

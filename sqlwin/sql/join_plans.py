@@ -63,7 +63,7 @@ class Plans:
 
     def _left(self, pair: Pair, given: ast.Policies) -> Relation:
         """What joins before this one gave is a stream by the event time that it goes by."""
-        made = self.of(pair.left, _passing(given))
+        made = self.of(pair.left, passing(given))
         if isinstance(pair.left, Leaf):
             pair.settle(pair.left.input.ts)
             return made
@@ -200,14 +200,10 @@ def _large(match: Match) -> bool:
 # --- policies -------------------------------------------------------------------------
 
 
-def _passing(given: ast.Policies) -> ast.Policies:
-    """Of a join whose rows another one takes in: as they come, kept as long."""
-    return ast.Policies(
-        retain=given.retain,
-        retain_rows=given.retain_rows,
-        expired=given.expired,
-        span=given.span,
-    )
+def passing(given: ast.Policies) -> ast.Policies:
+    """Of a join whose rows another operator takes in: as they come, kept as long."""
+    expired = given.expired if given.expired is None or given.expired.how != "EMIT" else None
+    return ast.Policies(retain=given.retain, expired=expired, span=given.span)
 
 
 def _policy(

@@ -198,17 +198,17 @@ def on(pair: Pair, term: Term) -> None:
             message = "an ASOF join takes the nearest row of equal columns, and tests nothing else"
             raise QueryError(message, term.span, legal=LEGAL_ASOF)
     elif pair.sessions:
-        if not _keyed(pair, term) and not _true(term.tree):
+        if not _keyed(pair, term) and not is_true(term.tree):
             pair.residual.append(term)
     elif read and read <= pair.left.names and pair.kind in ("inner", "right", "semi"):
         take(pair.left, term)
     elif read and read <= pair.right.names and pair.kind not in ("right", "full"):
         take(pair.right, term)
-    elif not _true(term.tree):
+    elif not is_true(term.tree):
         pair.residual += [part for part in _parts(pair, term) if not _paired(pair, part)]
 
 
-def _true(tree: Expr) -> bool:
+def is_true(tree: Expr) -> bool:
     tree = tree.unnest()
     return isinstance(tree, exp.Boolean) and bool(tree.this)
 

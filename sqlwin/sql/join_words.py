@@ -25,6 +25,12 @@ _KINDS = {
     "LEFT SEMI": "semi",
     "LEFT ANTI": "anti",
 }
+MIRRORED = {
+    **{word: word for word in ("JOIN", "INNER JOIN", "CROSS JOIN", ",")},
+    "RIGHT JOIN": "LEFT JOIN",
+    "RIGHT OUTER JOIN": "LEFT JOIN",
+}
+"""The words of a join whose inputs are changed over."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ def asked(word: ast.Name) -> Asked:
 
 def refuse(join: ast.Join, words: Asked, right: Input) -> None:
     """What its words, its right input and its conditions do not let stand together."""
-    word, given = join.word, join.on is not None or bool(join.using)
+    word, given = join.word, bool(join.on or join.using or join.equal)
     if words.bare and given:
         raise QueryError(f"{word.text} has no condition of its own", word.span, legal=LEGAL_ON)
     if not words.bare and not given:

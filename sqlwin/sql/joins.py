@@ -20,9 +20,9 @@ from sqlwin.sql.bounds import conjuncts
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.join_inputs import Input, inputs
 from sqlwin.sql.join_plans import Plans
-from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree, on, take
+from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree, is_true, on, take
 from sqlwin.sql.join_windows import windowed
-from sqlwin.sql.join_words import asked, refuse
+from sqlwin.sql.join_words import MIRRORED, asked, refuse
 from sqlwin.sql.relation import NOWHERE, Relation, nearest
 from sqlwin.sql.scalars import Expr, column, parsed, place
 from sqlwin.sql.scope import Scope
@@ -68,25 +68,39 @@ class Joining:
             reads=made.reads,
         )
 
-    def terms(self, run: ast.Run, where: str, *more: Input) -> list[Term]:
-        """The conditions that `run` joins by AND."""
+    def terms(self, run: ast.Run, where: str, *more: Input, own: Input | None = None) -> list[Term]:
+        """The conditions that `run` joins by AND. own: whose columns bare names mean first."""
         tree = parsed(run)
         refuse_calls(tree, run, where)
         scope = self.scope(*more)
         below = scope.relation.below
         return [
-            Term(below(scope.resolved(part, run)), run, place(part, run))
+            Term(below(scope.resolved(_owned(part, own), run)), run, place(part, run))
             for part in conjuncts(tree)
+            if not is_true(part)
         ]
+
+    def member(self, equal: tuple[ast.Run, ast.Run], right: Input) -> Term:
+        """`x IN (SELECT y …)` as the equality of x, of what was joined before, and y."""
+        scopes, owns = (self.scope(), self.scope(right)), (None, right)
+        trees = []
+        for run, scope, own in zip(equal, scopes, owns, strict=True):
+            tree = parsed(run)
+            refuse_calls(tree, run, "IN")
+            trees.append(scope.relation.below(scope.resolved(_owned(tree, own), run)))
+        both = exp.EQ(this=exp.paren(trees[0]), expression=exp.paren(trees[1]))
+        return Term(both, equal[0], equal[0].span)
 
 
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
-    source = select.relation
+    source = mirrored(select.relation, known)
     first, *rest = inputs(source, known, bind, select.where)
     joining = Joining(Leaf(first), [first])
     for join, right in zip(source.joins, rest, strict=True):
         _join(joining, join, right)
+        if join is source.joins[0] and source is not select.relation:
+            joining.visible.reverse()  # as they stand in the text
     for term in joining.terms(select.where, "WHERE") if select.where else ():
         take(joining.tree, term)
     large = known.large if select.large is None else select.large
@@ -94,11 +108,35 @@ def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     return joining.over(made)
 
 
+def _owned(tree: Expr, own: Input | None) -> Expr:
+    """A bare name with the name of the input that has it, where that one comes first."""
+    if own is None:
+        return tree
+    for node in list(tree.find_all(exp.Column)):
+        if not node.table and own.side.find(node.name) is not None:
+            node.set("table", exp.to_identifier(own.side.name, quoted=True))
+    return tree
+
+
+def mirrored(source: ast.From, known: Known) -> ast.From:
+    """A stream behind a static table and JOIN looks it up, as if it stood before it."""
+    name, joins = source.source, source.joins
+    static = isinstance(name, ast.Name) and name.text.lower() in known.tables
+    word = MIRRORED.get(joins[0].word.text) if joins else None
+    if not static or word is None or source.as_of is not None:
+        return source
+    table = replace(source, joins=(), above=None)
+    looked_up = replace(joins[0], word=replace(joins[0].word, text=word), right=table)
+    return replace(joins[0].right, joins=(looked_up, *joins[1:]), above=source.above)
+
+
 def _join(joining: Joining, join: ast.Join, right: Input) -> None:
     words = asked(join.word)
     refuse(join, words, right)
     pair = Pair(joining.tree, Leaf(right), words.kind, join.word)
-    terms = joining.terms(join.on, "ON", right) if join.on else []
+    own = right if join.nested else None
+    terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
+    terms += [joining.member(join.equal, right)] if join.equal else []
     if words.asof:
         match = joining.terms(join.match, "MATCH_CONDITION", right) if join.match else None
         pair.op, terms = nearest_by(pair, match, terms)

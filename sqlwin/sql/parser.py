@@ -33,7 +33,7 @@ def grammar() -> Lark:
         parser="lalr",
         propagate_positions=True,
         maybe_placeholders=False,
-        start=["start", "window_call", "duration"],
+        start=["start", "query", "window_call", "duration"],
     )
 
 
@@ -48,6 +48,11 @@ def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast
 def window_call(run: ast.Run) -> ast.Call:
     """A window function's call in GROUP BY, with its places in the whole text."""
     return _parsed(_in_place(run), "window_call")  # type: ignore[return-value]
+
+
+def query(run: ast.Run) -> ast.Select:
+    """A query in an expression, with its places in the whole text."""
+    return _parsed(_in_place(run), "query", run.functions)  # type: ignore[return-value]
 
 
 def duration(run: ast.Run) -> ast.Duration | None:
@@ -77,7 +82,7 @@ def _parsed(text: str, start: str, functions: tuple[PythonAggregate, ...] = ()) 
 
 def _built(tree: Tree[Token], text: str, functions: tuple[PythonAggregate, ...] = ()) -> object:
     try:
-        return Build(text, functions).transform(tree)
+        return Build(text, functions, query).transform(tree)
     except VisitError as failed:
         if isinstance(failed.orig_exc, QueryError):
             raise failed.orig_exc from None

@@ -27,21 +27,34 @@ Expr = exp.Expr
 T = TypeVar("T")
 
 VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Randn, exp.Uuid)
+NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
+_QUERY = re.compile(
+    rf"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|(?P<query>\((?={NESTED}))""", re.I | re.S
+)
 
 
 def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     """The run as sqlglot reads it; into: what it must be. QueryError where it does not."""
+    _no_query(run)
     try:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError) as problem:
         raise _misread(problem, run) from None
-    for query in tree.find_all(exp.Query):
-        message = "a query inside an expression is not supported yet"
-        raise QueryError(message, place(query, run), legal="a FROM of its own, as a view")
     _repeatable(tree, run)
     _one_row(tree, run)
     return tree.transform(_strict)
+
+
+def _no_query(run: ast.Run) -> None:
+    """Before sqlglot reads it: what FROM reads here it does not know."""
+    for found in _QUERY.finditer(run.text):
+        if found["query"]:
+            at = re.compile(r"SELECT|WITH", re.I).search(run.text, found.start())
+            assert at is not None
+            message = "a query inside an expression is not supported yet"
+            legal = "EXISTS (SELECT …) or a.id IN (SELECT …) in WHERE; a FROM of its own, as a view"
+            raise QueryError(message, run.at(*at.span()), legal=legal)
 
 
 def _repeatable(tree: Expr, run: ast.Run) -> None:
@@ -161,14 +174,16 @@ def _asked(ask: Callable[[str, Schema], T], tree: Expr, schema: Schema, run: ast
     try:
         return ask(duckdb, schema)
     except Untypable as problem:
-        raise QueryError(str(problem), _blamed(str(problem), tree, run)) from None
+        place_ = _blamed(str(problem), tree, run)
+        raise QueryError(str(problem), place_, legal=problem.legal) from None
 
 
 def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
-    """The function that the engine does not know, or the whole expression."""
-    unknown = re.match(r"no function is called (\w+)", reason)
-    for node in tree.find_all(exp.Anonymous):
-        if unknown and node.name.lower() == unknown[1].lower():
+    """The function that the engine does not know, or not of such values; or all of it."""
+    told = re.match(r"no function is called (\w+)|(\w+) does not take", reason)
+    called = "" if told is None else (told[1] or told[2]).lower()
+    for node in tree.find_all(exp.Func):
+        if called in function_names(node):
             return word(node, run)
     return run.span
 

@@ -1,7 +1,7 @@
 """Which column a name means.
 
 A resolved column is quoted and has its own spelling; a column of the window
-(`window_start`, Spark's `window.start`, ksqlDB's WINDOWSTART, Flink's
+(`window_start`, Spark's `window.start` and `window(…).start`, ksqlDB's WINDOWSTART, Flink's
 TUMBLE_START(…)) is marked by the table `__window`.
 """
 
@@ -23,6 +23,7 @@ DONE = "__done"
 EDGES = ("window_start", "window_end", "window_time")
 _KSQL = {"windowstart": "window_start", "windowend": "window_end"}
 _STRUCTS = ("window", "session_window")
+_ENDS = ("start", "end")
 _FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
 
@@ -120,10 +121,13 @@ def place_text(node: exp.Column) -> str:
 def window_edge(node: Expr) -> str | None:
     """The window's column that a node means, None for any other node."""
     if isinstance(node, exp.Column):
-        if node.table.lower() in _STRUCTS and node.name.lower() in ("start", "end"):
+        if node.table.lower() in _STRUCTS and node.name.lower() in _ENDS:
             return f"window_{node.name.lower()}"
         lower = node.name.lower()
         return _KSQL.get(lower, lower if lower in EDGES else None)
+    if isinstance(node, exp.Dot) and isinstance(node.this, exp.Anonymous):
+        edge = node.expression.name.lower()
+        return f"window_{edge}" if node.this.name.lower() in _STRUCTS and edge in _ENDS else None
     if isinstance(node, exp.Anonymous):
         function, _, edge = node.name.upper().rpartition("_")
         return _LEGACY.get(edge) if function in _FUNCTIONS else None

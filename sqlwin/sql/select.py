@@ -2,57 +2,58 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-
-from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql import ast, windows
 from sqlwin.sql.cascades import cascaded
 from sqlwin.sql.cql import unwrapped
 from sqlwin.sql.derived import derived, limited
+from sqlwin.sql.group_windows import above_window, group_window, same_window
 from sqlwin.sql.grouped import grouped, ungrouped
 from sqlwin.sql.grouping import bare_calls
-from sqlwin.sql.items import Item, items
+from sqlwin.sql.items import Item, called, items
+from sqlwin.sql.join_plans import passing
 from sqlwin.sql.joins import joined
+from sqlwin.sql.ksql import of_ksql
 from sqlwin.sql.overs import has_over, over
 from sqlwin.sql.policies import emits, refuse_all, retains
 from sqlwin.sql.ranks import EXAMPLE as RANK
 from sqlwin.sql.ranks import of_windows
 from sqlwin.sql.relation import Relation
-from sqlwin.sql.scalars import Expr, parsed, spark, word
-from sqlwin.sql.scope import Scope, window_edge
+from sqlwin.sql.scalars import parsed, word
+from sqlwin.sql.scope import Scope
 from sqlwin.sql.sources import Known, View, bind_from, narrowed, timed
 from sqlwin.sql.ttl import of_hints
-from sqlwin.sql.window_calls import is_window_function, of_group
 from sqlwin.sql.windows import Window, refused
 
 LEGAL = {
-    "SELECT DISTINCT": "GROUP BY inside a window",
     "ORDER BY": "no ORDER BY: rows come as windows close",
     "LIMIT": "no LIMIT: a stream does not end",
-    "UNION": "UNION ALL; and GROUP BY around it for what UNION makes one",
 }
-_WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 
 
 def bind_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
+    if select.called:
+        return called(bind_select(replace(select, called=()), known), select.called)
+    if select.distinct is not None:
+        return bind_select(_once(select, known, select.distinct), known)
     known = _inside(select, known)
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
     reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
     if select.relation.joins:
         relation = replace(relation, ttl=ttl)
-        select = replace(select, where=None, policies=ast.Policies())
-    window, group = _group_window(select, given)
+        told = select.policies if _above_rows(select) else ast.Policies()
+        select = replace(select, where=None, policies=told)
+    window, group = group_window(select, given)
     runs = unwrapped(select.items)
-    made = items(runs, relation, _starred(window))
-    for tree, run in _above_window(select, made):
-        _same_window(tree, run, select.group)
+    made = items(runs, relation, () if window is None else window.edges)
+    for tree, run in above_window(select, made):
+        same_window(tree, run, select.group)
     if given is None:
         relation, window = _rows(select, relation, known, window, made, group)
     if window is not None and _bare(select, window, made, group):
@@ -68,6 +69,21 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
             retains=relation.retains or retains(told),
         )
     return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
+    """Each row of a query once: its rows, grouped by all their columns."""
+    inner = replace(select, distinct=None, policies=ast.Policies(), ctes=())
+    columns = bind_select(inner, _inside(select, known)).columns
+    quoted = ("`" + name.replace("`", "``") + "`" for name, _, _ in columns)
+    return ast.Select(
+        (ast.Run("*", "*", span),),
+        ast.From(inner),
+        select.span,
+        group=tuple(ast.Run(name, name, span) for name in quoted),
+        policies=select.policies,
+        ctes=select.ctes,
+    )
 
 
 def _inside(select: ast.Select, known: Known) -> Known:
@@ -110,10 +126,25 @@ def _retain(given: ast.Policies) -> int:
 
 
 def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
-    """A join has taken in WHERE and the policies, too."""
+    """A join has taken in WHERE and the policies, too; where a window is over it, RETAIN alone."""
     if select.relation.joins:
-        return joined(select, known, bind_select), None
+        if _above_rows(select):
+            select = replace(select, policies=passing(select.policies))
+        rows, above = joined(select, known, bind_select), select.relation.above
+        if above is None:
+            return rows, None
+        window = of_ksql(above)
+        return timed(derived(rows, known), window), window
     return bind_from(select.relation, known, bind_select)
+
+
+def _above_rows(select: ast.Select) -> bool:
+    """Whether the query does more with rows than to take them as they come."""
+    clauses = (select.having, select.qualify, select.relation.above)
+    if select.group or any(clause is not None for clause in clauses):
+        return True
+    runs = select.items
+    return any(run.overs or any(bare_calls(parsed(run), run)) for run in runs)
 
 
 def _inward(select: ast.Select) -> ast.Select:
@@ -128,12 +159,6 @@ def _inward(select: ast.Select) -> ast.Select:
     moved = replace(inner, policies=select.policies)
     source = replace(select.relation, source=moved)
     return replace(select, relation=source, policies=ast.Policies())
-
-
-def _starred(window: Window | None) -> list[str]:
-    """The window's columns that `*` also means."""
-    edges = () if window is None else window.edges
-    return [edge for edge in edges if edge != "window_time"]
 
 
 def _bound(
@@ -212,55 +237,3 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
         (item.name, relation.below(scope.resolved(item.tree, item.run)), item.run) for item in made
     )
     return replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
-
-
-# --- windows in GROUP BY ------------------------------------------------------------
-
-
-def _group_window(
-    select: ast.Select, window: Window | None
-) -> tuple[Window | None, tuple[ast.Run, ...]]:
-    """The window, and what else GROUP BY names."""
-    rest = []
-    for run in select.group:
-        call = _WINDOW_CALL.match(run.original)
-        if call is None or not is_window_function(call[1]):
-            rest.append(run)
-            continue
-        if window is not None:
-            raise QueryError("a query has one window", run.span, legal="one of the two")
-        window = of_group(run)
-    return window, tuple(rest)
-
-
-def _above_window(select: ast.Select, made: list[Item]) -> Iterator[tuple[Expr, ast.Run]]:
-    """All that may name the window: items, HAVING, QUALIFY, and what OVER clauses go by."""
-    clauses = [run for run in (select.having, select.qualify) if run is not None]
-    yield from ((item.tree, item.run) for item in made)
-    yield from ((parsed(run), run) for run in clauses)
-    overs = [over for run in (*(item.run for item in made), *clauses) for over in run.overs]
-    for spec in (*overs, *(spec for _, spec in select.windows)):
-        if isinstance(spec, ast.Spec):
-            yield from ((parsed(run), run) for run in spec.partition)
-            yield from ((parsed(run, exp.Ordered), run) for run in spec.order)
-
-
-def _same_window(tree: Expr, run: ast.Run, group: Sequence[ast.Run]) -> None:
-    """Flink's TUMBLE_START(…) repeats the TUMBLE(…) of GROUP BY; another one would be a slip."""
-    for node in tree.find_all(exp.Anonymous):
-        function = node.name.upper().rpartition("_")[0]
-        if window_edge(node) is None:
-            continue
-        calls = list(_called_alike(function, node.name, group))
-        if node.expressions not in [call.expressions for call in calls]:
-            legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
-            message = f"{node.name.upper()} must repeat the window of GROUP BY"
-            raise QueryError(message, word(node, run), legal=legal)
-
-
-def _called_alike(function: str, name: str, group: Sequence[ast.Run]) -> Iterator[Expr]:
-    """The calls of `function` in GROUP BY, each as one of `name`: SESSION is no call to sqlglot."""
-    for run in group:
-        call = _WINDOW_CALL.match(run.original)
-        if call is not None and call[1].upper() == function:
-            yield parsed(replace(run, text=name + run.text[call.end(1) :]))

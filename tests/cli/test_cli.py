@@ -173,6 +173,27 @@ def test_check_and_explain(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "WindowAggregate tumbling 1 minute" in capsys.readouterr().out
 
 
+def test_check_warns_of_what_explain_warns_of(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grouped = "SELECT product, COUNT(*) AS n FROM orders GROUP BY product;"
+    joined = "SELECT a.value FROM orders a JOIN orders b ON a.product = b.product;"
+    chained = f"SELECT MAX(n) AS most FROM ({grouped[:-1]}) g;"
+    (home / "q.sql").write_text(DECLARED + grouped + joined + chained)
+    assert sqlwin("check", home / "q.sql") == 0
+    first, *told = capsys.readouterr().out.splitlines()
+    assert first.endswith("q.sql: 3 queries, no mistakes")
+    kept = "the aggregates of every key are kept, so state grows with keys"
+    endless = "rows of orders are kept for ever, so state grows until a RETAIN or TTL is given"
+    for line in (f"1: {kept}", f"2: {endless}", f"3: g: {kept}"):
+        assert f"warning: query {line}" in told
+    assert sqlwin("explain", home / "q.sql") == 0
+    explained = capsys.readouterr().out
+    assert explained.count("Warning: ") == len(told)
+    for line in told:
+        assert f"Warning: {line.split(': ')[-1]}" in explained
+
+
 def test_statements_that_only_answer(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "q.sql").write_text(DECLARED + "SHOW STREAMS; DESCRIBE orders; EXPLAIN " + SELECT)
     assert sqlwin("run", home / "q.sql") == 0

@@ -195,8 +195,7 @@ def test_equal_stages_are_one_whatever_they_are_called() -> None:
         f"SELECT x.n FROM ({COUNTED}) x JOIN ({COUNTED}) y "
         "ON x.auction = y.auction AND x.window_end = y.window_end"
     )
-    names = [stream.name for stream in below(text)]
-    assert names == ["x", "y"]  # one more column is read of x
+    assert [stream.name for stream in below(text)] == ["x"]  # with a column that y has no use for
     assert len(below(text.replace("x.n FROM", "x.n, y.n AS m FROM"))) == 1
 
 
@@ -344,7 +343,6 @@ REFUSED = [
         "a window in ROWS counts messages of a source, and c is a result",
         "OVER (ROWS 3 PRECEDING)",
     ),
-    ("SELECT ts FROM bid UNION SELECT at FROM sold", "UNION is not supported yet", "UNION"),
     ("SELECT ts FROM bid EXCEPT SELECT at FROM sold", "EXCEPT is not supported yet", "EXCEPT"),
     (
         "SELECT ts FROM bid UNION ALL SELECT at, id FROM sold",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.plan.facts import join_of
+from sqlwin.plan.facts import derived_streams, join_of, window_policy
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Project, Scan, Stream
 from sqlwin.policies import Early, Expired, Late, TtlTime
@@ -662,3 +662,45 @@ def test_a_static_table_is_not_forgotten() -> None:
     )
     assert lengths(text.format("o")) == {}
     assert mistake(text.format("p")).message.startswith("a static table is read once")
+
+
+# --- a static table before the stream -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"), [("JOIN", "inner"), ("RIGHT JOIN", "left"), ("RIGHT OUTER JOIN", "left")]
+)
+def test_a_stream_behind_a_static_table_looks_it_up(words: str, kind: str) -> None:
+    text = f"SELECT * FROM products p {words} orders o ON o.product = p.product"
+    made = join(text)
+    assert (made.kind, made.static, made.left_keys) == (kind, True, ("o.product",))
+    names = [name for name, _ in query(text).plan.columns]  # type: ignore[union-attr]
+    assert names == ["product", "maker", "id", "product0", "value", "ts"]
+
+
+# --- windows over joins -------------------------------------------------------------------
+
+
+def test_the_window_of_ksqldb_behind_a_join_is_over_its_rows() -> None:
+    grouped = "GROUP BY o.product EMIT FINAL"
+    text = f"SELECT o.product, COUNT(*) AS n FROM orders o JOIN shipments s WITHIN 1 HOUR {ON}"
+    ksql = stages(f"{text} WINDOW TUMBLING (SIZE 1 MINUTE) {grouped}")
+    assert ksql == stages(f"{text} {grouped.replace('EMIT', ', TUMBLE(o.ts, 1 MINUTE) EMIT')}")
+    assert any("WindowAggregate tumbling 1 minute" in line for line in ksql)
+
+
+def test_the_policies_of_a_query_over_a_join_are_those_of_its_windows() -> None:
+    text = f"SELECT o.product, COUNT(*) AS n FROM orders o LEFT JOIN shipments s WITHIN 1 HOUR {ON}"
+    made = query(f"{text} GROUP BY o.product EMIT EARLY EVERY 1 MINUTE LATE NEVER RETAIN 2 HOURS")
+    upper = window_policy(made.plan)
+    assert upper is not None
+    assert (upper.early, upper.late, upper.retain) == (Early.EVERY, Late.NEVER, 2 * HOUR)
+    (stream,) = derived_streams(made.plan)
+    below = window_policy(stream.of[0])
+    assert below is not None
+    assert (below.early, below.late, below.retain) == (Early.ON_UPDATE, Late.ON_UPDATE, 2 * HOUR)
+
+
+def test_null_safe_equality_has_two_spellings() -> None:
+    text = "SELECT o.id FROM orders o JOIN shipments s WITHIN 1 HOUR ON o.id {} s.id"
+    assert tree(text.format("IS NOT DISTINCT FROM")) == tree(text.format("<=>"))

@@ -40,6 +40,19 @@ QUERIES = [
     "LEFT JOIN products p ON p.product = o.product AND o.value > 2 WHERE maker IS NULL",
     "SELECT j.v, s.cost FROM (SELECT o.id AS k, t.value AS v FROM orders o LEFT JOIN orders t "
     "ON o.id = t.id AND t.ts < o.ts WHERE o.value > 1) j FULL JOIN shipments s ON j.k = s.id",
+    *(f"SELECT value, ts FROM orders o WHERE value < 5 AND {no} EXISTS (SELECT 1 FROM shipments s "
+      f"WHERE id = o.id AND {NEAR} AND cost > 1 AND value <> cost) AND o.id > 0"
+      for no in ("", "NOT")),
+    f"SELECT id, ts FROM orders o WHERE id IN (SELECT order_id FROM shipments s WHERE {NEAR}) "
+    "AND value + 1 IN (SELECT id FROM shipments WHERE cost > 2) AND product IN ('a', 'b')",
+    "SELECT id, ts FROM orders o WHERE EXISTS (SELECT * FROM (SELECT z.id AS k, z.at FROM "
+    "shipments z WHERE cost < 4) s WHERE k = o.id AND s.at > o.ts) AND NOT EXISTS "
+    "(SELECT maker FROM products p WHERE p.product = o.product AND maker <> 'x')",
+    "SELECT o.id, cost, o.ts FROM orders o LEFT JOIN shipments s ON o.id = s.id AND s.at = o.ts "
+    "WHERE o.id IN (SELECT order_id FROM shipments UNION ALL SELECT value FROM orders) "
+    "AND EXISTS (SELECT 1 FROM orders t WHERE t.id = o.id AND t.ts < o.ts)",
+    *(f"SELECT * FROM products p {words} orders o ON o.product = p.product AND o.value > 2"
+      for words in ("JOIN", "RIGHT JOIN")),
 ]  # fmt: skip
 
 

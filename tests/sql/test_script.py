@@ -56,8 +56,12 @@ def test_a_star_leaves_columns_out(star: str) -> None:
 
 def test_a_star_leaves_the_windows_columns_out() -> None:
     rank = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY value) AS rn"
-    made = plan(f"SELECT * EXCEPT (window_end, at), {rank} FROM TUMBLE(orders, ts, 1 HOUR)")
-    assert [*columns(made)][-3:] == ["ts", "window_start", "rn"]
+    left_out = "window_end, at"
+    for more, shown in (("", ["window_start", "window_time"]), (", WINDOW_TIME", ["window_start"])):
+        star = f"* EXCEPT ({left_out}{more})"
+        made = plan(f"SELECT {star}, {rank} FROM TUMBLE(orders, ts, 1 HOUR)")
+        names = [*columns(made)]
+        assert names[names.index("ts") + 1 :] == [*shown, "rn"]
 
 
 def test_a_trusted_offset_a_bare_watermark_and_a_column_called_offset() -> None:
@@ -223,3 +227,31 @@ def test_qualify_and_window_stand_in_either_order(order: str) -> None:
         "HAVING must come before WINDOW",
         "HAVING must come before QUALIFY",
     )
+
+
+def test_distinct_is_a_group_by_of_all_columns() -> None:
+    once = plan("SELECT DISTINCT product, n FROM orders WHERE n > 1")
+    assert once == plan("SELECT product, n FROM orders WHERE n > 1 GROUP BY product, n")
+    emit = "EMIT FINAL RETAIN 1 HOUR"
+    totals = "SELECT {} SUM(n) AS n FROM orders GROUP BY product"
+    once = plan(f"{totals.format('DISTINCT')} {emit}")
+    assert once == plan(f"SELECT n FROM ({totals.format('')}) GROUP BY n {emit}")
+
+
+def test_union_is_a_group_by_of_all_columns_over_union_all() -> None:
+    ids, numbers, codes = (f"SELECT {name} FROM orders" for name in ("id", "n AS id", "ts_ms"))
+    grouped = "SELECT id FROM ({}) GROUP BY id"
+    both = plan(grouped.format(f"{ids} UNION ALL {numbers}"))
+    assert plan(f"{ids} UNION {numbers}") == plan(f"{ids} UNION DISTINCT {numbers}") == both
+    every = plan(grouped.format(f"{ids} UNION ALL {numbers} UNION ALL {codes}"))
+    assert plan(f"{ids} UNION ALL {numbers} UNION {codes}") == every
+    first = f"(SELECT * FROM ({ids} UNION {numbers}))"
+    assert plan(f"{ids} UNION {numbers} UNION ALL {codes}") == plan(f"{first} UNION ALL {codes}")
+
+
+def test_the_list_behind_the_name_of_a_view_names_its_columns() -> None:
+    for text in (
+        "CREATE VIEW v (a, `b c`) AS SELECT id, n FROM orders; SELECT * FROM v",
+        "WITH v (a, `b c`) AS (SELECT id, n FROM orders) SELECT * FROM v",
+    ):
+        assert columns(plan(text)) == {"a": "id", "b c": "n"}
