@@ -27,6 +27,7 @@ class JoinQuestion:
     """text: the script. batch: for DuckDB over `l` and `r`. itself: both are the stream `s`.
 
     rising: messages are numbered. replays: streams declare an OFFSET. table: `r` is static.
+    streams: those that are read.
     """
 
     text: str
@@ -35,6 +36,7 @@ class JoinQuestion:
     rising: bool = False
     replays: bool = False
     table: bool = False
+    streams: tuple[str, ...] = ("l", "r")
 
 
 @dataclass(frozen=True)
