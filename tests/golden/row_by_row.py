@@ -6,7 +6,8 @@ row before it is told full. So what a step emitted is folded: of each row_key th
 emission, as `+U` where the row_key was held before the step and `+I` where it was not;
 one that came and went within the step is not shown, and a `-D` has the values that
 were held. A `+I` of revision 0 begins anew: its key was forgotten before. Revisions are
-numbered as if those folded away had never been.
+numbered as if those folded away had never been. Where a sink is told both halves of a
+change, the `-U` has the values that were held too.
 
 What cannot be folded back is a `gap` in its golden:
 
@@ -76,7 +77,7 @@ class RowByRow:
         )
 
     def _folded(self, emitted: pl.DataFrame) -> pl.DataFrame:
-        emitted, begun = self._anew(emitted)
+        emitted, begun = self._anew(emitted.filter(pl.col("op") != "-U"))
         held = self.board.last()
         was = pl.col("row_key").is_in(held["row_key"].to_list()) & ~pl.col("row_key").is_in(begun)
         gone = pl.col("op") == "-D"
@@ -87,7 +88,8 @@ class RowByRow:
             .filter(was | ~gone)
             .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
         )
-        return pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
+        told = pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
+        return pl.concat([_halves(told, held), told]) if self.query._chain.top.pairs else told
 
     def _anew(self, emitted: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         """Without what came before a `+I` of revision 0, and the row_keys that have one."""
@@ -118,3 +120,10 @@ def _as_held(gone: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     change = ("op", "emit", "revision", "row_key")
     own = [name for name in held.columns if name not in change]
     return gone.select(change).join(held.select(*own, "row_key"), on="row_key").select(held.columns)
+
+
+def _halves(told: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """What each `+U` takes back: the values held before."""
+    changed = told.filter(pl.col("op") == "+U").select("emit", "row_key")
+    back = held.drop("op", "emit").join(changed, on="row_key")
+    return back.with_columns(pl.lit("-U").alias("op")).select(held.columns)

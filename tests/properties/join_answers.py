@@ -1,4 +1,4 @@
-"""The main promise of joins: last revisions are DuckDB's answer over all rows of both streams.
+"""The main promise of joins: last revisions are DuckDB's answer over all rows of all streams.
 
 Whatever the order of arrival, the cut into batches and which stream each is of, messages
 that come twice, restarts and policies.
@@ -17,8 +17,10 @@ from hypothesis.strategies import DrawFn
 from sqlwin.instants import SECOND, format_instant, parse_instant
 from tests.properties.deliveries import START
 from tests.properties.duck import connection
+from tests.properties.features import has
 from tests.properties.hosts import Host, fast_hosts, reference
 from tests.properties.promise import ran
+from tests.properties.query_join_chains import chained
 from tests.properties.query_joins import JoinQuestion, questions
 
 Row = dict[str, Any]
@@ -44,11 +46,13 @@ _ROWS = st.lists(
 @st.composite
 def pushes(draw: DrawFn, question: JoinQuestion) -> tuple[JoinQuestion, Pushes]:
     """Of a table all rows first."""
-    names = ["s"] if question.itself else ["l"] if question.table else ["l", "r"]
+    names = ["s"] if question.itself else ["l"] if question.table else list(question.streams)
+    # of three streams chance alone seldom gives rows to each
+    each = draw(st.permutations(names)) if len(names) > 2 else []
     drawn = draw(st.lists(st.tuples(st.sampled_from(names), _ROWS), min_size=1, max_size=7))
     tables = [("r", draw(_ROWS))] if question.table else []
     out: Pushes = []
-    for name, rows in [*tables, *drawn]:
+    for name, rows in [*tables, *((name, draw(_ROWS)) for name in each), *drawn]:
         known = [row for stream, batch in out for row in batch if stream == name]
         first, oldest = len({row["id"] for row in known}), _oldest(question, out)
         batch = [{"id": first + at, **_aged(row, oldest)} for at, row in enumerate(rows)]
@@ -88,8 +92,9 @@ def _shuffled(draw: DrawFn, question: JoinQuestion, out: Pushes) -> Pushes:
     return [(name, [{**row, "id": ids[row["id"]]} for row in batch]) for name, batch in out]
 
 
-ANSWERS = (questions().flatmap(pushes), fast_hosts())
-OF_REFERENCE = (questions().flatmap(pushes), st.just(reference))
+_ASKED = st.one_of(questions(), *([chained()] if has("chains") else [])).flatmap(pushes)
+ANSWERS = (_ASKED, fast_hosts())
+OF_REFERENCE = (_ASKED, st.just(reference))
 
 
 def joined(asked: tuple[JoinQuestion, Pushes], host: Host) -> None:
@@ -100,7 +105,7 @@ def joined(asked: tuple[JoinQuestion, Pushes], host: Host) -> None:
 
 def _batch_answer(question: JoinQuestion, pushed: Pushes) -> list[tuple[Any, ...]]:
     con: duckdb.DuckDBPyConnection = connection()
-    for name in ("l", "r"):
+    for name in question.streams:
         stream = "s" if question.itself else name
         rows = {row["id"]: row for of, batch in pushed for row in batch if of == stream}
         con.register(f"fed_{name}", pa.Table.from_pylist(list(rows.values()), SCHEMA))

@@ -29,6 +29,7 @@ class JoinQuestion:
 
     rising: messages are numbered. replays: streams declare an OFFSET. table: `r` is static.
     late: seconds that a row may be behind what came before it; None for any.
+    streams: those that are read.
     """
 
     text: str
@@ -38,6 +39,7 @@ class JoinQuestion:
     replays: bool = False
     table: bool = False
     late: int | None = None
+    streams: tuple[str, ...] = ("l", "r")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,165 @@
+"""Random joins above windows, above joins and below windows, over the streams `l`, `r`, `z`.
+
+What is joined has corrections of its own: windows told early and late, pairs of a join that
+are withdrawn. The join above is to end up as if they had been told once. A side has the
+columns `k`, `ws`, `we`, `n`, `x` to sqlwin and to DuckDB alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from tests.properties.query_groups import HAVINGS, Windowed, windowed
+from tests.properties.query_joins import DECLARED, KINDS, OPS, POLICIES, JoinQuestion
+from tests.properties.query_policies import by_hours
+
+WHERES = ("", "", " WHERE i > 0", " WHERE b")
+HINTS = ("", "", "/*+ JOIN_WINDOW('small') */ ", "/*+ JOIN_WINDOW('large') */ ")
+HOUR = "RETAIN 1 HOUR"
+OUTGROWN = " HAVING COUNT(*) < 3"
+"""What an early revision passes and a later one does not: the group is withdrawn."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """stream: what it is made of. ours: with its policies."""
+
+    stream: str
+    ours: str
+    theirs: str
+
+    def named(self, name: str) -> tuple[str, str]:
+        return f"({self.ours}) {name}", f"({self.theirs}) {name}"
+
+
+def chained() -> SearchStrategy[JoinQuestion]:
+    return st.one_of(_same_windows(), _with_windows(), _asof_windows(), _three(), _windows_above())
+
+
+@st.composite
+def _side(draw: DrawFn, window: Windowed, stream: str) -> Side:
+    """Groups of windows, or the rows that lie in them."""
+    where, having = draw(st.sampled_from(WHERES)), draw(st.sampled_from((*HAVINGS, OUTGROWN)))
+    grouped = draw(st.sampled_from([True, True, False]))
+    made = "COUNT(*) AS n, SUM(i) AS x" if grouped else "id AS n, i AS x"
+    source = window.source.replace("TABLE s,", f"TABLE {stream},")
+    rows = window.unnested.format(where=where).replace("FROM s", f"FROM {stream}")
+    first, last = window.bounds
+    told = f" GROUP BY k, window_start, window_end{having}\n{draw(by_hours())}"
+    return Side(
+        stream,
+        f"SELECT k, window_start AS ws, window_end AS we, {made} FROM {source}{where}"
+        f"{told if grouped else ''}",
+        f"SELECT k, {first} AS ws, {last} AS we, {made} FROM ({rows})"
+        f"{f' GROUP BY k, w, e{having}' if grouped else ''}",
+    )
+
+
+@st.composite
+def _same_windows(draw: DrawFn) -> JoinQuestion:
+    window, kind = draw(windowed()), draw(st.sampled_from(KINDS))
+    a, b = draw(_side(window, "l")), draw(_side(window, draw(st.sampled_from("rrl"))))
+    ours, theirs = (
+        f"FROM {left} {kind} JOIN {right} ON a.k = b.k AND a.ws = b.ws AND a.we = b.we"
+        for left, right in zip(a.named("a"), b.named("b"), strict=True)
+    )
+    residual = draw(st.sampled_from(["", "", " AND a.x <= b.x", " AND a.n >= b.n"]))
+    shown = _columns(kind, "k ws we n x")
+    return _told(draw, shown, ours + residual, theirs + residual, a.stream, b.stream)
+
+
+@st.composite
+def _with_windows(draw: DrawFn) -> JoinQuestion:
+    """A stream with windows, on either side."""
+    kind, first = draw(st.sampled_from(KINDS)), draw(st.booleans())
+    side = draw(_side(draw(windowed()), draw(st.sampled_from("rrl"))))
+    stream, made = ("a", "b") if first else ("b", "a")
+    back, ahead = draw(st.integers(0, 15)), draw(st.integers(0, 5))
+    near = f"{made}.we - INTERVAL '{back}' SECOND AND {made}.we + INTERVAL '{ahead}' SECOND"
+    more = ["", "", f" AND {stream}.i <= {made}.x", f" AND {stream}.i >= {made}.n"]
+    on = f"ON a.k = b.k AND {stream}.ts BETWEEN {near}{draw(st.sampled_from(more))}"
+    ours, theirs = (
+        f"FROM l a {kind} JOIN {told} {on}" if first else f"FROM {told} {kind} JOIN l b {on}"
+        for told in side.named(made)
+    )
+    of = {stream: "id i", made: "ws we n x"}
+    return _told(draw, _columns(kind, of["a"], of["b"]), ours, theirs, "l", side.stream)
+
+
+@st.composite
+def _asof_windows(draw: DrawFn) -> JoinQuestion:
+    kind, op = draw(st.sampled_from(["", "LEFT "])), draw(st.sampled_from(OPS))
+    grouped = _side(draw(windowed()), draw(st.sampled_from("rrl")))
+    side = draw(grouped.filter(lambda side: "GROUP BY" in side.ours))
+    told, batch = side.named("b")
+    ours = f"FROM l a {kind}ASOF JOIN {told} MATCH_CONDITION (a.ts {op} b.we) ON a.k = b.k"
+    theirs = f"FROM l a ASOF {kind}JOIN {batch} ON a.k = b.k AND a.ts {op} b.we"
+    return _told(draw, _columns("LEFT", "id", "ws we n x"), ours, theirs, "l", side.stream)
+
+
+@st.composite
+def _three(draw: DrawFn) -> JoinQuestion:
+    """By times that are not padded: the next join needs one."""
+    one = draw(st.sampled_from([kind for kind in KINDS if kind != "FULL"]))
+    two = draw(st.sampled_from(KINDS))
+    by = draw(st.sampled_from({"INNER": "ab", "RIGHT": "b"}.get(one, "a")))
+    first = _near(draw, "a", "b", ["", "", " AND a.i <= b.i"])
+    second = _near(draw, by, "c", ["", "", " AND c.i > 0", f" AND {by}.i <= c.i"])
+    source = f"FROM l a {one} JOIN r b ON {first} {two} JOIN z c ON {second}"
+    shown = _columns(one, "id") + ([] if two in ("SEMI", "ANTI") else ["c.id AS cid"])
+    return _told(draw, shown, source, source, "l", "r", "z")
+
+
+def _near(draw: DrawFn, one: str, other: str, more: list[str]) -> str:
+    back, ahead = draw(st.integers(0, 20)), draw(st.integers(0, 20))
+    reach = f"{one}.ts - INTERVAL '{back}' SECOND AND {one}.ts + INTERVAL '{ahead}' SECOND"
+    residual = draw(st.sampled_from(more))
+    return f"{one}.k = {other}.k AND {other}.ts BETWEEN {reach}{residual}"
+
+
+@st.composite
+def _windows_above(draw: DrawFn) -> JoinQuestion:
+    """Windows over pairs of windows; one of the two sides may be missing."""
+    below, above = draw(windowed()), draw(windowed())
+    kind = draw(st.sampled_from([kind for kind in KINDS if kind != "FULL"]))
+    a, b = draw(_side(below, "l")), draw(_side(below, "r"))
+    own, other = ("b", "a") if kind == "RIGHT" else ("a", "b")
+    value = f"{own}.x" if kind in ("SEMI", "ANTI") else f"{other}.x"
+    pairs, batch = (
+        f"SELECT {own}.k AS k, {own}.we AS we, {own}.n AS n, {value} AS x FROM {left} "
+        f"{kind} JOIN {right} ON a.k = b.k AND a.ws = b.ws AND a.we = b.we"
+        for left, right in zip(a.named("a"), b.named("b"), strict=True)
+    )
+    pairs += f"\n{draw(st.sampled_from(POLICIES))}{HOUR}"
+    made = "COUNT(*) AS c, SUM(n) AS s, MAX(x) AS m"
+    source = above.source.replace("TABLE s, DESCRIPTOR(ts)", f"TABLE ({pairs}), DESCRIPTOR(we)")
+    timed = f"(SELECT *, epoch_us(we) AS us FROM ({batch}))"
+    rows = above.unnested.format(where="").replace("FROM s", f"FROM {timed}")
+    text = (
+        f"SELECT window_start, window_end, {made}\nFROM {source}\n"
+        f"GROUP BY window_start, window_end\n{draw(by_hours())}"
+    )
+    answer = f"SELECT {', '.join(above.bounds)}, {made} FROM ({rows}) GROUP BY w, e"
+    return _declared(draw, text, answer, "l", "r")
+
+
+def _columns(kind: str, left: str, right: str | None = None) -> list[str]:
+    of = {"a": left} if kind in ("SEMI", "ANTI") else {"a": left, "b": right or left}
+    return [f"{side}.{name} AS {side}{name}" for side in of for name in of[side].split()]
+
+
+def _told(draw: DrawFn, shown: list[str], ours: str, theirs: str, *streams: str) -> JoinQuestion:
+    hint, policy = draw(st.sampled_from(HINTS)), draw(st.sampled_from(POLICIES))
+    text = f"SELECT {hint}{', '.join(shown)}\n{ours}\n{policy}{HOUR}"
+    return _declared(draw, text, f"SELECT {', '.join(shown)} {theirs}", *streams)
+
+
+def _declared(draw: DrawFn, text: str, batch: str, *streams: str) -> JoinQuestion:
+    names = tuple(sorted(set(streams)))
+    replays, delay = draw(st.booleans()), draw(st.integers(0, 5))
+    more = f", WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND" + ", OFFSET id" * replays
+    declared = [DECLARED.format(what="STREAM", name=name, more=more) for name in names]
+    return JoinQuestion("".join(declared) + text, batch, replays=replays, streams=names)
