@@ -82,7 +82,9 @@ class SessionTelling(Correcting):
         return super()._send(all_, pl.col(WORD), stores, shown)
 
     def _with_rivals(self, worded: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        rivals = self.revisions.rivals(worded.filter(~pl.col(GONE)), WORD, stores)
+        # of rows that are withdrawn, what overlaps one that is gone may be due later than it
+        first = worded if self.weighted else worded.filter(~pl.col(GONE))
+        rivals = self.revisions.rivals(first, WORD, stores)
         if rivals.is_empty():
             return worded
         valued = self._valued(rivals, stores)

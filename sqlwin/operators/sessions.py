@@ -31,16 +31,18 @@ from sqlwin.operators.departures import GONE, OUT, Departures
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
-from sqlwin.operators.revisions import ADDED, FULL
+from sqlwin.operators.revisions import ADDED, FULL, SHOWN
 from sqlwin.operators.session_asking import SessionAsking
 from sqlwin.operators.session_contents import SessionContents
+from sqlwin.operators.session_deserted import Deserted
 from sqlwin.operators.session_retention import SessionRetention
 from sqlwin.operators.session_spans import Spans
 from sqlwin.operators.spanning import within
+from sqlwin.operators.withdrawals import check_weighted
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.session_store import FROM, UNTIL
-from sqlwin.windows import Session
+from sqlwin.windows import Session, Unit
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class SessionAggregator(SessionAsking):
     """partition: what sessions are of, some of the keys. where: of messages that were counted.
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
-    restoring: as of `SessionTelling`; then nothing retires.
+    restoring: as of `SessionTelling`; then nothing retires. weighted: rows may be withdrawn,
+    see `session_changes`.
     """
 
     stream: str
@@ -63,6 +66,13 @@ class SessionAggregator(SessionAsking):
     withdraw: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
     restoring: bool = False
+    weighted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weighted:
+            check_weighted(self.policy)
+            if self.by_count or self.policy.expired is Expired.EMIT:
+                raise ValueError("rows that may be withdrawn make no such sessions")
 
     @cached_property
     def by(self) -> Grouping:
@@ -72,7 +82,7 @@ class SessionAggregator(SessionAsking):
     def contents(self) -> SessionContents:
         """RETAIN n ROWS counts rows by instant."""
         instants = self.policy.retain_rows is not None
-        rest = (self.by, self.folds, self.where, instants)
+        rest = (self.by, self.folds, self.where, instants, self.weighted)
         return SessionContents(self.stream, self.window, self.below, self.partition, *rest)
 
     @property
@@ -81,7 +91,7 @@ class SessionAggregator(SessionAsking):
 
     @property
     def by_count(self) -> bool:
-        return self.contents.by_count
+        return self.window.unit is Unit.ROWS
 
     @property
     def numbering(self) -> Numbering:
@@ -96,11 +106,16 @@ class SessionAggregator(SessionAsking):
     def revisions(self) -> Departures:
         """Old values are always kept: a session may have to be withdrawn."""
         remembered = tuple(fold.call.name for fold in self.folds)
-        return Departures(self.spans.identity, UNTIL, remembered, self.by.names, self.by_count)
+        how = (self.by.names, self.by_count, self.weighted)
+        return Departures(self.spans.identity, UNTIL, remembered, *how)
 
     @cached_property
     def retention(self) -> SessionRetention:
         return SessionRetention(self.policy, self.spans, self.revisions)
+
+    @cached_property
+    def deserted(self) -> Deserted:
+        return Deserted(self.spans, self.revisions)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sessions of these rows alone where they are enough, else what is read of them."""
@@ -131,13 +146,21 @@ class SessionAggregator(SessionAsking):
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         closed, stores.closed = stores.closed, max(stores.closed, watermark)
         if self.by_count or (watermark <= closed and not self.retention.by_rows):
-            return self.nothing()
+            return self._leaving_alone(stores)
         full = self._close(self.spans.ending(closed, watermark, stores), stores)
+        alone = self._filling_alone(closed, watermark, stores)
         if self.restoring:
-            return full
+            return pl.concat([full, alone])
         last = self._again(self.retention.leaving(stores), stores)
+        left = self._leaving_alone(stores)
         self.retention.retire(stores)
-        return pl.concat([full, last])
+        return pl.concat([full, alone, last, left])
+
+    def all_open(self, stores: Stores) -> pl.DataFrame:
+        there = super().all_open(stores)
+        if not self.weighted:
+            return there
+        return pl.concat([there, self._tell(self.deserted.open(stores), "full", stores)])
 
     # What was lost.
 
@@ -197,7 +220,12 @@ class SessionAggregator(SessionAsking):
         left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
         came = came.with_columns(least, never)
         filled = self.revisions.change(came, left, stores, now, self.policy)
-        return self._tell(filled, "full", stores)
+        full = self._tell(filled.filter(~pl.col(SHOWN)), "full", stores)
+        parts = [full, self._tell(filled.filter(pl.col(SHOWN)), "late", stores)]
+        if self.weighted:
+            overdue = self.deserted.overdue(lifted, stores).select(on)
+            parts.append(self._close(overdue, stores))
+        return pl.concat(parts)
 
     def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Rows beyond retention, where they are to be emitted, and those within."""
@@ -225,6 +253,20 @@ class SessionAggregator(SessionAsking):
         was = emitted.select(*on, pl.lit(0, pl.Int32).alias(WAS), *values)
         known = judged.join(was, on=on, how="left", nulls_equal=True)
         return known.with_columns(pl.col(WAS).fill_null(-1))
+
+    # What is withdrawn, and nothing takes its place.
+
+    def _filling_alone(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
+        if not self.weighted:
+            return self.nothing()
+        left = self.deserted.filling(closed, watermark, stores)
+        return self._close(left.select(self.spans.identity), stores)
+
+    def _leaving_alone(self, stores: Stores) -> pl.DataFrame:
+        if not self.weighted or self.policy.retain is None or self.restoring:
+            return self.nothing()
+        horizon = stores.closed - self.policy.retain
+        return self._again(self.deserted.waiting(horizon, stores), stores)
 
     # What `correcting` asks.
 

@@ -125,11 +125,11 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
     ]
     if isinstance(spans, Parted):
         columns = spans.columns(operator.below)
-        panes = _layout(PANES, columns, spans.keys, (AT,), width)
+        panes = _layout(PANES, columns, spans.keys, spans.pane, width)
         kept.append((panes, merged(panes, spans.merges)))
     if contents.whole:
         messages = _layout(MESSAGES, contents.message, (), POSITION, width)
-        kept.append((messages, keep_all(messages)))
+        kept.append((messages, _rows_of(messages)))
     return [*kept, *([_counts(operator.numbering)] if operator.by_count else [])]
 
 
