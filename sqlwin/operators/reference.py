@@ -46,7 +46,7 @@ comes at now = 0 s: at 20 s the window goes out early, `+I` 0. Watermark 1:00: f
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -389,8 +389,13 @@ class ReferenceOperator:
         return "late" if self._late(window) else "early"
 
     def _each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
-        """Rows beyond retention, which EXPIRED EMIT tells and forgets."""
-        windows = [window for row in rows for window in self.definition.windows([row])]
+        """Rows beyond retention, which EXPIRED EMIT tells and forgets; their windows are known
+        by their positions, for others may have the same bounds."""
+        windows = [
+            replace(window, row_key=f"{window.row_key[:-1]},{row[PART]},{row[SEQ]}]")
+            for row in rows
+            for window in self.definition.windows([row])
+        ]
         told = [each for w in windows for each in Told().change(w, w.values(), "late")]
         return self._records(told)
 

@@ -30,7 +30,7 @@ from sqlwin.operators.session_parts import Parted
 from sqlwin.operators.session_spans import Merged, Spans
 from sqlwin.operators.spanning import RUN, extent_of, within
 from sqlwin.operators.weights import SIGN, effective, there
-from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT
+from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS, WEIGHT
 from sqlwin.state.session_store import FROM, UNTIL
 from sqlwin.windows import Session, Unit
 
@@ -95,14 +95,15 @@ class SessionContents(Folded):
             stores[MESSAGES].put(messages.sort(WEIGHT) if self.weighted else messages)
 
     def alone(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Each a session of its own, with the results."""
+        """Each a session of its own, with the results, and known by the row's position."""
         extent = [pl.col(SEQ).first().alias(name) for name in (FIRST, LAST)]
         longest = [] if self.window.most is None else [pl.col(TS) + self.window.most]
         until = pl.min_horizontal(self.spans.reach, *longest)
         span = [pl.col(TS).first().alias(FROM), until.first().alias(UNTIL)]
         lifted = [expr for fold in self.folds for expr in fold.lift()]
         numbered = rows.sort(POSITION).with_row_index(RUN)
-        each = numbered.group_by(RUN, *self.by.keys).agg(*extent, *span, *lifted)
+        place = [pl.col(name).first() for name in (PART, SEQ)]
+        each = numbered.group_by(RUN, *self.by.keys).agg(*place, *extent, *span, *lifted)
         return self.finished(self.by.spread(each))
 
     # Sessions out.
