@@ -73,9 +73,9 @@ def sessions_below(draw: DrawFn) -> Below:
         f"{where} GROUP BY k, window_start, window_end, window_time{having} {draw(by_hours())}"
     )
     theirs = (
-        f"SELECT k, min(us) AS w, {_end(gap)} AS e, make_timestamptz({_end(gap)} - 1) AS t, "
-        f"COUNT(*) AS n, SUM(i) AS x FROM ({_islands('k, ', gap, f'(SELECT * FROM s{where})')}) "
-        f"GROUP BY k, m{having}"
+        f"SELECT k, make_timestamptz(min(us)) AS w, make_timestamptz({_end(gap)}) AS e, "
+        f"make_timestamptz({_end(gap)} - 1) AS t, COUNT(*) AS n, SUM(i) AS x "
+        f"FROM ({_islands('k, ', gap, f'(SELECT * FROM s{where})')}) GROUP BY k, m{having}"
     )
     return Below(ours, theirs, ("k", "w", "e"))
 
