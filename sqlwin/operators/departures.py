@@ -214,15 +214,11 @@ class Departures(Revisions):
         stores.pending = sooner(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
 
 
-def overlapping(
-    windows: pl.DataFrame, others: pl.DataFrame, keys: tuple[str, ...]
-) -> pl.DataFrame:
+def overlapping(windows: pl.DataFrame, others: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
     """Pairs of one key that overlap; the bounds of the other as `.by`."""
     renamed = others.rename({FROM: f"{FROM}.by", UNTIL: f"{UNTIL}.by"})
     if keys:
         pairs = windows.join(renamed, on=list(keys), how="inner", nulls_equal=True)
     else:
         pairs = windows.join(renamed, how="cross")
-    return pairs.filter(
-        pl.col(FROM) < pl.col(f"{UNTIL}.by"), pl.col(f"{FROM}.by") < pl.col(UNTIL)
-    )
+    return pairs.filter(pl.col(FROM) < pl.col(f"{UNTIL}.by"), pl.col(f"{FROM}.by") < pl.col(UNTIL))

@@ -12,6 +12,7 @@ goes out, `-D`, `full`. If a row at 5 had come beside it, [5, 10) would have tak
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -19,6 +20,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.departures import GONE, OUT, Departures
 from sqlwin.operators.revisions import DUE, SHOWN, STORE, WAITING
+from sqlwin.operators.session_asking import SessionAsking
 from sqlwin.operators.session_spans import Spans
 from sqlwin.state.session_store import FROM, UNTIL
 
@@ -60,3 +62,27 @@ class Deserted:
         on = list(self.revisions.identity)
         replaced = self.revisions.overlapping(left, still_open.select(on))
         return left.join(replaced, on=on, how="anti", nulls_equal=True)
+
+
+class Deserting(SessionAsking):
+    @cached_property
+    def deserted(self) -> Deserted:
+        return Deserted(self.contents.spans, self.revisions)
+
+    def all_open(self, stores: Stores) -> pl.DataFrame:
+        there = super().all_open(stores)
+        if not self.weighted:
+            return there
+        return pl.concat([there, self._tell(self.deserted.open(stores), "full", stores)])
+
+    def _filling_alone(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
+        if not self.weighted:
+            return self.nothing()
+        left = self.deserted.filling(closed, watermark, stores)
+        return self._close(left.select(self.contents.spans.identity), stores)
+
+    def _leaving_alone(self, stores: Stores) -> pl.DataFrame:
+        if not self.weighted or self.policy.retain is None or self.restoring:
+            return self.nothing()
+        horizon = stores.closed - self.policy.retain
+        return self._again(self.deserted.waiting(horizon, stores), stores)

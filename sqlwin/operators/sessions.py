@@ -25,28 +25,25 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.changes import OLD, WAS
-from sqlwin.operators.contents import MESSAGES
-from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.departures import GONE, OUT, Departures
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
 from sqlwin.operators.revisions import ADDED, FULL, SHOWN
-from sqlwin.operators.session_asking import SessionAsking
 from sqlwin.operators.session_contents import SessionContents
-from sqlwin.operators.session_deserted import Deserted
+from sqlwin.operators.session_restoring import SessionRestoring
 from sqlwin.operators.session_retention import SessionRetention
 from sqlwin.operators.session_spans import Spans
-from sqlwin.operators.spanning import within
 from sqlwin.operators.withdrawals import check_weighted
 from sqlwin.policies import Expired, Policy
-from sqlwin.schema import POSITION, TS
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.schema import TS
+from sqlwin.state.session_store import UNTIL
 from sqlwin.windows import Session, Unit
 
 
 @dataclass(frozen=True)
-class SessionAggregator(SessionAsking):
+class SessionAggregator(SessionRestoring):
     """partition: what sessions are of, some of the keys. where: of messages that were counted.
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
@@ -113,10 +110,6 @@ class SessionAggregator(SessionAsking):
     def retention(self) -> SessionRetention:
         return SessionRetention(self.policy, self.spans, self.revisions)
 
-    @cached_property
-    def deserted(self) -> Deserted:
-        return Deserted(self.spans, self.revisions)
-
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sessions of these rows alone where they are enough, else what is read of them."""
         return self.contents.prepare(rows, self._takes_rows)
@@ -128,6 +121,9 @@ class SessionAggregator(SessionAsking):
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.retention.floors(stores)
+
+    def patient(self) -> SessionAggregator:
+        return replace(self, restoring=True)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
@@ -155,48 +151,6 @@ class SessionAggregator(SessionAsking):
         left = self._leaving_alone(stores)
         self.retention.retire(stores)
         return pl.concat([full, alone, last, left])
-
-    def all_open(self, stores: Stores) -> pl.DataFrame:
-        there = super().all_open(stores)
-        if not self.weighted:
-            return there
-        return pl.concat([there, self._tell(self.deserted.open(stores), "full", stores)])
-
-    # What was lost.
-
-    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
-        """Put lost messages back; the store keeps one of each. since: as in `contract`."""
-        if since is not None:
-            touched = self._touched(self._lacking(batch, stores), since, stores)
-            self.revisions.change(touched, touched.clear(), stores, now, self.policy)
-        self.contents.put(batch, stores)
-
-    def told_before(self, closed: int) -> int:
-        return closed
-
-    def patient(self) -> SessionAggregator:
-        return replace(self, restoring=True)
-
-    def _lacking(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Messages of `batch` that are not in their store, each once."""
-        there = stores[MESSAGES].scan(*bounds(batch[TS]))
-        return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
-
-    def _touched(self, rows: pl.DataFrame, since: int, stores: Stores) -> pl.DataFrame:
-        """The windows that hold these rows and end at `since` or later; one that was told
-        since then has a record."""
-        known = self.spans.windows(self.spans.sessions(stores).find_sessions(since, END), stores)
-        counted = []
-        for keys, windows in self.by.each(known):
-            on = [*keys, FROM, UNTIL]
-            held = within(rows, TS, windows, keys)
-            added = held.group_by(on).agg(pl.len().cast(pl.Int64).alias(ADDED))
-            counted.append(windows.join(added, on=on, how="inner", nulls_equal=True))
-        old = [pl.lit(None, self.output[n]).alias(OLD + n) for n in self.revisions.remembered]
-        told = [pl.lit(-1, pl.Int32).alias(WAS), *old]
-        return self._judged(pl.concat(counted), stores).select(
-            *self.spans.identity, ADDED, FULL, *told
-        )
 
     # Rows come in.
 
@@ -253,20 +207,6 @@ class SessionAggregator(SessionAsking):
         was = emitted.select(*on, pl.lit(0, pl.Int32).alias(WAS), *values)
         known = judged.join(was, on=on, how="left", nulls_equal=True)
         return known.with_columns(pl.col(WAS).fill_null(-1))
-
-    # What is withdrawn, and nothing takes its place.
-
-    def _filling_alone(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
-        if not self.weighted:
-            return self.nothing()
-        left = self.deserted.filling(closed, watermark, stores)
-        return self._close(left.select(self.spans.identity), stores)
-
-    def _leaving_alone(self, stores: Stores) -> pl.DataFrame:
-        if not self.weighted or self.policy.retain is None or self.restoring:
-            return self.nothing()
-        horizon = stores.closed - self.policy.retain
-        return self._again(self.deserted.waiting(horizon, stores), stores)
 
     # What `correcting` asks.
 

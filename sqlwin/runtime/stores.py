@@ -60,7 +60,6 @@ from sqlwin.operators.session_parts import Parted
 from sqlwin.operators.session_spans import SESSIONS
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
-from sqlwin.operators.spanning import AT
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator

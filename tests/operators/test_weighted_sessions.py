@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.operators.session_ranking import SessionRanker as Ranked
 from sqlwin.operators.sessions import SessionAggregator
-from sqlwin.plan.nodes import Query, WindowAggregate
+from sqlwin.plan.nodes import Order, Query, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late
 from sqlwin.runtime.assembly import Assembly
 from sqlwin.windows import Session
@@ -20,6 +21,7 @@ from tests.operators.changelogs import Source, Step, steps
 from tests.operators.driving import Driven, records
 from tests.operators.sessions import OWN, Defined, plan, session
 
+Window = WindowAggregate | WindowRank
 WINDOWS = [
     session(10),
     session(10),
@@ -53,13 +55,22 @@ def plans(draw: st.DrawFn) -> WindowAggregate:
     return replace(made, sets=tuple(sets))
 
 
+@st.composite
+def ranked(draw: st.DrawFn) -> WindowRank:
+    """Sessions of two keys with the same bounds; groups of one."""
+    below = draw(plans().filter(lambda asked: asked.keys and not asked.sets))
+    by = draw(st.sampled_from([(), ("k",)] if "page" in below.keys else [()]))
+    function = draw(st.sampled_from(["rank", "dense_rank", "row_number"]))
+    return WindowRank(below, "r", function, by, (Order("n", descending=True),))
+
+
 def both(
-    asked: WindowAggregate, withdraw: bool, weighted: bool = True
-) -> tuple[SessionAggregator, ReferenceOperator]:
+    asked: Window, withdraw: bool, weighted: bool = True
+) -> tuple[Ranked | SessionAggregator, ReferenceOperator]:
     """The operator, and its definition."""
     fast = Assembly("clicks", withdraw, weighted=weighted).operator(asked)
     slow = specified(Query(asked)).operator
-    assert isinstance(fast, SessionAggregator) and isinstance(slow, ReferenceOperator)
+    assert isinstance(fast, Ranked | SessionAggregator) and isinstance(slow, ReferenceOperator)
     definition = replace(slow.definition, withdraw=withdraw, weighted=weighted)
     return fast, ReferenceOperator(definition)
 
@@ -91,9 +102,20 @@ STEPS = steps(
 def test_each_call_emits_what_the_definitions_emit(
     asked: WindowAggregate, taken: list[Step], withdraw: bool, restarts: bool
 ) -> None:
+    compare(asked, taken, withdraw, restarts)
+
+
+@given(ranked(), STEPS, st.booleans(), st.booleans())
+def test_ranks_among_them_too(
+    asked: WindowRank, taken: list[Step], withdraw: bool, restarts: bool
+) -> None:
+    compare(asked, taken, withdraw, restarts)
+
+
+def compare(asked: Window, taken: list[Step], withdraw: bool, restarts: bool) -> None:
     operator, defined = both(asked, withdraw)
     fast, slow = Driven(operator, restarts), Defined(defined)
-    watermark, now, retain = 0, 0, asked.policy.retain
+    watermark, now, retain = 0, 0, defined.policy.retain
     source = Source(OWN, lambda ts: retain is None or ts >= watermark - retain)
     for step in taken:
         batch = source.batch(step.acts)

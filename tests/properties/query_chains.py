@@ -33,9 +33,7 @@ class Below:
 
 
 def chains() -> SearchStrategy[Question]:
-    timed = st.one_of(
-        grouped_below(), sessions_below(), rows_below(), both_below(), joined_below()
-    )
+    timed = st.one_of(grouped_below(), sessions_below(), rows_below(), both_below(), joined_below())
     over_time = timed.flatmap(
         lambda below: st.one_of(windows_of(below), sessions_of(below), frames_of(below))
     )
@@ -178,8 +176,7 @@ def sessions_of(draw: DrawFn, below: Below) -> Question:
     rows = f"(SELECT *, epoch_us(t) AS us FROM ({below.theirs}))"
     bounds = ["make_timestamptz(min(us))", f"make_timestamptz({_end(gap)})"]
     batch = (
-        f"SELECT {listed([*keys, *bounds], made)} "
-        f"FROM ({_islands(own, gap, rows)}) GROUP BY {own}m"
+        f"SELECT {listed([*keys, *bounds], made)} FROM ({_islands(own, gap, rows)}) GROUP BY {own}m"
     )
     return Question(select, batch, len(by))
 
