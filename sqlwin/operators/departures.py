@@ -90,7 +90,11 @@ class Departures(Revisions):
         kept = due.filter(recorded(policy) | silent | pl.col(GONE)).with_columns(
             waiting.alias(WAITING)
         )
-        self._put(kept.with_columns(pl.lit(False).alias(GONE)), stores)
+        back = stayed.filter(filled, pl.col(GONE))  # or it would make room for itself
+        there = pl.lit(False).alias(GONE)
+        self._put(
+            pl.concat([kept.with_columns(there), back.with_columns(there)], how="diagonal"), stores
+        )
         if self.weighted and len(gone) and stores.pending is not None:
             # what waited in one that is no more may be due nowhere else
             stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]

@@ -50,6 +50,4 @@ class SessionRestoring(Deserting):
             counted.append(windows.join(added, on=on, how="inner", nulls_equal=True))
         old = [pl.lit(None, self.output[n]).alias(OLD + n) for n in self.revisions.remembered]
         told = [pl.lit(-1, pl.Int32).alias(WAS), *old]
-        return self._judged(pl.concat(counted), stores).select(
-            *spans.identity, ADDED, FULL, *told
-        )
+        return self._judged(pl.concat(counted), stores).select(*spans.identity, ADDED, FULL, *told)
