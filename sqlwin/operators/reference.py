@@ -119,15 +119,15 @@ class ReferenceOperator:
         there = [*self.windows.values(), *self._emptied()]
         closing = [w for w in there if self._full(w) and w.row_key not in were]
         told = set() if self.definition.by_count else self.shown
+        gone = self._deserted()
+        closing += [w for w in gone if self._full(w) and w.row_key not in were]
         full = self._emit([w for w in closing if w.row_key not in told], "full")
         # LATE NEVER: of a window that was shown before its time, the close tells the rest
         never = closing if self.policy.late is Late.NEVER else []
         found = floors(self.taken, self.definition)
-        known = self._known() if self._empties else there
+        known = self._known() if self._empties else [*there, *gone]
         leaving = [w for w in known if self._full(w) and self._leaves(w, found)]
-        alone = self._closing_alone(were)
-        last = self._emit(self._of_waiting([*never, *leaving]), "late")
-        return pl.concat([full, alone, last, self._leaving_alone(found)])
+        return pl.concat([full, self._emit(self._of_waiting([*never, *leaving]), "late")])
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         silent = self._silent(now, stores)
@@ -187,8 +187,10 @@ class ReferenceOperator:
             touched = self._touched(before.get(window.row_key), window) or added
             if touched and window not in closing:
                 self._touch(window, max(1, added), now)
-        told = self._emit(unshown, "full")
-        again = self._emit([w for w in closing if w not in unshown], "late")
+        overdue = self._overdue()
+        told = self._emit([*unshown, *(w for w in overdue if w.row_key not in self.shown)], "full")
+        rest = [*(w for w in closing if w not in unshown), *overdue]
+        again = self._emit([w for w in rest if w.row_key in self.shown], "late")
         return pl.concat([told, again])
 
     def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
@@ -209,10 +211,7 @@ class ReferenceOperator:
             return self.nothing()
         lost = [row for row in self.taken if position(row) in gone]
         self.taken = [row for row in self.taken if position(row) not in gone]
-        told = self._take(came, now, lost=lost)
-        waits = [w for w in self._of_waiting(self._deserted()) if self._full(w)]
-        untimed = [w for w in waits if self.waiting[w.row_key].due is None]
-        return pl.concat([told, self._emit_unshown(untimed)])
+        return self._take(came, now, lost=lost)
 
     def _withdraw(self, positions: set[Position], now: int) -> set[str]:
         """row_keys of those that were open and, as nothing of them is waited for, are full."""
@@ -264,19 +263,10 @@ class ReferenceOperator:
         gone = self.told.vanished.values()
         return [w for w in gone if not any(replaces(each, w) for each in still_open)]
 
-    def _closing_alone(self, were: Collection[str]) -> pl.DataFrame:
-        closing = (w for w in self._deserted() if self._full(w) and w.row_key not in were)
-        return self._emit_unshown(list(closing))
-
-    def _leaving_alone(self, found: dict[str, int]) -> pl.DataFrame:
-        leaving = (w for w in self._deserted() if self._full(w) and self._leaves(w, found))
-        return self._emit(self._of_waiting(leaving), "late")
-
-    def _emit_unshown(self, full: list[Window]) -> pl.DataFrame:
-        """`full`; of those shown LATE NEVER has no other time to tell."""
-        shown = [w for w in full if w.row_key in self.shown and self.policy.late is Late.NEVER]
-        first = self._emit([w for w in full if w.row_key not in self.shown], "full")
-        return pl.concat([first, self._emit(self._of_waiting(shown), "late")])
+    def _overdue(self) -> list[Window]:
+        """Those of them that were open, are full by now, and have no time of their own."""
+        waits = [w for w in self._of_waiting(self._deserted()) if self._full(w)]
+        return [w for w in waits if self.waiting[w.row_key].due is None]
 
     def _full(self, window: Window) -> bool:
         """By the rows now known; a tuple window is full from when that was told."""
@@ -358,10 +348,10 @@ class ReferenceOperator:
     def _show_open(self) -> pl.DataFrame:
         known = [*self.windows.values(), *self._emptied()]
         still_open = [w for w in known if not self._late(w)]
-        shown = self._emit(still_open, "full")
-        self.shown |= {w.row_key for w in still_open} & self.windows.keys()
         alone = [w for w in self._deserted() if not self._late(w)]
-        return pl.concat([shown, self._emit(alone, "full")])
+        shown = self._emit([*still_open, *alone], "full")
+        self.shown |= {w.row_key for w in still_open} & self.windows.keys()
+        return shown
 
     def _emit(
         self, windows: Iterable[Window], emit: str, apart: Sequence[Window] = ()

@@ -39,9 +39,8 @@ class SessionRestoring(Deserting):
     def _touched(self, rows: pl.DataFrame, since: int, stores: Stores) -> pl.DataFrame:
         """The windows that hold these rows and end at `since` or later; one that was told
         since then has a record."""
-        known = self.contents.spans.windows(
-            self.contents.spans.sessions(stores).find_sessions(since, END), stores
-        )
+        spans = self.contents.spans
+        known = spans.windows(spans.sessions(stores).find_sessions(since, END), stores)
         counted = []
         for keys, windows in self.contents.by.each(known):
             on = [*keys, FROM, UNTIL]

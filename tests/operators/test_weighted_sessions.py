@@ -58,7 +58,9 @@ def plans(draw: st.DrawFn) -> WindowAggregate:
 @st.composite
 def ranked(draw: st.DrawFn) -> WindowRank:
     """Sessions of two keys with the same bounds; groups of one."""
-    below = draw(plans().filter(lambda asked: asked.keys and not asked.sets))
+    some = draw(plans().filter(lambda asked: asked.keys and not asked.sets))
+    late = draw(st.sampled_from([Late.EVERY, Late.ON_UPDATE]))
+    below = replace(some, policy=replace(some.policy, late=late, retain=None))
     by = draw(st.sampled_from([(), ("k",)] if "page" in below.keys else [()]))
     function = draw(st.sampled_from(["rank", "dense_rank", "row_number"]))
     return WindowRank(below, "r", function, by, (Order("n", descending=True),))
