@@ -35,6 +35,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.changes import WAS
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.revisions import FULL, SHOWN, WAITING
+from sqlwin.operators.weights import there
 from sqlwin.schema import POSITION, REVISION, SEQ, TS
 from sqlwin.state.contract import Store
 
@@ -72,7 +73,7 @@ class Stretch:
         (since, first), (until, last) = self.first, self.last
         begun = (pl.col(TS) > since) | ((pl.col(TS) == since) & (pl.col(SEQ) >= first))
         going = (pl.col(TS) < until) | ((pl.col(TS) == until) & (pl.col(SEQ) <= last))
-        return of_keys(messages, self.keys).filter(begun, going).sort(POSITION)
+        return of_keys(there(messages), self.keys).filter(begun, going).sort(POSITION)
 
 
 @runtime_checkable

@@ -51,11 +51,13 @@ OPENED = "__opened"
 class Departures(Revisions):
     """Of windows `[__from, __until)` that do not overlap in one `keys`.
 
-    by_count: in messages, of which none is late.
+    by_count: in messages, of which none is late. weighted: rows may be withdrawn, so that
+    nothing may take the place of one: then an open one, too, goes out by its policy.
     """
 
     keys: tuple[str, ...] = ()
     by_count: bool = False
+    weighted: bool = False
 
     def columns(self, types: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         return {**super().columns(types), GONE: pl.Boolean(), OUT: pl.Boolean()}
@@ -78,16 +80,24 @@ class Departures(Revisions):
         left = self._known(gone, stores)
         self._put_gone(left, stores, now, policy)
         stayed = self._inherited(self._known(came, stores), left)
-        filled = pl.col(FULL) & pl.col(OPENED)
+        never = policy.late is Late.NEVER
+        filled = pl.col(FULL) & pl.col(OPENED) & (~pl.col(SHOWN) | never)
         due = self._due(stayed.filter(~filled), policy, now)
-        # late and never to be told, it would be taken for one that went out; one that was
-        # withdrawn and is there again, for one that is not
-        silent = pl.col(FULL) & ~pl.col(OUT) & (policy.late is Late.NEVER)
+        # late and never to be told, it would be taken for one that went out as it is now; one
+        # that was withdrawn and is there again, for one that is not
+        silent = pl.col(FULL) & never
         waiting = pl.when(~silent).then(pl.col(WAITING)).otherwise(0)
         kept = due.filter(recorded(policy) | silent | pl.col(GONE)).with_columns(
             waiting.alias(WAITING)
         )
-        self._put(kept.with_columns(pl.lit(False).alias(GONE)), stores)
+        back = stayed.filter(filled, pl.col(GONE))  # or it would make room for itself
+        there = pl.lit(False).alias(GONE)
+        self._put(
+            pl.concat([kept.with_columns(there), back.with_columns(there)], how="diagonal"), stores
+        )
+        if self.weighted and len(gone) and stores.pending is not None:
+            # what waited in one that is no more may be due nowhere else
+            stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
         return stayed.filter(filled).with_columns(pl.lit(False).alias(GONE))
 
     def displaced(self, windows: pl.DataFrame, word: str, stores: Stores) -> pl.DataFrame:
@@ -102,7 +112,7 @@ class Departures(Revisions):
         out = found.filter(pl.col(GONE) & pl.col(OUT))
         if out.is_empty():
             return out.with_columns(pl.lit("").alias(word))
-        pairs = self._overlapping(out, windows.select(*self.keys, FROM, UNTIL, word))
+        pairs = self.overlapping(out, windows.select(*self.keys, FROM, UNTIL, word))
         first = pairs.group_by(self.identity).agg(pl.col(word).min())  # early, full, late
         return out.join(first, on=list(self.identity), how="inner", nulls_equal=True)
 
@@ -117,7 +127,7 @@ class Departures(Revisions):
         late = found.filter(~pl.col(GONE) & ~pl.col(OUT))
         on = list(self.identity)
         others = late.join(windows, on=on, how="anti", nulls_equal=True)
-        pairs = self._overlapping(others, displaced.select(*self.keys, FROM, UNTIL, word))
+        pairs = self.overlapping(others, displaced.select(*self.keys, FROM, UNTIL, word))
         first = pairs.group_by(on).agg(pl.col(word).min())
         return others.join(first, on=on, how="inner", nulls_equal=True)
 
@@ -160,14 +170,15 @@ class Departures(Revisions):
         return filled.with_columns(out).drop(f"{name}.told" for name in names)
 
     def _put_gone(self, left: pl.DataFrame, stores: Stores, now: int, policy: Policy) -> None:
-        """A late one that is out is a correction of its own; one never emitted is nothing."""
+        """A late one that is out is a correction of its own, as is an open one where rows are
+        withdrawn; one never emitted is nothing."""
         if left.is_empty():
             return
         none = {DUE: pl.lit(None, pl.Int64), WAITING: pl.lit(0, pl.Int64)}
         counted = left.with_columns(pl.col(WAITING).fill_null(0))
         known = counted.filter(pl.col(OUT) | left[WAITING].is_not_null())
         late = policy.late is not Late.NEVER and not self.by_count
-        corrects = pl.col(OUT) & LATE & late
+        corrects = pl.col(OUT) & (recorded(policy) if self.weighted else LATE & late)
         due = self._due(known.filter(corrects), policy, now)
         rest = known.filter(~corrects).with_columns(**none)
         both = pl.concat([due, rest.select(due.columns)])
@@ -179,7 +190,7 @@ class Departures(Revisions):
             return came.with_columns(pl.col(WAITING).fill_null(0), pl.lit(False).alias(OPENED))
         opened = (~pl.col(FULL)).alias(OPENED)
         others = left.select(*self.keys, FROM, UNTIL, DUE, WAITING, opened)
-        told = self._overlapping(came.select(self.identity), others).group_by(self.identity)
+        told = self.overlapping(came.select(self.identity), others).group_by(self.identity)
         of = [pl.col(DUE).min(), pl.col(WAITING).sum(), pl.col(OPENED).any()]
         on = list(self.identity)
         joined = came.join(
@@ -196,16 +207,8 @@ class Departures(Revisions):
         due = pl.when(LATE).then(late_due(policy, now)).otherwise(early_due(policy, now))
         return counted.with_columns(due.cast(pl.Int64).alias(DUE))
 
-    def _overlapping(self, windows: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-        """Pairs of one key that overlap; the bounds of the other as `.by`."""
-        renamed = others.rename({FROM: f"{FROM}.by", UNTIL: f"{UNTIL}.by"})
-        if self.keys:
-            pairs = windows.join(renamed, on=list(self.keys), how="inner", nulls_equal=True)
-        else:
-            pairs = windows.join(renamed, how="cross")
-        return pairs.filter(
-            pl.col(FROM) < pl.col(f"{UNTIL}.by"), pl.col(f"{FROM}.by") < pl.col(UNTIL)
-        )
+    def overlapping(self, windows: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+        return overlapping(windows, others, self.keys)
 
     def _put(self, records: pl.DataFrame, stores: Stores) -> None:
         if records.is_empty():
@@ -213,3 +216,13 @@ class Departures(Revisions):
         kept = records.select(*self.identity, *RECORD, *self.old, GONE, OUT)
         stores[STORE].put(kept)
         stores.pending = sooner(stores.pending, kept[DUE].min())  # type: ignore[arg-type]
+
+
+def overlapping(windows: pl.DataFrame, others: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+    """Pairs of one key that overlap; the bounds of the other as `.by`."""
+    renamed = others.rename({FROM: f"{FROM}.by", UNTIL: f"{UNTIL}.by"})
+    if keys:
+        pairs = windows.join(renamed, on=list(keys), how="inner", nulls_equal=True)
+    else:
+        pairs = windows.join(renamed, how="cross")
+    return pairs.filter(pl.col(FROM) < pl.col(f"{UNTIL}.by"), pl.col(f"{FROM}.by") < pl.col(UNTIL))

@@ -27,6 +27,10 @@ goes out follows from these definitions:
   that was touched says, and is withdrawn in its turn; so if it becomes full. A row comes
   again under its row_key: it was never gone. One that was late and is not full any more,
   for rows that followed are withdrawn, is `shown`;
+- a session whose rows are withdrawn may leave others in its place, so there a batch is one:
+  what its rows now make. One that has vanished waits as its own policy says, open or late.
+  It is *deserted* if no open window replaces it: then it is withdrawn at the latest when it
+  becomes full, or at once if it was open and is full by then, or when it leaves;
 - EXPIRED EMIT: a row beyond retention makes the windows that it would make alone. They
   are told at once, as late ones, and nothing is kept of them.
 
@@ -42,7 +46,7 @@ comes at now = 0 s: at 20 s the window goes out early, `+I` 0. Watermark 1:00: f
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -115,11 +119,13 @@ class ReferenceOperator:
         there = [*self.windows.values(), *self._emptied()]
         closing = [w for w in there if self._full(w) and w.row_key not in were]
         told = set() if self.definition.by_count else self.shown
+        gone = self._deserted()
+        closing += [w for w in gone if self._full(w) and w.row_key not in were]
         full = self._emit([w for w in closing if w.row_key not in told], "full")
         # LATE NEVER: of a window that was shown before its time, the close tells the rest
         never = closing if self.policy.late is Late.NEVER else []
         found = floors(self.taken, self.definition)
-        known = self._known() if self.definition.weighted else there
+        known = self._known() if self._empties else [*there, *gone]
         leaving = [w for w in known if self._full(w) and self._leaves(w, found)]
         return pl.concat([full, self._emit(self._of_waiting([*never, *leaving]), "late")])
 
@@ -152,8 +158,10 @@ class ReferenceOperator:
 
     # The definitions.
 
-    def _take(self, rows: list[Row], now: int, left: Collection[str] = ()) -> pl.DataFrame:
-        """left: row_keys that count as open until now."""
+    def _take(
+        self, rows: list[Row], now: int, left: Collection[str] = (), lost: Sequence[Row] = ()
+    ) -> pl.DataFrame:
+        """left: row_keys that count as open until now. lost: rows that are there no more."""
         before, new = self.windows, {position(row) for row in rows}
         self.taken += rows
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
@@ -173,15 +181,22 @@ class ReferenceOperator:
         self.empty = {key: w for key, w in self.empty.items() if key not in back}
         unshown = [w for w in filled if w.row_key not in self.shown]
         closing = filled if self.policy.late is Late.NEVER else unshown
+        fewer = [w for row in lost for w in self.definition.windows([row])]
         for window in self.windows.values():
-            if self._touched(before.get(window.row_key), window) and window not in closing:
-                self._touch(window, max(1, len(window.held & new)), now)
-        told = self._emit(unshown, "full")
-        again = self._emit([w for w in closing if w not in unshown], "late")
+            added = len(window.held & new) + any(_lies_in(w, window) for w in fewer)
+            touched = self._touched(before.get(window.row_key), window) or added
+            if touched and window not in closing:
+                self._touch(window, max(1, added), now)
+        overdue = self._overdue()
+        told = self._emit([*unshown, *(w for w in overdue if w.row_key not in self.shown)], "full")
+        rest = [*(w for w in closing if w not in unshown), *overdue]
+        again = self._emit([w for w in rest if w.row_key in self.shown], "late")
         return pl.concat([told, again])
 
     def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
         gone, came = changed(batch, self.taken)
+        if self.definition.sessions:
+            return self._remake(gone, came, now)
         left = self._withdraw(gone, now)
         told = self._take(came, now, left) if came else self.nothing()
         # open ones that are full now that no rows are waited for
@@ -189,6 +204,14 @@ class ReferenceOperator:
         shown = [w for w in full if w.row_key in self.shown and self.policy.late is Late.NEVER]
         first = self._emit([w for w in full if w.row_key not in self.shown], "full")
         return pl.concat([told, first, self._emit(shown, "late")])
+
+    def _remake(self, gone: set[Position], came: list[Row], now: int) -> pl.DataFrame:
+        """Sessions of the rows now there."""
+        if not gone and not came:
+            return self.nothing()
+        lost = [row for row in self.taken if position(row) in gone]
+        self.taken = [row for row in self.taken if position(row) not in gone]
+        return self._take(came, now, lost=lost)
 
     def _withdraw(self, positions: set[Position], now: int) -> set[str]:
         """row_keys of those that were open and, as nothing of them is waited for, are full."""
@@ -221,9 +244,29 @@ class ReferenceOperator:
         known = {**self.empty, **self.told.vanished, **self.windows}
         return list(known.values())
 
+    @property
+    def _empties(self) -> bool:
+        """Whether a window may be without rows, and no other in its place."""
+        return self.definition.weighted and not self.definition.sessions
+
     def _emptied(self) -> list[Window]:
         """Those out whose rows were withdrawn; of a session what replaces it goes first."""
-        return list(self.told.vanished.values()) if self.definition.weighted else []
+        return list(self.told.vanished.values()) if self._empties else []
+
+    # Sessions whose rows are withdrawn.
+
+    def _deserted(self) -> list[Window]:
+        """Those that have vanished, and that no open window replaces."""
+        if not (self.definition.weighted and self.definition.sessions):
+            return []
+        still_open = [w for w in self.windows.values() if not self._late(w)]
+        gone = self.told.vanished.values()
+        return [w for w in gone if not any(replaces(each, w) for each in still_open)]
+
+    def _overdue(self) -> list[Window]:
+        """Those of them that were open, are full by now, and have no time of their own."""
+        waits = [w for w in self._of_waiting(self._deserted()) if self._full(w)]
+        return [w for w in waits if self.waiting[w.row_key].due is None]
 
     def _full(self, window: Window) -> bool:
         """By the rows now known; a tuple window is full from when that was told."""
@@ -262,10 +305,18 @@ class ReferenceOperator:
             if known:
                 self.waiting[key] = together([self.waiting.get(key, Waiting()), *known])
         for window in self.told.vanish(gone, self.windows):
-            own = handed.get(window.row_key, Waiting())
-            after = wait_late(self.policy, True, own, 1, now)
-            if after is not None and self._late(window) and not self.definition.by_count:
+            after = self._wait_gone(window, handed.get(window.row_key, Waiting()), now)
+            if after is not None:
                 self.waiting[window.row_key] = after
+
+    def _wait_gone(self, window: Window, own: Waiting, now: int) -> Waiting | None:
+        """An open one goes with what replaces it; where nothing need do so, by itself too."""
+        weighted = self.definition.weighted
+        if not self._late(window):
+            return wait_early(self.policy, own, 1, now) if weighted else None
+        if self.definition.by_count:
+            return None
+        return wait_late(self.policy, self._full(window) or not weighted, own, 1, now)
 
     def _touch(self, window: Window, rows: int, now: int) -> None:
         known = self.waiting.pop(window.row_key, Waiting())
@@ -297,7 +348,8 @@ class ReferenceOperator:
     def _show_open(self) -> pl.DataFrame:
         known = [*self.windows.values(), *self._emptied()]
         still_open = [w for w in known if not self._late(w)]
-        shown = self._emit(still_open, "full")
+        alone = [w for w in self._deserted() if not self._late(w)]
+        shown = self._emit([*still_open, *alone], "full")
         self.shown |= {w.row_key for w in still_open} & self.windows.keys()
         return shown
 
@@ -327,8 +379,13 @@ class ReferenceOperator:
         return "late" if self._late(window) else "early"
 
     def _each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
-        """Rows beyond retention, which EXPIRED EMIT tells and forgets."""
-        windows = [window for row in rows for window in self.definition.windows([row])]
+        """Rows beyond retention, which EXPIRED EMIT tells and forgets; their windows are known
+        by their positions, for others may have the same bounds."""
+        windows = [
+            replace(window, row_key=f"{window.row_key[:-1]},{row[PART]},{row[SEQ]}]")
+            for row in rows
+            for window in self.definition.windows([row])
+        ]
         told = [each for w in windows for each in Told().change(w, w.values(), "late")]
         return self._records(told)
 
@@ -363,6 +420,13 @@ class ReferenceOperator:
         for key in stay.keys() & placed.keys():
             if comparable(placed[key]) != comparable(self.told.values(key) or {}):
                 yield stay[key], placed[key], "late"
+
+
+def _lies_in(small: Window, window: Window) -> bool:
+    """Whether it begins in the other, of the same keys."""
+    if small.span is None or window.span is None or small.group != window.group:
+        return False
+    return window.span.start <= small.span.start < window.span.end
 
 
 def _were(window: Window, before: dict[str, Window], gone: list[Window]) -> list[Window]:

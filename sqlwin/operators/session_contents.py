@@ -25,10 +25,12 @@ from sqlwin.operators.contents import FIRST, LAST, MESSAGES
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.folded import Folded
 from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
+from sqlwin.operators.session_changes import Changing
 from sqlwin.operators.session_parts import Parted
 from sqlwin.operators.session_spans import Merged, Spans
 from sqlwin.operators.spanning import RUN, extent_of, within
-from sqlwin.schema import PLACE, POSITION, SEQ, TS
+from sqlwin.operators.weights import SIGN, effective, there
+from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS, WEIGHT
 from sqlwin.state.session_store import FROM, UNTIL
 from sqlwin.windows import Session, Unit
 
@@ -37,7 +39,8 @@ from sqlwin.windows import Session, Unit
 class SessionContents(Folded):
     """below: columns of the rows. partition: the session key. where: of messages that count.
 
-    instants: they are kept apart, although no session is ever parted.
+    instants: they are kept apart, although no session is ever parted. weighted: rows may be
+    withdrawn, and so part one.
     """
 
     stream: str
@@ -48,9 +51,12 @@ class SessionContents(Folded):
     folds: tuple[Fold, ...]
     where: str | None = None
     instants: bool = False
+    weighted: bool = False
 
     @cached_property
     def spans(self) -> Spans:
+        if self.weighted:
+            return Changing(self.window, self.partition, self.by, self.incremental)
         parted = self.window.cut or self.instants or set(self.partition) != set(self.by.keys)
         made = Parted if parted else Merged
         return made(self.window, self.partition, self.by, self.incremental)
@@ -63,35 +69,41 @@ class SessionContents(Folded):
     def message(self) -> dict[str, pl.DataType]:
         """The columns of a message: keys, what full-state aggregates read, position."""
         types = {**self.below, **PLACE}
-        return {name: types[name] for name in self.read(self.by.keys, self.whole)}
+        kept = {name: types[name] for name in self.read(self.by.keys, self.whole)}
+        return {**kept, **(SIGN if self.weighted else {})}
 
     # Rows in.
 
     def prepare(self, rows: pl.DataFrame, raw: bool) -> pl.DataFrame:
         """raw: as they are, with the columns that are read."""
+        rows = effective(rows) if self.weighted else rows
         if not raw:
             return self.lift(rows)
         window = self.window
         marks = (window.gap_by, window.starts, window.ends, self.where)
         kept = [*self.read(self.by.keys, self.folds), *(mark for mark in marks if mark is not None)]
-        return rows.select(list(dict.fromkeys(kept)))
+        weight = [WEIGHT] if self.weighted else []
+        return rows.select(list(dict.fromkeys([*kept, *weight])))
 
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.spans.lift(rows)
 
     def put(self, rows: pl.DataFrame, stores: Stores) -> None:
         if self.whole:
-            stores[MESSAGES].put(rows.select(*self.message))
+            messages = rows.select(*self.message)
+            # what is withdrawn is written first, for another may take its place
+            stores[MESSAGES].put(messages.sort(WEIGHT) if self.weighted else messages)
 
     def alone(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Each a session of its own, with the results."""
+        """Each a session of its own, with the results, and known by the row's position."""
         extent = [pl.col(SEQ).first().alias(name) for name in (FIRST, LAST)]
         longest = [] if self.window.most is None else [pl.col(TS) + self.window.most]
         until = pl.min_horizontal(self.spans.reach, *longest)
         span = [pl.col(TS).first().alias(FROM), until.first().alias(UNTIL)]
         lifted = [expr for fold in self.folds for expr in fold.lift()]
         numbered = rows.sort(POSITION).with_row_index(RUN)
-        each = numbered.group_by(RUN, *self.by.keys).agg(*extent, *span, *lifted)
+        place = [pl.col(name).first() for name in (PART, SEQ)]
+        each = numbered.group_by(RUN, *self.by.keys).agg(*place, *extent, *span, *lifted)
         return self.finished(self.by.spread(each))
 
     # Sessions out.
@@ -106,7 +118,7 @@ class SessionContents(Folded):
 
     def _with_whole(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """With the accumulators of full-state aggregates, lifted from the messages."""
-        messages = stores[MESSAGES].scan(*extent_of(merged))
+        messages = there(stores[MESSAGES].scan(*extent_of(merged)))
         return pl.concat(
             self._lifted(messages, windows, keys) for keys, windows in self.by.each(merged)
         )

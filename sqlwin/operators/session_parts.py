@@ -32,16 +32,25 @@ STARTS, ENDS, WERE = "__starts", "__ends", "__were"
 class Parted(Spans):
     """A session is its bounds and how far its rows reach; what it holds lies in panes."""
 
+    @property
+    def pane(self) -> tuple[str, ...]:
+        """The columns that with the keys are a pane's own."""
+        return (AT,)
+
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
-        marks = ((STARTS, self.window.starts), (ENDS, self.window.ends))
-        of_instant = [
-            (pl.col(column).fill_null(False) if column else pl.lit(False)).any().alias(name)
-            for name, column in marks
-        ]
-        ordered = rows.sort(POSITION)
         reach = self.reach.max().alias(REACH)
-        grouped = ordered.group_by(*self.by.keys, pl.col(TS).alias(AT))
-        return self.by.spread(grouped.agg(reach, *of_instant, *self._lifted()))
+        marks = [mark.any().alias(name) for name, mark in self._marks.items()]
+        grouped = rows.sort(POSITION).group_by(*self.by.keys, pl.col(TS).alias(AT))
+        return self.by.spread(grouped.agg(reach, *marks, *self._lifted()))
+
+    @property
+    def _marks(self) -> dict[str, pl.Expr]:
+        """Whether a row starts a session, or ends one."""
+        columns = {STARTS: self.window.starts, ENDS: self.window.ends}
+        return {
+            name: pl.col(column).fill_null(False) if column else pl.lit(False)
+            for name, column in columns.items()
+        }
 
     @property
     def merges(self) -> list[pl.Expr]:
@@ -59,14 +68,15 @@ class Parted(Spans):
         touched, _ = met(near, came, self.partition, REACH)
         was = self._panes(touched, stores)
         old = self._merged(was)
-        panes = pl.concat([was.select(lifted.columns), lifted])
+        panes = self._there(pl.concat([was.select(lifted.columns), lifted]))
         sessions = self._told(panes)
         now = self._merged(within(panes, AT, sessions, self.partition))
         added = self._counted(within(lifted, AT, sessions, self.partition))
         on = [*self.partition, FROM, UNTIL]
         store.remove(touched.join(sessions, on=on, how="anti", nulls_equal=True))
         store.put(sessions)
-        stores[PANES].put(lifted.group_by(*self.keys, AT).agg(self.merges).select(lifted.columns))
+        put = lifted.group_by(*self.keys, *self.pane).agg(self.merges)
+        stores[PANES].put(put.select(lifted.columns))
         return old, self._changed(now, old, added)
 
     def windows(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -78,18 +88,25 @@ class Parted(Spans):
         panes = stores[PANES].scan(lo, hi, self._kept(sessions))
         return within(panes, AT, sessions, self.partition)
 
+    def _there(self, panes: pl.DataFrame) -> pl.DataFrame:
+        """Those of all these panes, in any cut, that hold a row."""
+        return panes
+
     def _merged(self, held: pl.DataFrame) -> pl.DataFrame:
         return held.group_by(self.identity).agg(merges(self.folds))
 
     def _counted(self, held: pl.DataFrame) -> pl.DataFrame:
-        return held.group_by(self.identity).agg(pl.col(ROWS).sum().alias(ADDED))
+        """How many rows came; all that were withdrawn count as one."""
+        added = pl.col(ROWS).clip(0).sum() + (pl.col(ROWS) < 0).any()
+        return held.group_by(self.identity).agg(added.alias(ADDED))
 
     def _changed(self, now: pl.DataFrame, old: pl.DataFrame, added: pl.DataFrame) -> pl.DataFrame:
         on = list(self.identity)
         was = old.select(*on, pl.col(ROWS).alias(WERE))
         known = now.join(was, on=on, how="left", nulls_equal=True)
         counted = known.join(added, on=on, how="left", nulls_equal=True)
-        changed = pl.when(~pl.col(ROWS).eq_missing(pl.col(WERE))).then(pl.col(ADDED).fill_null(0))
+        other = ~pl.col(ROWS).eq_missing(pl.col(WERE)) | pl.col(ADDED).is_not_null()
+        changed = pl.when(other).then(pl.col(ADDED).fill_null(0))
         return counted.with_columns(changed.alias(ADDED)).drop(WERE)
 
     def _told(self, panes: pl.DataFrame) -> pl.DataFrame:

@@ -26,11 +26,11 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contents import MESSAGES, PANES
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.departures import GONE, Departures
+from sqlwin.operators.departures import GONE, Departures, overlapping
 from sqlwin.operators.nth_newest import floored, nth_newest
 from sqlwin.operators.revisions import STORE
 from sqlwin.operators.session_spans import SESSIONS, Spans
-from sqlwin.operators.spanning import AT, within
+from sqlwin.operators.spanning import AT
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
 from sqlwin.state.contract import FLOOR, Store
@@ -114,9 +114,10 @@ class SessionRetention:
         return min([horizon, *ends])
 
     def _displaced(self, left: pl.DataFrame, alive: pl.DataFrame) -> pl.DataFrame:
-        """Those of `left` that one of `alive` is to displace, with `__ended`."""
-        renamed = left.with_columns(pl.col(FROM).alias(AT), pl.col(UNTIL).alias(ENDED))
-        return within(renamed.drop(FROM, UNTIL), AT, alive, self.spans.partition)
+        """Those of `left` that one of `alive` may displace, with `__ended`."""
+        of = self.spans.partition
+        pairs = overlapping(left, alive.select(*of, FROM, UNTIL), of)
+        return pairs.unique(self.spans.identity).rename({UNTIL: ENDED})
 
     # By rows.
 

@@ -22,7 +22,7 @@ from sqlwin.operators.departures import GONE, OUT, Departures
 from sqlwin.operators.revisions import WAITING
 from sqlwin.operators.revisions import WORD as OWN_WORD
 from sqlwin.operators.session_contents import SessionContents
-from sqlwin.schema import EMIT, INSTANT, OP, REVISION
+from sqlwin.schema import EMIT, INSTANT, OP, PLACE, REVISION, TS
 from sqlwin.state.session_store import FROM, UNTIL
 
 WORD = "__word"
@@ -82,7 +82,9 @@ class SessionTelling(Correcting):
         return super()._send(all_, pl.col(WORD), stores, shown)
 
     def _with_rivals(self, worded: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        rivals = self.revisions.rivals(worded.filter(~pl.col(GONE)), WORD, stores)
+        # of rows that are withdrawn, what overlaps one that is gone may be due later than it
+        first = worded if self.weighted else worded.filter(~pl.col(GONE))
+        rivals = self.revisions.rivals(first, WORD, stores)
         if rivals.is_empty():
             return worded
         valued = self._valued(rivals, stores)
@@ -119,7 +121,9 @@ class SessionTelling(Correcting):
             edge.cast(type_).alias(name)
             for edge, (name, type_) in zip(edges, self.edges.items(), strict=True)
         ]
-        key = row_key({**self.contents.by.types, **self.edges})
+        # another window may have the bounds of one that an expired row makes alone
+        place = {name: t for name, t in PLACE.items() if name in known.columns and name != TS}
+        key = row_key({**self.contents.by.types, **self.edges, **place})
         return known.with_columns(shown).with_columns(key)
 
     @property

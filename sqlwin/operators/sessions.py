@@ -25,30 +25,30 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.changes import OLD, WAS
-from sqlwin.operators.contents import MESSAGES
-from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.departures import GONE, OUT, Departures
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.numbering import STORE as COUNTS
-from sqlwin.operators.revisions import ADDED, FULL
-from sqlwin.operators.session_asking import SessionAsking
+from sqlwin.operators.revisions import ADDED, FULL, SHOWN
 from sqlwin.operators.session_contents import SessionContents
+from sqlwin.operators.session_restoring import SessionRestoring
 from sqlwin.operators.session_retention import SessionRetention
 from sqlwin.operators.session_spans import Spans
-from sqlwin.operators.spanning import within
+from sqlwin.operators.withdrawals import check_weighted
 from sqlwin.policies import Expired, Policy
-from sqlwin.schema import POSITION, TS
-from sqlwin.state.session_store import FROM, UNTIL
-from sqlwin.windows import Session
+from sqlwin.schema import TS
+from sqlwin.state.session_store import UNTIL
+from sqlwin.windows import Session, Unit
 
 
 @dataclass(frozen=True)
-class SessionAggregator(SessionAsking):
+class SessionAggregator(SessionRestoring):
     """partition: what sessions are of, some of the keys. where: of messages that were counted.
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
-    restoring: as of `SessionTelling`; then nothing retires.
+    restoring: as of `SessionTelling`; then nothing retires. weighted: rows may be withdrawn,
+    see `session_changes`.
     """
 
     stream: str
@@ -63,6 +63,13 @@ class SessionAggregator(SessionAsking):
     withdraw: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
     restoring: bool = False
+    weighted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weighted:
+            check_weighted(self.policy)
+            if self.by_count or self.policy.expired is Expired.EMIT:
+                raise ValueError("rows that may be withdrawn make no such sessions")
 
     @cached_property
     def by(self) -> Grouping:
@@ -72,7 +79,7 @@ class SessionAggregator(SessionAsking):
     def contents(self) -> SessionContents:
         """RETAIN n ROWS counts rows by instant."""
         instants = self.policy.retain_rows is not None
-        rest = (self.by, self.folds, self.where, instants)
+        rest = (self.by, self.folds, self.where, instants, self.weighted)
         return SessionContents(self.stream, self.window, self.below, self.partition, *rest)
 
     @property
@@ -81,7 +88,7 @@ class SessionAggregator(SessionAsking):
 
     @property
     def by_count(self) -> bool:
-        return self.contents.by_count
+        return self.window.unit is Unit.ROWS
 
     @property
     def numbering(self) -> Numbering:
@@ -96,7 +103,8 @@ class SessionAggregator(SessionAsking):
     def revisions(self) -> Departures:
         """Old values are always kept: a session may have to be withdrawn."""
         remembered = tuple(fold.call.name for fold in self.folds)
-        return Departures(self.spans.identity, UNTIL, remembered, self.by.names, self.by_count)
+        how = (self.by.names, self.by_count, self.weighted)
+        return Departures(self.spans.identity, UNTIL, remembered, *how)
 
     @cached_property
     def retention(self) -> SessionRetention:
@@ -113,6 +121,9 @@ class SessionAggregator(SessionAsking):
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.retention.floors(stores)
+
+    def patient(self) -> SessionAggregator:
+        return replace(self, restoring=True)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
@@ -131,49 +142,15 @@ class SessionAggregator(SessionAsking):
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         closed, stores.closed = stores.closed, max(stores.closed, watermark)
         if self.by_count or (watermark <= closed and not self.retention.by_rows):
-            return self.nothing()
+            return self._leaving_alone(stores)
         full = self._close(self.spans.ending(closed, watermark, stores), stores)
+        alone = self._filling_alone(closed, watermark, stores)
         if self.restoring:
-            return full
+            return pl.concat([full, alone])
         last = self._again(self.retention.leaving(stores), stores)
+        left = self._leaving_alone(stores)
         self.retention.retire(stores)
-        return pl.concat([full, last])
-
-    # What was lost.
-
-    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
-        """Put lost messages back; the store keeps one of each. since: as in `contract`."""
-        if since is not None:
-            touched = self._touched(self._lacking(batch, stores), since, stores)
-            self.revisions.change(touched, touched.clear(), stores, now, self.policy)
-        self.contents.put(batch, stores)
-
-    def told_before(self, closed: int) -> int:
-        return closed
-
-    def patient(self) -> SessionAggregator:
-        return replace(self, restoring=True)
-
-    def _lacking(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Messages of `batch` that are not in their store, each once."""
-        there = stores[MESSAGES].scan(*bounds(batch[TS]))
-        return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
-
-    def _touched(self, rows: pl.DataFrame, since: int, stores: Stores) -> pl.DataFrame:
-        """The windows that hold these rows and end at `since` or later; one that was told
-        since then has a record."""
-        known = self.spans.windows(self.spans.sessions(stores).find_sessions(since, END), stores)
-        counted = []
-        for keys, windows in self.by.each(known):
-            on = [*keys, FROM, UNTIL]
-            held = within(rows, TS, windows, keys)
-            added = held.group_by(on).agg(pl.len().cast(pl.Int64).alias(ADDED))
-            counted.append(windows.join(added, on=on, how="inner", nulls_equal=True))
-        old = [pl.lit(None, self.output[n]).alias(OLD + n) for n in self.revisions.remembered]
-        told = [pl.lit(-1, pl.Int32).alias(WAS), *old]
-        return self._judged(pl.concat(counted), stores).select(
-            *self.spans.identity, ADDED, FULL, *told
-        )
+        return pl.concat([full, alone, last, left])
 
     # Rows come in.
 
@@ -197,7 +174,12 @@ class SessionAggregator(SessionAsking):
         left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
         came = came.with_columns(least, never)
         filled = self.revisions.change(came, left, stores, now, self.policy)
-        return self._tell(filled, "full", stores)
+        full = self._tell(filled.filter(~pl.col(SHOWN)), "full", stores)
+        parts = [full, self._tell(filled.filter(pl.col(SHOWN)), "late", stores)]
+        if self.weighted:
+            overdue = self.deserted.overdue(lifted, stores).select(on)
+            parts.append(self._close(overdue, stores))
+        return pl.concat(parts)
 
     def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Rows beyond retention, where they are to be emitted, and those within."""

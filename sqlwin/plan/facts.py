@@ -233,7 +233,8 @@ def keeps_messages(window: WindowAggregate) -> bool:
     session, counted = window.window, window.policy.retain_rows is not None
     if not isinstance(session, Session):
         return False
-    return session.cut or counted or set(window.keys) != set(window.partition)
+    parted = session.cut or counted or set(window.keys) != set(window.partition)
+    return parted or changing(window.input)
 
 
 def functions_of(plan: Node) -> frozenset[str]:

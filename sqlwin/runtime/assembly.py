@@ -35,7 +35,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.policies import Policy
+from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.windows import Aligned, Frame, Hop, Session, Unit
@@ -96,7 +96,7 @@ class Assembly:
         keys = {key: below[key] for key in window.keys}
         rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
         kept = (self.stream, by, below, window.partition, keys, *rest)
-        return SessionAggregator(*kept, sets=window.sets)
+        return SessionAggregator(*kept, sets=window.sets, weighted=self.weighted)
 
     def _counted(self, window: WindowAggregate) -> TupleAggregator:
         assert isinstance(window.window, Hop)
@@ -145,10 +145,11 @@ def refuse(window: Window) -> None:
             f"windows measured in messages {message}: its changes are no messages to count",
             legal="windows of event time, or ROWS frames of OVER",
         )
-    if isinstance(below, WindowAggregate) and isinstance(below.window, Session):
+    if policy.expired is Expired.EMIT:
         raise QueryError(
-            f"sessions {message}: one that is withdrawn may part them",
-            legal="TUMBLE, HOP, CUMULATE",
+            f"EXPIRED EMIT {message}: a session of an expired row is not kept, "
+            "and could not be withdrawn with it",
+            legal="EXPIRED INTO an error stream, RETAIN of a longer time",
         )
     if policy.retain_rows is not None:
         raise QueryError(f"RETAIN n ROWS {message}", legal="RETAIN of a time")

@@ -24,7 +24,7 @@ from sqlwin.runtime.derived import net
 from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.numbers import HELD
-from sqlwin.runtime.rejects import EXPIRED, WHOLE, no_rejects, rejects, texts
+from sqlwin.runtime.rejects import EXPIRED, WHOLE, judged, no_rejects, rejects, texts
 from sqlwin.runtime.scalars import Evaluated, evaluate
 from sqlwin.schema import PART, POSITION, SEQ, TS, Column
 
@@ -180,7 +180,8 @@ class Front:
         if gone.is_empty():
             return kept, no_rejects()
         rows = whole[gone[RAW].to_list()]
-        errors = self._refused(rows, [EXPIRED] * len(rows), watermark)
+        refused = self._refused(rows, [EXPIRED] * len(rows), watermark)
+        errors = judged(refused, self.query.expired)
         if self.query.expired is Expired.EMIT:  # the operator knows them by their time
             return kept, errors
         return kept.join(gone, on=RAW, how="anti", maintain_order="left"), errors

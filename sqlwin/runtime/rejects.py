@@ -17,6 +17,8 @@ from sqlwin.runtime.render import json_lines
 from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty
 
 EXPIRED = "expired"
+UNTOLD = f"{EXPIRED}: not told"
+"""Of a row that is counted, and not in the error stream: its stage emits it, or wants no more."""
 WHOLE = "__whole"
 INTERNAL = (WHOLE,)
 """`__whole`: the row as JSON text, carried by rows that may yet turn out expired."""
@@ -81,9 +83,20 @@ def once(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return told
 
 
+def judged(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
+    """The errors of one stage. expired: what becomes of its expired rows."""
+    if expired is Expired.STREAM:
+        return errors
+    return errors.with_columns(pl.col("reason").replace({EXPIRED: UNTOLD}))
+
+
 def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
-    """What the error stream gets: not the expired rows that are counted only, or emitted."""
-    return errors if expired is Expired.STREAM else errors.filter(pl.col("reason") != EXPIRED)
+    """What the error stream gets: not the expired rows that are counted only, or emitted.
+
+    expired: as the query says. A stage below it has said so already, see `judged`.
+    """
+    told = errors.filter(pl.col("reason") != UNTOLD)
+    return told if expired is Expired.STREAM else told.filter(pl.col("reason") != EXPIRED)
 
 
 def reasons(errors: pl.DataFrame) -> list[str]:

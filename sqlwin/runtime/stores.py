@@ -62,7 +62,6 @@ from sqlwin.operators.session_parts import Parted
 from sqlwin.operators.session_spans import SESSIONS
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
-from sqlwin.operators.spanning import AT
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.operators.telling import TOLD, WAITING
 from sqlwin.operators.topn import TopRows
@@ -129,11 +128,11 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
     ]
     if isinstance(spans, Parted):
         columns = spans.columns(operator.below)
-        panes = _layout(PANES, columns, spans.keys, (AT,), width)
+        panes = _layout(PANES, columns, spans.keys, spans.pane, width)
         kept.append((panes, merged(panes, spans.merges)))
     if contents.whole:
         messages = _layout(MESSAGES, contents.message, (), POSITION, width)
-        kept.append((messages, keep_all(messages)))
+        kept.append((messages, _rows_of(messages)))
     return [*kept, *([_counts(operator.numbering)] if operator.by_count else [])]
 
 

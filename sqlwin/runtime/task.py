@@ -40,7 +40,7 @@ from sqlwin.runtime.recovery import (
     recovery,
     release,
 )
-from sqlwin.runtime.rejects import INTERNAL, no_rejects
+from sqlwin.runtime.rejects import INTERNAL, judged, no_rejects
 from sqlwin.runtime.sides import on_batch
 from sqlwin.runtime.watermarks import Marks, Watermarks
 from sqlwin.schema import POSITION
@@ -277,6 +277,8 @@ class Task:
             pl.concat([self.back.nothing(), *results]),
             {name: self.clock.of(name) for name in self.clock.delays},
             self.deadline(),
-            pl.concat([no_rejects(), *(each.errors for each in admitted)]),
+            judged(
+                pl.concat([no_rejects(), *(each.errors for each in admitted)]), self.query.expired
+            ),
             sum(each.replayed for each in admitted),
         )

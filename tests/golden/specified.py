@@ -289,8 +289,9 @@ def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
     if not isinstance(window, WindowAggregate) or not isinstance(window.window, Session):
         return {}
     if not counts(window):
-        return {}
-    return {"counted": True, "part": lambda row: takes_part(row, window.where)}
+        return {"sessions": True}
+    part = {"counted": True, "part": lambda row: takes_part(row, window.where)}
+    return {"sessions": True, **part}
 
 
 def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], withdraw: bool) -> Top:

@@ -1,4 +1,4 @@
-"""Random queries over the results of random queries: windows, frames and groups of windows.
+"""Random queries over the results of random queries: windows, sessions, frames and groups.
 
 What is below has corrections of its own, early and late, and the ones above are to end up
 as if it had answered once. It has the columns `k`, `n`, `x`, an event time `t` unless it
@@ -33,8 +33,10 @@ class Below:
 
 
 def chains() -> SearchStrategy[Question]:
-    timed = st.one_of(grouped_below(), rows_below(), both_below(), joined_below())
-    over_time = timed.flatmap(lambda below: st.one_of(windows_of(below), frames_of(below)))
+    timed = st.one_of(grouped_below(), sessions_below(), rows_below(), both_below(), joined_below())
+    over_time = timed.flatmap(
+        lambda below: st.one_of(windows_of(below), sessions_of(below), frames_of(below))
+    )
     return st.one_of(over_time, over_time, st.one_of(timed, whole_below()).flatmap(groups_of))
 
 
@@ -57,6 +59,35 @@ def grouped_below(draw: DrawFn) -> Below:
 
 def _named(window: Windowed) -> list[str]:
     return [f"{bound} AS {name}" for bound, name in zip(window.bounds, "we", strict=True)]
+
+
+@st.composite
+def sessions_below(draw: DrawFn) -> Below:
+    gap, where = draw(st.integers(1, 4)), draw(predicates())
+    having = draw(st.sampled_from(["", " HAVING COUNT(*) > 1", " HAVING SUM(i) > 0"]))
+    ours = (
+        f"SELECT k, window_start AS w, window_end AS e, window_time AS t, COUNT(*) AS n, "
+        f"SUM(i) AS x FROM s OVER (PARTITION BY k ORDER BY ts SESSION INTERVAL '{gap}' SECOND GAP)"
+        f"{where} GROUP BY k, window_start, window_end, window_time{having} {draw(by_hours())}"
+    )
+    theirs = (
+        f"SELECT k, make_timestamptz(min(us)) AS w, make_timestamptz({_end(gap)}) AS e, "
+        f"make_timestamptz({_end(gap)} - 1) AS t, COUNT(*) AS n, SUM(i) AS x "
+        f"FROM ({_islands('k, ', gap, f'(SELECT * FROM s{where})')}) GROUP BY k, m{having}"
+    )
+    return Below(ours, theirs, ("k", "w", "e"))
+
+
+def _end(gap: int) -> str:
+    return f"max(us) + {gap * SECOND}"
+
+
+def _islands(own: str, gap: int, rows: str) -> str:
+    """Rows with the number of their session, `m`, within `own`."""
+    within = f"OVER (PARTITION BY {own}1 ORDER BY us)"
+    apart = f"coalesce(us - lag(us) {within} > {gap * SECOND}, true)"
+    marked = f"SELECT *, {apart} AS new FROM {rows} r"
+    return f"SELECT *, sum(new::INT) {within} AS m FROM ({marked})"
 
 
 @st.composite
@@ -129,6 +160,24 @@ def windows_of(draw: DrawFn, below: Below) -> Question:
     )
     if "w" in below.known:  # those of the rows would hide the ones of the window
         batch = batch.replace("SELECT *, epoch_us(t)", "SELECT * EXCLUDE (w, e), epoch_us(t)")
+    return Question(select, batch, len(by))
+
+
+@st.composite
+def sessions_of(draw: DrawFn, below: Below) -> Question:
+    gap, keys, made = draw(st.integers(1, 9)), draw(st.sampled_from(KEYS)), draw(_made())
+    by = [*keys, "window_start", "window_end"]
+    parted = f"PARTITION BY {', '.join(keys)} " if keys else ""
+    select = (
+        f"SELECT {listed(by, made)}\nFROM ({below.ours}) OVER ({parted}ORDER BY t "
+        f"SESSION INTERVAL '{gap}' SECOND GAP)\nGROUP BY {', '.join(by)}"
+    )
+    own = "".join(f"{key}, " for key in keys)
+    rows = f"(SELECT *, epoch_us(t) AS us FROM ({below.theirs}))"
+    bounds = ["make_timestamptz(min(us))", f"make_timestamptz({_end(gap)})"]
+    batch = (
+        f"SELECT {listed([*keys, *bounds], made)} FROM ({_islands(own, gap, rows)}) GROUP BY {own}m"
+    )
     return Question(select, batch, len(by))
 
 

@@ -21,8 +21,8 @@ SESSION = "SESSION INTERVAL '1' HOUR GAP"
 @pytest.mark.parametrize(
     ("window", "kept", "why"),
     [
-        (SESSION, "", "sessions of an input whose rows may be withdrawn"),
-        (SESSION, "RETAIN 3 ROWS", "sessions of an input whose rows may be withdrawn"),
+        (SESSION, "EXPIRED EMIT", "EXPIRED EMIT of an input whose rows may be withdrawn"),
+        (SESSION, "RETAIN 3 ROWS", "RETAIN n ROWS of an input whose rows may be withdrawn"),
     ],
 )
 def test_a_window_is_refused(window: str, kept: str, why: str) -> None:
@@ -31,6 +31,7 @@ def test_a_window_is_refused(window: str, kept: str, why: str) -> None:
 
 
 def test_of_rows_that_stand_it_is_made() -> None:
+    sqlwin.query(MINUTES.format(told="", window=SESSION, kept=""))
     told = "EMIT ON CLOSE LATE NEVER"
     for kept in ("", "RETAIN 3 ROWS"):
         sqlwin.query(MINUTES.format(told=told, window=SESSION, kept=kept))

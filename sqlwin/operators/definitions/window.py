@@ -64,7 +64,8 @@ class Definition:
     time. buckets: the keys within which RETAIN n ROWS counts; floor_of: from the event
     time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
     counted: whether a row that is forgotten, or takes no part, still is a message of all.
-    weighted: rows may be withdrawn.
+    weighted: rows may be withdrawn. sessions: others may take the place of windows that lose
+    rows.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -79,6 +80,7 @@ class Definition:
     counted: bool = False
     part: Callable[[Row], bool] = lambda row: True
     weighted: bool = False
+    sessions: bool = False
 
 
 def forgotten(row: Row) -> Row:
