@@ -17,7 +17,7 @@ import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.operators.asking import SIDE, Question, Stretch
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, silent_at
 from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.telling import Telling
 from sqlwin.policies import Early, Policy
@@ -66,8 +66,8 @@ class Joining(ABC):
         return rows.select(*own.row, *weight)
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        silent_at = self._silent_at(stores)
-        if silent_at is None or now < silent_at:
+        at = silent_at(self.policy.timeout, stores)
+        if at is None or now < at:
             return self.telling.tell(self.telling.none(), stores, now)
         stores.heard = None
         return self.telling.tell(self.show_all(stores, now), stores, now)
@@ -77,7 +77,7 @@ class Joining(ABC):
         return self.telling.tell(shown, stores, now, everything_due=True)
 
     def next_deadline(self, stores: Stores) -> int | None:
-        times = (stores.pending, self._silent_at(stores))
+        times = (stores.pending, silent_at(self.policy.timeout, stores))
         return min((time for time in times if time is not None), default=None)
 
     def floors(self, stores: Stores) -> pl.DataFrame:
@@ -112,11 +112,6 @@ class Joining(ABC):
         held = side.scan(stores).select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
         asked = replace(stretch, keys=named)
         return asked.of(held) if side.at == TS else asked.counted(held)
-
-    def _silent_at(self, stores: Stores) -> int | None:
-        if self.policy.timeout is None or stores.heard is None:
-            return None
-        return stores.heard + self.policy.timeout
 
     def _check_sides(self) -> None:
         """ValueError for sides or policies that no join can have."""
