@@ -26,7 +26,8 @@ from rich.table import Table
 
 from sqlwin.runtime.files import decoded
 from sqlwin.runtime.front import Front
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.task import HEADER, Task
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs

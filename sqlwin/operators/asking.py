@@ -6,7 +6,8 @@ windows are found, `Asked.windows`, and which messages it keeps, `Asked.messages
 others are refused by name.
 
     windows    those that hold an instant of lo <= t <= hi, or a message of these numbers,
-               and are not retired: the operator's output as of now, and
+               and are not retired: the operator's output as of now (of a join those of
+               each side, see `join_scopes`), and
                `__state`     full, if it was emitted so or its time has come; else open
                `__revision`  last emitted, NULL where nothing was
                `__row_key`   as an emission has it
@@ -105,9 +106,14 @@ def stated(windows: pl.DataFrame) -> pl.DataFrame:
     once = pl.col(FULL) & pl.col(WAITING).is_null()
     was = pl.when(pl.col(WAS) >= 0).then(pl.col(WAS))
     return windows.with_columns(
-        pl.when(full).then(pl.lit(FULL_WINDOW)).otherwise(pl.lit(OPEN_WINDOW)).alias(STATE),
+        said(full),
         pl.when(once).then(pl.lit(0, pl.Int32)).otherwise(was).alias(REVISION),
     )
+
+
+def said(full: pl.Expr) -> pl.Expr:
+    """`__state` of windows that are full, or not."""
+    return pl.when(full).then(pl.lit(FULL_WINDOW)).otherwise(pl.lit(OPEN_WINDOW)).alias(STATE)
 
 
 def of_keys(rows: pl.DataFrame, keys: pl.DataFrame | None) -> pl.DataFrame:

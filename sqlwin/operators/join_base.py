@@ -98,7 +98,7 @@ class Joining(ABC):
         return POSITION
 
     def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
-        why = "the windows of a join slide with each of its messages, and none is kept"
+        why = "a row finds one partner, however far it is: such a join has no windows"
         raise QueryError(why, legal="messages(…), with join_keys")
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
@@ -107,11 +107,13 @@ class Joining(ABC):
         return pl.concat(found, how="diagonal")
 
     def _held(self, side: Side, stretch: Stretch, stores: Stores) -> pl.DataFrame:
-        keys = stretch.keys
-        named = None if keys is None else keys.rename(dict(zip(self.key, side.keys, strict=True)))
         held = side.scan(stores).select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
-        asked = replace(stretch, keys=named)
+        asked = replace(stretch, keys=self._keys_of(side, stretch.keys))
         return asked.of(held) if side.at == TS else asked.counted(held)
+
+    def _keys_of(self, side: Side, keys: pl.DataFrame | None) -> pl.DataFrame | None:
+        """Keys that are asked for, under the side's own names."""
+        return None if keys is None else keys.rename(dict(zip(self.key, side.keys, strict=True)))
 
     def _check_sides(self) -> None:
         """ValueError for sides or policies that no join can have."""

@@ -28,9 +28,12 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.operators.asking import SIDE, STATE, Question, of_keys, said
 from sqlwin.operators.changes import row_key
+from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.join_base import Joining
+from sqlwin.operators.join_scopes import EDGES, reaching, scopes
 from sqlwin.operators.join_sides import POS, Arrivals, Columns, Shape, Side
 from sqlwin.operators.join_words import Moment
 from sqlwin.operators.padding import Alone
@@ -39,7 +42,7 @@ from sqlwin.operators.revisions import DUE
 from sqlwin.operators.telling import Due
 from sqlwin.operators.undoing import SIGN
 from sqlwin.policies import Policy
-from sqlwin.schema import EMIT, ROW_KEY
+from sqlwin.schema import EMIT, POSITION, ROW_KEY
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
 
@@ -127,6 +130,18 @@ class WindowJoin(Joining):
         bounds = self._bounds(stores)
         stores.closed = watermark
         return self.nothing() if self.by_count else self._become_certain(bounds, stores, now)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Of the rows of both sides, `__side` first, those that hold an instant of it."""
+        found, certain = [], self._bounds(stores)
+        for side, other in ((self.left, self.right), (self.right, self.left)):
+            there = reaching(side, question.lo, question.hi, stores)
+            rows = of_keys(there, self._keys_of(side, question.keys)).sort(POSITION)
+            others = other.near(rows, side, stores).sort(POSITION)
+            known = pl.lit(side.name).alias(SIDE), said(pl.col(side.at) < certain[side.name])
+            found.append(scopes(rows, others, side, other).with_columns(*known))
+        columns = (SIDE, *self.left.columns, *self.right.columns, *EDGES, STATE, *EXTENT, *POSITION)
+        return pl.concat(found, how="diagonal").select(columns)
 
     # Pairs, and rows by themselves.
 

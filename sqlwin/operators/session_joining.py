@@ -25,11 +25,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.operators.asking import SIDE, Question, said
+from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import Shape
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.session_pairing import SessionPairing
 from sqlwin.operators.session_sides import SessionSide
+from sqlwin.schema import INSTANT
+from sqlwin.state.session_store import FROM, UNTIL
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,29 @@ class SessionJoin(WindowJoin):
     @property
     def shapes(self) -> list[Shape]:
         return [self.left.session_shape, self.right.session_shape, *super().shapes]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return ("window_end", "window_start", SIDE)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """The sessions of both sides that overlap it, `__side` first."""
+        found = [self._sessions(side, question, stores) for side in (self.left, self.right)]
+        return pl.concat(found)
+
+    def _sessions(self, side: SessionSide, question: Question, stores: Stores) -> pl.DataFrame:
+        keys = self._keys_of(side, question.keys)
+        wanted = None if keys is None else keys.select(side.partition).unique()
+        held = side.spans.sessions(stores).find_sessions(START, question.hi, wanted)
+        named = zip(side.partition, self.left.partition, strict=True)
+        edges = zip((FROM, UNTIL), ("window_start", "window_end"), strict=True)
+        return held.filter(pl.col(UNTIL) > question.lo).select(
+            pl.lit(side.name).alias(SIDE),
+            *(pl.col(own).alias(name) for own, name in named),
+            *(pl.col(at).cast(INSTANT).alias(name) for at, name in edges),
+            said(pl.col(UNTIL) <= stores.closed),
+            *EXTENT,
+        )
 
     def _retire(self, stores: Stores) -> None:
         if self.policy.retain is None:

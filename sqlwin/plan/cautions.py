@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.facts import Unranked, Window, bucket_keys, counts, full_state, lateness, unranked
+from sqlwin.plan.facts import (
+    Unranked,
+    Window,
+    bucket_keys,
+    counts,
+    full_state,
+    keeps_keys,
+    lateness,
+    unranked,
+)
 from sqlwin.plan.nodes import OverAggregate, Stream, TopN, WindowAggregate
 from sqlwin.windows import Session, Unit, Whole
 
@@ -91,7 +100,7 @@ def _state(window: Unranked) -> Iterator[str]:
             yield "the aggregates of every key are kept, so state grows with keys"
     elif _unbounded(window):
         yield "frames without bound keep all rows, so state grows until a RETAIN is given"
-    elif _keeps_keys(window):
+    elif keeps_keys(window):
         yield "the last rows or the count of every key are kept, so state grows with keys"
 
 
@@ -113,14 +122,6 @@ def _endless(window: Unranked) -> bool:
 def _unbounded(window: Unranked) -> bool:
     kept_for_ever = window.policy.retain is None and window.policy.retain_rows is None
     return kept_for_ever and not counts(window)
-
-
-def _keeps_keys(window: Unranked) -> bool:
-    """Whether what is kept of a key does not go with time."""
-    if counts(window):
-        return bool(bucket_keys(window))
-    calls = window.calls if isinstance(window, OverAggregate) else ()
-    return any(call.partition and call.frame.unit is Unit.ROWS for call in calls)
 
 
 def _waiting(window: OverAggregate) -> Iterator[str]:

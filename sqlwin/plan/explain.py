@@ -60,10 +60,15 @@ def _query(query: Query) -> Iterator[str]:
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
     yield from _stage(query.plan)
+    told: dict[Node, Stream] = {}
     for stream in reversed(derived_streams(query.plan)):
         yield f"Derived stream: {_derived(stream)}"
         for plan in stream.of:
-            yield from _stage(plan)
+            if plan in told:
+                yield f"As {told[plan].name}, computed once"
+            else:
+                yield from _stage(plan)
+            told.setdefault(plan, stream)
 
 
 def _stage(plan: Node) -> Iterator[str]:

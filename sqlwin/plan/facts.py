@@ -165,6 +165,14 @@ def counts(window: Stateful) -> bool:
     return isinstance(window, OverAggregate) and window.by_arrival
 
 
+def keeps_keys(window: Unranked) -> bool:
+    """Whether what is kept of a key does not go with time."""
+    if counts(window):
+        return bool(bucket_keys(window))
+    calls = window.calls if isinstance(window, OverAggregate) else ()
+    return any(call.partition and call.frame.unit is Unit.ROWS for call in calls)
+
+
 def bucket_keys(window: Stateful) -> tuple[str, ...]:
     """Keys whose equal values must meet in one place; none: all rows must. Of a join its left's.
 

@@ -7,7 +7,7 @@ one, whatever they were called; a name that another has gets a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlwin.plan.facts import derived_streams, sources_of
@@ -54,24 +54,75 @@ def _free(name: str, taken: set[str]) -> str:
 # --- what is read -----------------------------------------------------------------------
 
 
-def _narrowed(plan: Node, streams: Iterable[Stream]) -> dict[Stream, Stream]:
-    """Each stream with the columns that plans above it read; those below it are as they were."""
-    reads: Reads = {}
-    _read(plan, reads)
-    made: dict[Stream, Stream] = {}
-    for stream in reversed(tuple(streams)):
-        made[stream] = _of(stream, reads.get(stream, set()))
-        for below in made[stream].of:
-            _read(below, reads)
-    return made
+def _narrowed(plan: Node, streams: Sequence[Stream]) -> dict[Stream, Stream]:
+    """Each stream with the columns that plans above it read, or above one of its like; those
+    below it are as they were."""
+    wide = _widened(streams)
+    alike = {one: [each for each in streams if wide[each].of == wide[one].of] for one in streams}
+    known: Reads = {}
+    while True:
+        reads = {stream: set(names) for stream, names in known.items()}
+        _read(plan, reads)
+        made: dict[Stream, Stream] = {}
+        for stream in reversed(streams):
+            made[stream] = _of(wide[stream], reads.get(stream, set()))
+            for below in made[stream].of:
+                _read(below, reads)
+        shared = {one: _read_of(alike[one], reads) for one in streams}
+        if shared == known:
+            return made
+        known = shared
+
+
+def _widened(streams: Iterable[Stream]) -> dict[Stream, Stream]:
+    """Each with the columns of all that are projected from the same results: by whatever event
+    times they are read, these are computed once."""
+    groups: list[list[Stream]] = []
+    for stream in streams:
+        of = next((group for group in groups if _go_together([*group, stream])), None)
+        if of is None:
+            groups.append([stream])
+        else:
+            of.append(stream)
+    return {one: _with_columns_of(group, one) for group in groups for one in group}
+
+
+def _go_together(streams: Sequence[Stream]) -> bool:
+    """Whether their plans differ in their columns only, and no name has two meanings."""
+    if len({tuple(_projected(plan).input for plan in stream.of) for stream in streams}) > 1:
+        return False
+    for plans in zip(*(stream.of for stream in streams), strict=True):
+        columns = {column for plan in plans for column in _projected(plan).columns}
+        if len({name for name, _ in columns}) < len(columns):
+            return False
+    return True
+
+
+def _with_columns_of(group: Sequence[Stream], stream: Stream) -> Stream:
+    columns = {column: None for each in group for column in each.columns}
+    plans = []
+    for alike in zip(*(each.of for each in group), strict=True):
+        named = {name: scalar for plan in alike for name, scalar in _projected(plan).columns}
+        plans.append(replace(_projected(alike[0]), columns=tuple(named.items())))
+    return replace(stream, columns=tuple(columns), of=tuple(plans))
+
+
+def _projected(plan: Node) -> Project:
+    assert isinstance(plan, Project)
+    return plan
+
+
+def _read_of(streams: Iterable[Stream], reads: Reads) -> set[str]:
+    """What of one of them is read, and by which times."""
+    times = {stream.ts for stream in streams if stream.ts is not None}
+    return times.union(*(reads.get(stream, set()) for stream in streams))
 
 
 def _of(stream: Stream, read: set[str]) -> Stream:
     """Of no column its rows would be nothing, so one stays."""
     kept = {*read, *([] if stream.ts is None else [stream.ts])} or {stream.columns[0].name}
     plans = []
-    for plan in stream.of:
-        assert isinstance(plan, Project)
+    for plan in map(_projected, stream.of):
         columns = tuple(column for column in plan.columns if column[0] in kept)
         plans.append(optimize(replace(plan, columns=columns)))
     columns_ = tuple(column for column in stream.columns if column.name in kept)

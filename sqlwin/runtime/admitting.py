@@ -14,7 +14,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.admission import Admission, Admitted, admit
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.numbers import Numbers
 from sqlwin.runtime.positions import Positions
 from sqlwin.runtime.watermarks import Watermarks

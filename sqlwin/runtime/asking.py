@@ -43,7 +43,7 @@ from sqlwin.operators.living import Living
 from sqlwin.plan.facts import Window, counts, join_of, window_of
 from sqlwin.plan.nodes import Join, Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.moments import Instant, micros
 from sqlwin.runtime.scalars import Columns, evaluate
 from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
@@ -76,7 +76,7 @@ class Answers(ABC):
 
     @property
     def joins(self) -> bool:
-        """Whether it has messages of two sides, and no windows."""
+        """Whether its messages and windows are of two sides."""
         return self._asking.joins
 
     def fetch(self, key: Key) -> pa.Table:
@@ -180,14 +180,18 @@ class Asking:
     def windows(self, question: Question, buckets: Sequence[Stores]) -> pl.DataFrame:
         held = pl.concat(self.operator.windows(question, stores) for stores in buckets)
         found = held if question.lo <= question.hi else held.clear()  # it has no instant
-        return self._shown(found.sort(self.operator.order, maintain_order=True))
+        found = found.sort(self.operator.order, maintain_order=True)
+        return self._shown(found) if self._join is None else self._placed(found)
 
     def messages(self, stretch: Stretch, buckets: Sequence[Stores]) -> pl.DataFrame:
         held = [self.operator.messages(stretch, stores) for stores in buckets]
         found = pl.concat(held).sort(list(PLACE), maintain_order=True)
-        names = [name for name in found.columns if name not in PLACE]
-        called = self._called_keys if self._join is None else {}
-        return self._named(found.select(*names, *PLACE).rename(called))
+        return self._placed(found.rename(self._called_keys if self._join is None else {}))
+
+    def _placed(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Rows with their positions behind."""
+        place = [name for name in PLACE if name in found.columns]
+        return self._named(found.select(pl.exclude(place), *place))
 
     def _shown(self, held: pl.DataFrame) -> pl.DataFrame:
         having = self.query.having

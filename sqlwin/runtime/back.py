@@ -22,7 +22,7 @@ import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.operators.changes import CHANGE_SCHEMA, row_key_at
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.scalars import Columns, evaluate
 from sqlwin.schema import CHANGE, EMIT, OP, PART, POSITION, REVISION, ROW_KEY, empty, polars_type
 

@@ -23,7 +23,7 @@ from sqlwin.plan.nodes import Join, Query, Script
 from sqlwin.runtime import join_counts
 from sqlwin.runtime.chain import chain
 from sqlwin.runtime.load import Load
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.record_counts import RECORDS, Case, Records
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Layout

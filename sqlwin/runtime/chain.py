@@ -20,7 +20,8 @@ from typing import Protocol
 from sqlwin.plan.facts import plans_of
 from sqlwin.plan.nodes import Node, Query, Stream
 from sqlwin.runtime.front import Front
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.lowered import Lowered
 
 
 class Lowering(Protocol):

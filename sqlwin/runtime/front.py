@@ -22,7 +22,7 @@ from sqlwin.plan.nodes import column_of
 from sqlwin.policies import Expired
 from sqlwin.runtime.derived import net
 from sqlwin.runtime.inputs import Input
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.numbers import HELD
 from sqlwin.runtime.rejects import EXPIRED, WHOLE, no_rejects, rejects, texts
 from sqlwin.runtime.scalars import Evaluated, evaluate

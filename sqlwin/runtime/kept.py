@@ -17,7 +17,7 @@ from sqlwin.errors import StateError
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.living import Living
 from sqlwin.policies import Ttl
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
 from sqlwin.state.lifetimes import Lifetimes

@@ -33,7 +33,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.revisions import DUE, STORE, WAITING
 from sqlwin.runtime.admission import MESSAGES, SEEN
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.schema import PART, POSITION, SEQ, TS
 
 
@@ -102,6 +102,16 @@ def recovery(
         return Recovery(str(gone), header["closed"], lazy, lazy)
     before = Recovery(**known)
     return replace(before, lazy=lazy, ever=before.ever or lazy)
+
+
+def refuse_loss(header: dict[str, Any], names: Collection[str]) -> None:
+    """StateError for a stage of a chain whose message store is lost: what it held was made by
+    the stages below, and no replay makes them say it again."""
+    if lost(header, names) is not None:
+        raise StateError(
+            "the message store of a query over the results of others is lost, and a replay "
+            "cannot fill it: start with a new store, from the first message"
+        )
 
 
 def incomplete(query: Lowered, missing: pl.DataFrame) -> Incomplete:

@@ -8,7 +8,7 @@ from typing import cast
 import polars as pl
 
 from sqlwin.operators.contract import Joining, Operator, Stores
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 
 
 def on_batch(

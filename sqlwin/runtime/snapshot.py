@@ -34,10 +34,11 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.wording import Wording
 from sqlwin.runtime.asking import Answers, Asking
 from sqlwin.runtime.kept import HEADER, Kept
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Layout
+from sqlwin.state.lives import LIVES
 
 BUCKET = "bucket"
 SIZES = {"rows": pl.Int64(), "bytes": pl.Int64(), "buckets": pl.Int64()}
@@ -91,12 +92,12 @@ class Snapshot(Answers):
         """What one store holds, `bucket` first; InputError where the query has no such store."""
         if store not in self._layouts:
             raise InputError(f"no store is called {store!r}; there are {self._names}")
-        return self._records(store, self.read([store], None)).to_arrow()
+        return self._records(store, self._held([store])).to_arrow()
 
     def sql(self, text: str) -> pa.Table:
         """A SELECT over the stores' records; QueryError where DuckDB cannot run it."""
         asked = [name for name in self._layouts if re.search(rf"\b{re.escape(name)}\b", text)]
-        buckets = self.read(asked, None)
+        buckets = self._held(asked)
         with duckdb.connect(config={"threads": 1, "enable_external_access": False}) as db:
             db.execute("SET TimeZone = 'UTC'; SET python_enable_replacements = false")
             for name in asked:
@@ -107,6 +108,11 @@ class Snapshot(Answers):
                 raise QueryError(str(error), legal=f"SELECT … FROM {self._names}") from None
 
     # What was read.
+
+    def _held(self, stores: Sequence[str]) -> list[Bucket]:
+        """With these stores, and what says which of their records still live."""
+        lives = [LIVES] if LIVES in self._layouts else []
+        return self.read([*stores, *lives], None)
 
     def _records(self, store: str, buckets: list[Bucket]) -> pl.DataFrame:
         none = self._layouts[store].empty().select(pl.lit(0, pl.Int64).alias(BUCKET), pl.all())

@@ -20,7 +20,9 @@ from sqlwin.runtime.back import Back
 from sqlwin.runtime.chain import Chain, Feed, fronts_of
 from sqlwin.runtime.derived import derived
 from sqlwin.runtime.fronts import Brought, brought, together
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.kept import Kept
+from sqlwin.runtime.lowered import Lowered
+from sqlwin.runtime.recovery import refuse_loss
 from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.task import Output, Task
 from sqlwin.runtime.watermarks import Marks
@@ -49,7 +51,8 @@ class Flow:
 
 
 class StagedTask:
-    """Arguments as of `Task`. A lost message store is filled again where there is one stage."""
+    """Arguments as of `Task`. A lost message store is filled again where there is one stage, and
+    refused where there are more."""
 
     def __init__(
         self,
@@ -60,10 +63,14 @@ class StagedTask:
         lazy: bool | None = None,
     ) -> None:
         self.chain = chain
-        lazy = lazy if len(chain.stages) == 1 else None
+        shelves = [shelf(blobs, chain, at) for at in range(len(chain.stages))]
+        if len(shelves) > 1 and lazy is not None:
+            for own in shelves:
+                refuse_loss(Kept(own).header(), [] if own is None else own.names())
+            lazy = None
         self.tasks = [
-            Task(stage, shelf(blobs, chain, at), token, segment_rows=segment_rows, lazy=lazy)
-            for at, stage in enumerate(chain.stages)
+            Task(stage, own, token, segment_rows=segment_rows, lazy=lazy)
+            for stage, own in zip(chain.stages, shelves, strict=True)
         ]
 
     @property

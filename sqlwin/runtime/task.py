@@ -28,7 +28,7 @@ from sqlwin.runtime.admission import Admitted, expired_before
 from sqlwin.runtime.admitting import admitted, retire
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.kept import HEADER, VERSION, Kept
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.numbers import Numbers
 from sqlwin.runtime.positions import Positions
 from sqlwin.runtime.recovery import (

@@ -28,7 +28,7 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from sqlwin.runtime.derived import withdrawn_first
 from sqlwin.runtime.front import Taken
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.task import Output, Task
 from sqlwin.runtime.watermarks import each_merged
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT

@@ -24,7 +24,7 @@ from pyspark.sql.functions import col, split
 from sqlwin.errors import InputError, StateError
 from sqlwin.functions import PythonAggregate
 from sqlwin.runtime.kept import HEADER
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.snapshot import Bucket, Snapshot, numbered, worded
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder

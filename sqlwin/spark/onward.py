@@ -15,7 +15,7 @@ import polars as pl
 from sqlwin.plan.nodes import column_of
 from sqlwin.runtime.derived import derived
 from sqlwin.runtime.front import Front, Taken
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.schema import PART, Column
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.program import Program

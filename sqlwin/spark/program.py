@@ -28,7 +28,7 @@ from sqlwin.plan.nodes import Query, Stream
 from sqlwin.plan.wording import Wording
 from sqlwin.runtime.chain import Chain, Feed, chain, fronts_of
 from sqlwin.runtime.front import Front
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
 

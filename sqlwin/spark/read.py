@@ -16,7 +16,7 @@ from sqlwin.instants import START
 from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded
 from sqlwin.runtime.fronts import Brought, brought
-from sqlwin.runtime.lower import Lowered
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.rejects import once, under
 from sqlwin.runtime.sources import source_of
 from sqlwin.runtime.watermarks import each_merged

@@ -23,6 +23,7 @@ from sqlwin.plan.facts import (
     Stateful,
     bucket_keys,
     counts,
+    keeps_keys,
     operator_of,
     scans,
     sources_of,
@@ -178,17 +179,18 @@ def with_ttl(plan: Node, hint: int | None, settings: Mapping[str, Any]) -> Node:
 
 
 def _endless(window: Stateful) -> bool:
-    """Whether no window bounds the state: that of OVER, of a key, of the first n, of a join."""
+    """Whether no window of time bounds the state: that of OVER, of a key, of the first n, of a
+    join, and of each key what is measured in messages."""
     if isinstance(window, Join):
         return bool(window.unbounded)
     if isinstance(window, WindowRank):
         return False
     if isinstance(window, WindowAggregate):
-        return isinstance(window.window, Whole)
+        return isinstance(window.window, Whole) or keeps_keys(window)
     if isinstance(window, TopN):
         return True
     ends = [end for c in window.calls for end in (c.frame.preceding, c.frame.following)]
-    return None in ends
+    return None in ends or keeps_keys(window)
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:

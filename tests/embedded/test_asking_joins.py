@@ -60,10 +60,67 @@ def test_messages_that_are_counted_are_asked_for_by_offset() -> None:
     assert told(found) == [("left", 20, None)]
 
 
-def test_what_a_join_does_not_know_is_refused_by_name() -> None:
+def test_the_window_of_a_row_is_where_its_partners_lie() -> None:
     q = asked(BY_TIME)
-    with pytest.raises(QueryError, match="the windows of a join slide"):
-        q.windows()
+    names = ["side", "value", "window_start", "window_end", "state", "first_offset", "rows"]
+    left, right, other = q.windows().select(names).to_pylist()
+    assert [str(left[name])[11:19] for name in ("window_start", "window_end")] == [
+        "08:58:10",
+        "09:02:10",
+    ]
+    assert (left["side"], left["value"], left["state"], left["first_offset"], left["rows"]) == (
+        "left",
+        10,
+        "open",
+        0,
+        1,
+    )
+    assert (right["side"], right["value"], right["rows"]) == ("right", None, 1)
+    assert (other["value"], other["first_offset"], other["rows"]) == (20, None, 0)
+
+
+def test_a_window_is_full_when_no_partner_is_to_come() -> None:
+    q = asked(BY_TIME)
+    q.push("orders", [row(3, 30, "09:02:40")])
+    q.push("shipments", [{"cost": 8, "id": 9, "ts": "2024-01-01T09:02:40Z"}])
+    found = q.windows(end="2024-01-01T08:58:30Z").select(["side", "value", "state"]).to_pylist()
+    assert [tuple(each.values()) for each in found] == [
+        ("left", 10, "full"),
+        ("right", None, "full"),
+    ]
+    assert q.fetch(3)["state"].to_pylist() == ["open"]
+
+
+def test_windows_of_messages_are_numbered() -> None:
+    found = asked(BY_MESSAGES).windows(1, 1).select(["side", "window_start", "window_end", "rows"])
+    assert [tuple(each.values()) for each in found.to_pylist()] == [
+        ("left", None, 2, 1),
+        ("right", 0, None, 1),
+        ("left", None, 3, 0),
+    ]
+
+
+def test_the_windows_of_a_session_join_are_the_sessions_of_both_sides() -> None:
+    q = sqlwin.query(
+        STREAMS
+        + """SELECT value, cost FROM orders OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL
+        '1' MINUTE GAP) JOIN shipments OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL
+        '2' MINUTE GAP) ON orders.id = shipments.id"""
+    )
+    q.push("orders", [row(1, 10, "09:00:00"), row(1, 20, "09:00:40"), row(2, 5, "09:00:00")])
+    q.push("shipments", [{"cost": 7, "id": 1, "ts": "2024-01-01T09:01:00Z"}])
+    found = q.fetch(1).to_pylist()
+    assert [
+        (r["side"], str(r["window_start"])[14:19], str(r["window_end"])[14:19], r["rows"])
+        for r in found
+    ] == [("left", "00:00", "01:40", 2), ("right", "01:00", "03:00", 1)]
+    assert q.windows("2024-01-01T09:01:40Z").num_rows == 1
+
+
+def test_what_a_join_does_not_know_is_refused_by_name() -> None:
+    with pytest.raises(QueryError, match="a row finds one partner, however far"):
+        asked(ASOF).windows()
+    q = asked(BY_TIME)
     with pytest.raises(QueryError, match="have join_keys, and no key of a window"):
         q.messages(key=1)
     with pytest.raises(InputError, match="is no key"):

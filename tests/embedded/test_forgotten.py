@@ -9,6 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import sqlwin
+from sqlwin.embedded.checkpoint import state
 from sqlwin.embedded.durable import DurableStore
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import StateError
@@ -164,3 +166,18 @@ def test_a_lost_message_store_is_not_filled_again() -> None:
         blobs.delete(name)
     with pytest.raises(StateError, match="nobody knows which of its messages a TTL had forgotten"):
         query(QUERIES["over"], blobs, offset=", OFFSET id")
+
+
+def test_every_way_to_ask_knows_only_what_lives(tmp_path: Path) -> None:
+    file = tmp_path / "state"
+    on = sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file)
+    login(on, GONE, day=1)
+    on.flush()  # long ago by any clock
+    asked = state(file)
+    assert "messages" in asked.stores()["name"].to_pylist()
+    assert asked.records("panes").num_rows == asked.records("messages").num_rows == 0
+    assert asked.sql("SELECT user FROM messages").num_rows == 0
+    assert asked.windows().num_rows == asked.fetch(GONE).num_rows == 0
+    assert on.fetch(GONE).num_rows == 1
+    on.advance(now="2024-01-09T09:00:00Z")
+    assert on.fetch(GONE).num_rows == on.windows().num_rows == on.messages().num_rows == 0

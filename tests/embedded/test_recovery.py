@@ -145,6 +145,18 @@ def test_without_positions_a_loss_is_told_at_once(file: Path, declared: str) -> 
         stored(file, sql)
 
 
+def test_a_loss_below_or_above_another_query_is_told_at_once(file: Path) -> None:
+    for outer in ("SUM(middle)", "MEDIAN(middle)"):
+        own = file.with_suffix(f".{outer[:3]}")
+        chain = f"WITH m AS ({MEDIANS.removeprefix(STREAM)}) SELECT {outer} AS o FROM m"
+        query = stored(own, STREAM + chain)
+        push(query, BEFORE)
+        query.flush()
+        without(own)
+        with pytest.raises(sqlwin.RunError, match="over the results of others is lost"):
+            stored(own, STREAM + chain)
+
+
 def test_what_the_count_had_expired_expires_again_and_stops_no_replay(file: Path) -> None:
     sql = STREAM + (
         "SELECT value, window_start, MEDIAN(id) AS middle FROM TUMBLE(TABLE orders,"

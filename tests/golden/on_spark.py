@@ -26,7 +26,8 @@ from sqlwin.plan.facts import plans_of, sources_of
 from sqlwin.plan.nodes import Query, Script
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.intake import frame_of
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.rejects import delivered
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.feed import Step as Fed

@@ -53,7 +53,8 @@ from sqlwin.plan.nodes import (
 from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.front import Front, Taken
 from sqlwin.runtime.inputs import Input
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes

@@ -1,4 +1,8 @@
-"""Random queries on Spark: each a golden of its own, all of them in one streaming query."""
+"""Random queries on Spark: each a golden of its own, all of them in one streaming query.
+
+Spark says in every step what the reference says, whose last revisions are DuckDB's batch
+answer for the same rows; so Spark's are too.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +16,21 @@ from tests.golden.cells import Table, cell, difference, write
 from tests.golden.hosts import REFERENCE
 from tests.golden.on_spark import Spark
 from tests.golden.text import START_OF_CLOCK, Block, Golden
+from tests.properties.batch_answers import Asked, answers
 from tests.properties.deliveries import Delivery, deliveries
+from tests.properties.hosts import reference
 from tests.properties.queries import questions
 from tests.properties.question import Question
 
 
 @pytest.mark.spark
 @pytest.mark.timeout(900)
-def test_spark_says_what_the_reference_says() -> None:
-    drawn = _drawn()
+def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer() -> None:
+    asked = _drawn()
+    drawn = [_golden(f"case {number}", *each) for number, each in enumerate(asked)]
     found = Spark().run(drawn)
-    for golden in drawn:
+    for golden, each in zip(drawn, asked, strict=True):
+        answers(each, reference)
         expected = REFERENCE.run([golden])[golden.name]
         steps = zip(golden.steps(), expected.steps, found[golden.name].steps, strict=True)
         for step, theirs, ours in steps:
@@ -31,14 +39,14 @@ def test_spark_says_what_the_reference_says() -> None:
                 assert not different, (golden.query, step.kind, different)
 
 
-def _drawn() -> list[Golden]:
+def _drawn() -> list[Asked]:
     """The same every time: the reference is searched elsewhere, here the host is asked."""
-    taken: list[Golden] = []
+    taken: list[Asked] = []
 
     @given(questions().flatmap(deliveries))
     @settings(max_examples=50, derandomize=True, phases=[Phase.generate])
-    def draw(asked: tuple[Question, Delivery]) -> None:
-        taken.append(_golden(f"case {len(taken)}", *asked))
+    def draw(asked: Asked) -> None:
+        taken.append(asked)
 
     draw()
     return taken

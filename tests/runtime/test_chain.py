@@ -56,6 +56,19 @@ def test_plans_that_are_equal_are_one_stage() -> None:
     assert list(found.streams) == ["bids"]
 
 
+def test_a_view_read_by_two_event_times_is_one_stage() -> None:
+    again = "SELECT window_end, MAX(n) AS n FROM counted GROUP BY window_start, window_end"
+    counted = COUNTED.replace("auction, window_time", "auction, window_start, window_end")
+    query = f"""WITH counted AS ({counted})
+    SELECT a.auction, a.n FROM counted a JOIN ({again}) b ON a.window_end = b.window_end"""
+    found = chain(script(STREAM + query).queries[0])
+    assert len(found.stages) == 3
+    assert {(feed.to, feed.stream.ts) for feed in found.feeds[0]} == {
+        (1, "window_time"),
+        (2, "window_end"),
+    }
+
+
 def test_the_position_of_a_row_is_that_of_its_row_key() -> None:
     rows = pl.DataFrame({OP: ["+I", "+I", "-D"], ROW_KEY: ["[1]", "[2]", "[1]"]})
     first, other, again = derived(rows, 0)[SEQ].to_list()

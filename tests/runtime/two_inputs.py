@@ -18,7 +18,8 @@ from sqlwin.operators.contract import Stores
 from sqlwin.plan.nodes import Query, Stream, column_of
 from sqlwin.runtime.admission import Admission, seen
 from sqlwin.runtime.inputs import Input
-from sqlwin.runtime.lower import Lowered, lower
+from sqlwin.runtime.lower import lower
+from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.stores import Shape, shapes
 from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, Column
 from sqlwin.state.combine import keep_all

@@ -104,6 +104,20 @@ def fetch(product: str | None) -> Callable[[Any], pa.Table]:
     return lambda of: of.fetch(product)
 
 
+def test_the_windows_of_a_join(spark: SparkSession, tmp_path: Path) -> None:
+    others = DECLARED.split("CREATE SINK")[0].replace("orders (product", "sales (product")
+    join = """SELECT o.product, s.value FROM orders o LEFT JOIN sales s WITHIN 1 MINUTE
+        ON o.product = s.product AND o.value = s.value"""
+    for minute in range(2):
+        land(tmp_path, minute)
+    text = f"{DECLARED}{others} INSERT INTO nowhere {join};"
+    sqlwin.spark.query(spark, text).run(tmp_path, checkpoint=tmp_path / "state")
+    state = sqlwin.spark.state(spark, tmp_path / "state")
+    told = state.windows("2024-01-01T09:02:00Z", key=("tea", 1))
+    assert [(row["side"], row["rows"]) for row in told.to_pylist()] == [("left", 1), ("right", 1)]
+    assert state.windows().num_rows == 16
+
+
 def test_an_earlier_batch_while_it_is_retained(spark: SparkSession, checkpoint: Path) -> None:
     kept = _Batches(checkpoint / "spark").retained()
     assert kept[-1] == 4

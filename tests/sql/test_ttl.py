@@ -15,8 +15,10 @@ WHOLE = "SELECT {}product, COUNT(*) AS n FROM orders GROUP BY product"
 TOP = "SELECT {}* FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY product ORDER BY ts DESC) = 1"
 RUNNING = "SELECT {}COUNT(*) OVER (PARTITION BY product ORDER BY ts) AS n FROM orders"
 FRAME = "SELECT {}COUNT(*) OVER (ORDER BY ts ROWS 3 PRECEDING) AS n FROM orders"
+FRAMES = FRAME.replace("(ORDER", "(PARTITION BY product ORDER")
 TUMBLE = "SELECT {}COUNT(*) AS n FROM TUMBLE(orders, ts, 1 MINUTE)"
 MESSAGES = "SELECT {}COUNT(*) AS n FROM orders OVER (ROWS 10 PRECEDING ADVANCE BY 5 ROWS)"
+OF_KEYS = MESSAGES.replace("(ROWS", "(PARTITION BY product ROWS") + " GROUP BY product"
 RANKED = """SELECT {}product, ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY n DESC) AS place
 FROM (SELECT product, window_start, COUNT(*) AS n FROM TUMBLE(orders, ts, 1 MINUTE)
       GROUP BY product, window_start, window_end) QUALIFY place <= 3"""
@@ -30,7 +32,7 @@ def ttl(text: str) -> Ttl | None:
     return policy.ttl
 
 
-@pytest.mark.parametrize("query", [WHOLE, TOP, RUNNING])
+@pytest.mark.parametrize("query", [WHOLE, TOP, RUNNING, FRAMES, OF_KEYS])
 def test_what_no_window_bounds_has_the_ttl_that_is_set(query: str) -> None:
     assert ttl(query.format("")) is None
     assert ttl(SET + query.format("")) == Ttl(DAY)
