@@ -69,6 +69,11 @@ def everything(stores: Stores, name: str) -> pl.DataFrame:
     return stores[name].scan(START, END)
 
 
+def silent_at(timeout: int | None, stores: Stores) -> int | None:
+    """When TIMEOUT is over if no row comes until then; None: it does not run."""
+    return None if timeout is None or stores.heard is None else stores.heard + timeout
+
+
 def bounds(times: pl.Series) -> tuple[int, int]:
     """The half-open range of Int64 `times`, (0, 0) of none."""
     if times.is_empty():

@@ -32,7 +32,7 @@ import polars as pl
 
 from sqlwin.operators.asking import stated
 from sqlwin.operators.changes import CHANGE_SCHEMA
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, silent_at
 from sqlwin.operators.revisions import LATE, SHOWN, WAITING, WORD, Revisions
 from sqlwin.operators.withdrawals import Withdrawals
 from sqlwin.policies import Late, Policy
@@ -88,7 +88,7 @@ class Correcting(ABC):
         return self._again(self.revisions.waiting(stores), stores, late_only=True)
 
     def next_deadline(self, stores: Stores) -> int | None:
-        times = (stores.pending, self._silent_at(stores))
+        times = (stores.pending, silent_at(self.policy.timeout, stores))
         return min((time for time in times if time is not None), default=None)
 
     def as_they_are(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -183,13 +183,8 @@ class Correcting(ABC):
 
     def _silent(self, now: int, stores: Stores) -> pl.DataFrame:
         """The open windows, if TIMEOUT is over; it begins anew with the next row."""
-        at = self._silent_at(stores)
+        at = silent_at(self.policy.timeout, stores)
         if at is None or now < at:
             return self.nothing()
         stores.heard = None
         return self.all_open(stores)
-
-    def _silent_at(self, stores: Stores) -> int | None:
-        if self.policy.timeout is None or stores.heard is None:
-            return None
-        return stores.heard + self.policy.timeout

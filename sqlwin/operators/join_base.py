@@ -17,7 +17,7 @@ import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.operators.asking import SIDE, Question, Stretch
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, silent_at
 from sqlwin.operators.join_sides import Columns, Shape, Side
 from sqlwin.operators.telling import Telling
 from sqlwin.policies import Early, Policy
@@ -71,8 +71,8 @@ class Joining(ABC):
         return rows.select(*own.row, *weight)
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        silent_at = self._silent_at(stores)
-        if silent_at is None or now < silent_at:
+        at = silent_at(self.policy.timeout, stores)
+        if at is None or now < at:
             return self.telling.tell(self.telling.none(), stores, now)
         stores.heard = None
         return self.telling.tell(self.show_all(stores, now), stores, now)
@@ -82,7 +82,7 @@ class Joining(ABC):
         return self.telling.tell(shown, stores, now, everything_due=True)
 
     def next_deadline(self, stores: Stores) -> int | None:
-        times = (stores.pending, self._silent_at(stores))
+        times = (stores.pending, silent_at(self.policy.timeout, stores))
         return min((time for time in times if time is not None), default=None)
 
     def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
@@ -123,11 +123,6 @@ class Joining(ABC):
     def _keys_of(self, side: Side, keys: pl.DataFrame | None) -> pl.DataFrame | None:
         """Keys that are asked for, under the side's own names."""
         return None if keys is None else keys.rename(dict(zip(self.key, side.keys, strict=True)))
-
-    def _silent_at(self, stores: Stores) -> int | None:
-        if self.policy.timeout is None or stores.heard is None:
-            return None
-        return stores.heard + self.policy.timeout
 
     def _check_sides(self) -> None:
         """ValueError for sides or policies that no join can have."""

@@ -2,8 +2,8 @@
 
 A ranking is never full: any row may still come before those that are in it. So
 every emission is `early`, when the policy says: on each update, every so often,
-every n rows of the partition, or not before the end of input, where all that waits
-goes out. An emission tells what became of the partition since the one before: a
+every n rows of the partition, or not before the end of input or a TIMEOUT, where all
+that waits goes out. An emission tells what became of the partition since the one before: a
 row that is new is inserted (`+I`), one that has moved is updated (`+U`), one that
 was pushed out is withdrawn (`-D`, as it was last emitted, one revision on).
 
@@ -47,7 +47,7 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
 from sqlwin.operators.asking import OPEN_WINDOW, STATE, Question, Stretch, of_keys
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key_at
-from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.contract import Stores, everything, silent_at
 from sqlwin.operators.counting import Counting
 from sqlwin.operators.revisions import DUE, WAITING
 from sqlwin.operators.top_changes import SENT, THERE, TopChanges
@@ -67,8 +67,8 @@ INT: pl.DataType = pl.Int64()
 class TopRows(Counting):
     """carried: the input columns and their dtypes. name: of the column of places.
 
-    Where the policy has no EARLY, nothing goes out before the end of input. weighted: rows
-    may be withdrawn.
+    Where the policy has no EARLY, nothing goes out before the end of input or a TIMEOUT.
+    weighted: rows may be withdrawn.
     """
 
     stream: str
@@ -142,6 +142,10 @@ class TopRows(Counting):
         return self.nothing()
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        silent = silent_at(self.policy.timeout, stores)
+        if silent is not None and now >= silent:
+            stores.heard = None
+            return self.on_end(stores, now)
         if stores.pending is None or now < stores.pending:
             return self.nothing()
         return self._emit(pl.col(DUE) <= now, stores)
@@ -150,7 +154,8 @@ class TopRows(Counting):
         return self._emit(pl.col(DUE).is_not_null() | (pl.col(WAITING) > 0), stores)
 
     def next_deadline(self, stores: Stores) -> int | None:
-        return stores.pending
+        times = (stores.pending, silent_at(self.policy.timeout, stores))
+        return min((time for time in times if time is not None), default=None)
 
     # What is asked.
 

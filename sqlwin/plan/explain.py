@@ -118,7 +118,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     yield f"Full: {_full(window)}"
     if policy.timeout is not None:
         silence = format_duration(policy.timeout)
-        yield f"Timeout: after {silence} with no row, open windows are sent full"
+        sent = "what waits is sent" if isinstance(window, TopN) else "open windows are sent full"
+        yield f"Timeout: after {silence} with no row, {sent}"
     never = "never: messages are counted as they come"
     yield f"Late: {never if counts(window) else late(policy)}"
     if not counts(window):

@@ -93,8 +93,9 @@ class Answers(ABC):
     ) -> pa.Table:
         """The windows that together cover `start` to `end`: each that holds an instant of it.
 
-        Both ends are included; None is the beginning, or the end, of time. Windows measured
-        in messages take message numbers. key: as in `fetch`; None is all keys.
+        Both ends are included; None is the beginning, or the end, of time. A window holds its
+        start and not its end, a sliding one in RANGE both. Windows measured in messages take
+        message numbers. key: as in `fetch`; None is all keys.
         """
         lo, hi = self._asking.point(start, START), self._asking.point(end, END)
         return self._windows(Question(None if key is None else self._asking.keyed(key), lo, hi))
@@ -180,8 +181,9 @@ class Asking:
     # Answers.
 
     def windows(self, question: Question, buckets: Sequence[Stores]) -> pl.DataFrame:
-        held = [self.operator.windows(question, stores) for stores in buckets]
-        found = pl.concat(held).sort(self.operator.order, maintain_order=True)
+        held = pl.concat(self.operator.windows(question, stores) for stores in buckets)
+        found = held if question.lo <= question.hi else held.clear()  # it has no instant
+        found = found.sort(self.operator.order, maintain_order=True)
         return self._shown(found) if self._join is None else self._placed(found)
 
     def messages(self, stretch: Stretch, buckets: Sequence[Stores]) -> pl.DataFrame:

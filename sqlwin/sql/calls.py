@@ -174,7 +174,7 @@ def _signature(node: Expr, run: ast.Run) -> Signature | None:
         return None
     written = written_name(node, run)
     if any(name in _STREAM_OPERATORS for name in names):
-        raise _unsupported(written, node, run, "the columns alone; __op carries each change")
+        raise _unsupported(written, node, run, "the columns alone; op carries each change")
     if isinstance(node, exp.Grouping | exp.GroupingId):
         message = f"{written} tells of a grouping set, in SELECT and HAVING of a grouped query"
         raise QueryError(message, word(node, run), legal="GROUP BY GROUPING SETS, ROLLUP, CUBE")

@@ -1,6 +1,6 @@
 """CQL's ISTREAM, DSTREAM and RSTREAM: from a relation back to a stream.
 
-A result here is a changelog already, each row with its change in `__op`. ISTREAM,
+A result here is a changelog already, each row with its change in `op`. ISTREAM,
 what comes into a relation, is the query itself; the others would be streams of
 something else, and are refused with the reason.
 """
@@ -27,7 +27,7 @@ def inserted(name: ast.Name) -> None:
     """Refuses what is not ISTREAM."""
     why = _WHY.get(name.text.upper())
     if why is not None:
-        legal = "ISTREAM(SELECT …), or the SELECT alone; its rows carry their change in __op"
+        legal = "ISTREAM(SELECT …), or the SELECT alone; its rows carry their change in op"
         raise QueryError(why, name.span, legal=legal)
 
 

@@ -1,17 +1,26 @@
 """Spark SQL as sqlglot reads it, less the functions whose names it forgets.
 
 It reads PERCENTILE and QUANTILE as one, LISTAGG and STRING_AGG as another, though
-they differ in what they mean; here they keep their names.
+they differ in what they mean; here they keep their names. And it reads IGNORE NULLS behind
+FILTER (WHERE …) alone, which people write in either order.
+
+>>> import sqlglot
+>>> for text in ("LAST(x) IGNORE NULLS FILTER (WHERE y)", "LAST(x IGNORE NULLS) FILTER (WHERE y)"):
+...     print(sqlglot.parse_one(text, read=SqlwinSpark).sql())
+LAST(x) IGNORE NULLS FILTER(WHERE y)
+LAST(x) IGNORE NULLS FILTER(WHERE y)
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 
 _KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "LIST")
+_NULLS = (exp.IgnoreNulls, exp.RespectNulls)
 
 
 def _others(known: dict[str, Any]) -> dict[str, Any]:
@@ -22,3 +31,21 @@ class SqlwinSpark(Spark):
     class Parser(SparkParser):
         FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
         FUNCTION_PARSERS: ClassVar = _others(SparkParser.FUNCTION_PARSERS)
+
+        def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+            filtered = self._nulls_before_filter(this) if isinstance(this, exp.Func) else this
+            return super()._parse_window(filtered, alias)
+
+        def _nulls_before_filter(self, call: exp.Func) -> exp.Expr | None:
+            """`call` in its IGNORE NULLS, from within its brackets or from behind them, where
+            FILTER is next; all else is left to sqlglot."""
+            behind = self._index
+            worn = self._parse_respect_or_ignore_nulls(call)
+            if self._curr.text.upper() != "FILTER":
+                self._retreat(behind)
+                return call
+            within = next((arg for arg in call.iter_expressions() if isinstance(arg, _NULLS)), None)
+            if within is None or worn is not call:
+                return worn
+            within.replace(within.this)
+            return type(within)(this=call)

@@ -119,6 +119,8 @@ def test_windows_that_cover_a_range() -> None:
     assert minutes(q.windows(at("00"), "2024-01-01T09:00:59Z")) == [(0,)]
     assert minutes(q.windows(end=at("01"), key="tea")) == [(0,)]
     assert minutes(q.windows(at("02"), at("00"))) == []
+    within = [f"2024-01-01T09:00:{second}Z" for second in (40, 10)]
+    assert minutes(q.windows(*within)) == []  # no instant, though both are of one window
     with pytest.raises(InputError, match="not an ISO 8601 instant"):
         q.windows("soon")
 

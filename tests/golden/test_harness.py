@@ -72,6 +72,23 @@ def test_rewriting_keeps_what_people_wrote() -> None:
     assert text == TEXT.replace("+I | full | 0        | 1", "+U | late | 1        | 2")
 
 
+def test_where_tables_alone_are_asked_what_is_emitted_says_nothing() -> None:
+    text = TEXT.replace("gap spark: not yet", "only: table")
+    bare = parse(
+        "a_sum",
+        text.replace(
+            "--- expect\nop | emit | revision | n\n+I | full | 0        | 1\n", "--- table\nn\n1\n"
+        ).removesuffix("--- expect\n"),
+    )
+    last = Table(("n",), (("1",),))
+    for emitted in (EMITTED, SILENT):
+        steps = [StepResult(emitted, SILENT, last), StepResult(SILENT, SILENT, last)]
+        assert differences(bare, Outcome(steps=steps)) == []
+        assert rewritten(bare, Outcome(steps=steps)) == bare
+    other = [StepResult(EMITTED, SILENT, table) for table in (SILENT, last)]
+    assert differences(bare, Outcome(steps=other))
+
+
 def test_only_floats_are_compared_loosely() -> None:
     close = Table(("x",), (("0.3",),)), Table(("x",), (("0.30000000000000004",),))
     assert difference(*close)

@@ -6,6 +6,7 @@ gap spark: …        a host that does not do this yet, and the reason
 param minutes: 10   what `:minutes` stands for in the query
 within n: 0.03      column n may be off by so much of itself, as a sketch is
 show: row_key       columns of emissions that are left out otherwise
+only: table         what is emitted may differ from host to host; its last revisions may not
 --- query           the script
 --- explain         the plan, as EXPLAIN prints it
 --- refused         instead of any step: the message of the mistake
@@ -92,6 +93,11 @@ class Golden:
         return {
             key.removeprefix(word): text for key, text in self.head.items() if key.startswith(word)
         }
+
+    @property
+    def tables_only(self) -> bool:
+        """Whether steps are not asked what they emitted."""
+        return self.head.get("only") == "table"
 
     @property
     def shown(self) -> tuple[str, ...]:

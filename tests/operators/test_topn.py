@@ -97,6 +97,31 @@ def test_what_waits_goes_out_after_the_period_or_at_the_end() -> None:
     assert driven.step(now=200, end=True).is_empty()
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_what_waits_goes_out_when_the_stream_is_silent(restarts: bool) -> None:
+    driven = Driven(top(early=None, timeout=60), restarts)
+    assert driven.step(rows_of(COLUMNS, ("a", 1.0, 1, 0, 1), ("b", 1.0, 1, 0, 2))).is_empty()
+    assert driven.step(rows_of(COLUMNS, ("a", 2.0, 1, 0, 3)), now=30).is_empty()
+    assert driven.deadline == 90
+    assert driven.step(now=89).is_empty()
+    assert told(driven.step(now=90), "k", "x") == [
+        ("+I", "early", 0, "a", 2.0),
+        ("+I", "early", 0, "b", 1.0),
+    ]
+    assert driven.deadline is None
+    assert driven.step(rows_of(COLUMNS, ("a", 3.0, 1, 0, 4)), now=100).is_empty()
+    assert told(driven.step(now=160), "x") == [("-D", "early", 1, 2.0), ("+I", "early", 0, 3.0)]
+    assert driven.step(now=300, end=True).is_empty()
+
+
+def test_silence_comes_before_a_longer_period() -> None:
+    driven = Driven(top(early=Early.EVERY, early_period=90, timeout=60))
+    assert driven.step(rows_of(COLUMNS, ("a", 1.0, 1, 0, 1))).is_empty()
+    assert driven.deadline == 60
+    assert told(driven.step(now=60), "x") == [("+I", "early", 0, 1.0)]
+    assert driven.deadline is None
+
+
 def test_nothing_goes_out_before_the_end_where_nothing_is_early() -> None:
     driven = Driven(top(early=None))
     rows = rows_of(COLUMNS, ("a", 1.0, 1, 0, 1), ("a", 2.0, 1, 0, 2))

@@ -46,7 +46,7 @@ def counted() -> st.SearchStrategy[Policy]:
 
 def rankings() -> st.SearchStrategy[Policy]:
     """Of a first n, which is never full."""
-    return st.builds(_policy, st.sampled_from(RETAINED), _early())
+    return st.builds(_policy, st.sampled_from(RETAINED), _early(), _timeouts())
 
 
 def _policy(*parts: dict[str, Any]) -> Policy:

@@ -150,6 +150,18 @@ def test_ignore_nulls_in_both_places_is_a_filter() -> None:
     assert below(made)["_where2"] == "id > 1"
 
 
+def test_ignore_nulls_goes_before_and_behind_a_filter() -> None:
+    behind, *others = calls(
+        "FIRST(n) FILTER (WHERE id > 1) IGNORE NULLS",
+        "FIRST(n) IGNORE NULLS FILTER (WHERE id > 1)",
+        "FIRST(n IGNORE NULLS) FILTER (WHERE id > 1)",
+    )
+    assert others == []  # the three are one
+    assert behind.where is not None
+    either = "SELECT FIRST(n) IGNORE NULLS FILTER (WHERE id > 1) FROM TUMBLE(orders, ts, 1 HOUR)"
+    assert below(window(either))["_where1"] == "id > 1 AND NOT n IS NULL"
+
+
 def test_count_if_and_filter() -> None:
     made = window(
         "SELECT COUNT_IF(n > 1) FILTER (WHERE id > 2) AS c FROM TUMBLE(orders, ts, 1 HOUR)"

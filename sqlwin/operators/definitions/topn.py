@@ -3,7 +3,8 @@
 A row with a place up to `limit` is in. Between two emissions of a partition a row that
 came in is inserted, one whose place changed updated, one that is out withdrawn with
 its old values. No partition is ever full: every emission is `early`, as the policy says
-(the binder's default is ON UPDATE); at an end of input what waits goes out.
+(the binder's default is ON UPDATE); at an end of input, and when the stream was silent for
+TIMEOUT, what waits goes out.
 
 Where rows are withdrawn (`weighted`), those now there are placed; one that has other values
 than were shown is updated too. A row that is neither there nor shown is forgotten.
@@ -107,6 +108,10 @@ class ReferenceTopN:
         return self.nothing()
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        timeout, heard = self.top.policy.timeout, stores.heard
+        if timeout is not None and heard is not None and now >= heard + timeout:
+            stores.heard = None
+            return self._emit(self.waiting)
         return self._emit(k for k, w in self.waiting.items() if w.due is not None and w.due <= now)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
@@ -116,7 +121,10 @@ class ReferenceTopN:
         return pl.DataFrame()
 
     def next_deadline(self, stores: Stores) -> int | None:
-        return min((w.due for w in self.waiting.values() if w.due is not None), default=None)
+        deadlines = [w.due for w in self.waiting.values() if w.due is not None]
+        if self.top.policy.timeout is not None and stores.heard is not None:
+            deadlines.append(stores.heard + self.top.policy.timeout)
+        return min(deadlines, default=None)
 
     def nothing(self) -> pl.DataFrame:
         return empty({**self.output, **CHANGE_SCHEMA})
