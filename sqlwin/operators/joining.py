@@ -150,6 +150,8 @@ class WindowJoin(Joining):
             there = reaching(side, question.lo, question.hi, stores)
             rows = of_keys(there, self._keys_of(side, question.keys)).sort(POSITION)
             others = other.near(rows, side, stores).sort(POSITION)
+            if stores.sides is not None and question.keys is not None:
+                stores.sides.note_rows(side.name, rows)
             known = pl.lit(side.name).alias(SIDE), said(pl.col(side.at) < certain[side.name])
             found.append(scopes(rows, others, side, other).with_columns(*known))
         columns = (SIDE, *self.left.columns, *self.right.columns, *EDGES, STATE, *EXTENT, *POSITION)

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.errors import QueryError, RunError
+from sqlwin.errors import RunError
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.join_sides import Columns, Side
 from sqlwin.operators.joining import WindowJoin
@@ -46,12 +46,9 @@ class Condition:
 
 
 def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
-    """withdraw: a filter above wants both sides of a change. QueryError: see `docs/joins.md`."""
+    """withdraw: a filter above wants both sides of a change."""
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
     weighted = [changing(side) for side in (join.left, join.right)]
-    if any(weighted) and join.policy.retain_rows is not None:
-        message = "RETAIN n ROWS of a join with an input whose rows may be withdrawn"
-        raise QueryError(message, legal="RETAIN of a time")
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
         width = slice_width(_retained(join))

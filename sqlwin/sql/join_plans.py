@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import lateness, streams_of
+from sqlwin.plan.facts import changing, lateness, streams_of
 from sqlwin.plan.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name
@@ -202,8 +202,13 @@ def _large(match: Match) -> bool:
 
 def passing(given: ast.Policies) -> ast.Policies:
     """Of a join whose rows another operator takes in: as they come, kept as long."""
-    expired = given.expired if given.expired is None or given.expired.how != "EMIT" else None
-    return ast.Policies(retain=given.retain, expired=expired, span=given.span)
+    emits = given.expired is not None and given.expired.how == "EMIT"
+    return ast.Policies(
+        retain=given.retain,
+        retain_rows=given.retain_rows,
+        expired=None if emits else given.expired,
+        span=given.span,
+    )
 
 
 def _policy(
@@ -218,14 +223,20 @@ def _policy(
     waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
     made = of_join(given, None if static else match, latest, pair.grace, waits)
     if made.retain_rows is not None:
-        _refuse_untimed(given, below)
+        _refuse_rows(given, below)
     return made
 
 
-def _refuse_untimed(given: ast.Policies, below: tuple[Node, Node]) -> None:
-    """QueryError where RETAIN n ROWS would ask for the newest rows of what has no time."""
+def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:
+    """QueryError where RETAIN n ROWS would ask for the newest rows of what has no time, or of
+    what may lose some."""
+    if given.retain_rows is None:
+        return
+    if any(changing(node) for node in below):
+        message = "RETAIN n ROWS of a join with an input whose rows may be withdrawn"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN of a time")
     untimed = [s.name for node in below for s in streams_of(node) if s.ts is None]
-    if untimed and given.retain_rows is not None:
+    if untimed:
         message = f"RETAIN n ROWS keeps the newest rows, and {untimed[0]} has no event time"
         legal = "RETAIN 1 HOUR OR 100000 ROWS, or bounds of both event times in the join before it"
         raise QueryError(message, given.retain_rows.span, legal=legal)

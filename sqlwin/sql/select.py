@@ -73,7 +73,9 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
 
 def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
     """Each row of a query once: its rows, grouped by all their columns."""
-    inner = replace(select, distinct=None, policies=ast.Policies(), ctes=())
+    rows = select.relation.joins and not _above_rows(select)
+    below = passing(select.policies) if rows else ast.Policies()
+    inner = replace(select, distinct=None, policies=replace(below, retain_rows=None), ctes=())
     columns = bind_select(inner, _inside(select, known)).columns
     quoted = ("`" + name.replace("`", "``") + "`" for name, _, _ in columns)
     return ast.Select(
@@ -83,6 +85,7 @@ def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
         group=tuple(ast.Run(name, name, span) for name in quoted),
         policies=select.policies,
         ctes=select.ctes,
+        ttl=select.ttl,
     )
 
 
@@ -129,7 +132,8 @@ def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
     """A join has taken in WHERE and the policies, too; where a window is over it, RETAIN alone."""
     if select.relation.joins:
         if _above_rows(select):
-            select = replace(select, policies=passing(select.policies))
+            below = replace(passing(select.policies), retain_rows=None)  # n rows of a group
+            select = replace(select, policies=below)
         rows, above = joined(select, known, bind_select), select.relation.above
         if above is None:
             return rows, None

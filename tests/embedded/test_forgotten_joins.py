@@ -106,6 +106,16 @@ def test_to_ask_by_key_reads_the_rows_of_it() -> None:
     assert users(kept) == [f"left {STAYS}"]
 
 
+def test_to_ask_for_the_windows_of_a_key_reads_its_rows() -> None:
+    kept = query(None, update="read-and-write", cleanup="compaction")
+    login(kept, STAYS, 1)
+    login(kept, GONE, 1)
+    day(kept, 7)
+    assert kept.fetch(STAYS)["l.user"].to_pylist() == [STAYS]
+    day(kept, 9)
+    assert users(kept) == [f"left {STAYS}"]
+
+
 def test_what_had_expired_is_removed_by_who_reads_it() -> None:
     kept = query(None, visibility="return-expired-if-not-cleaned-up", cleanup="full-snapshot")
     login(kept, GONE, 1)

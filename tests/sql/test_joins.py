@@ -704,3 +704,10 @@ def test_the_policies_of_a_query_over_a_join_are_those_of_its_windows() -> None:
 def test_null_safe_equality_has_two_spellings() -> None:
     text = "SELECT o.id FROM orders o JOIN shipments s WITHIN 1 HOUR ON o.id {} s.id"
     assert tree(text.format("IS NOT DISTINCT FROM")) == tree(text.format("<=>"))
+
+
+def test_the_retention_of_rows_that_are_told_once_is_that_of_the_join_too() -> None:
+    text = f"SELECT DISTINCT o.id FROM orders o JOIN shipments s {ON} RETAIN 1 HOUR"
+    (below,) = derived_streams(query(text).plan)
+    policy = window_policy(below.of[0])
+    assert policy is not None and policy.retain == HOUR

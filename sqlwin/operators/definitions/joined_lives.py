@@ -81,8 +81,8 @@ class ForgettingJoin:
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self._told(self.inner.on_end(stores, now))
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.inner.floors(stores)
+    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return self.inner.floors(stores, side)
 
     def next_deadline(self, stores: Stores) -> int | None:
         times = [self.inner.next_deadline(stores), *(each.deadline for each in self.known.values())]
