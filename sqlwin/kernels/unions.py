@@ -106,7 +106,7 @@ def _taken_apart(fold: Kept, rows: pl.DataFrame, accumulators: pl.DataFrame) -> 
     sources = [(fold.call.args[0], "values"), *by, *((column, what) for what, column in PLACE)]
     columns = {name: what for name, what in reversed(sources) if what in kept.columns}
     taken = [pl.col(what).alias(name) for name, what in columns.items() if name in rows.columns]
-    if fold.call.where is not None:
+    if fold.call.where is not None and fold.call.where not in columns:
         taken.append(pl.lit(True).alias(fold.call.where))
     position = [what for what, _ in PLACE if what in kept.columns]
     return kept.sort(OWNER, *position, maintain_order=True).select(OWNER, *taken)

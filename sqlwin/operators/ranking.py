@@ -146,13 +146,14 @@ class WindowRanker:
         all_ = self.inner.windows(replace(question, keys=None), stores)
         now = all_.drop(REVISION).with_columns(self._at)
         known = self._known(now, stores)
-        left = self._left(known.filter(~pl.col(WITHDRAWN)), now).drop(self.name, WAS, WITHDRAWN)
+        sent = known.filter(~pl.col(WITHDRAWN))
+        left = self._left(sent, now, stores).drop(self.name, WAS, WITHDRAWN)
         gone = left.with_columns(pl.lit("full").alias(STATE))
         ranked = self._by.of(
             pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
         )
-        sent = known.select(ROW_KEY, pl.col(WAS).alias(REVISION))
-        told = ranked.join(sent, on=ROW_KEY, how="left")
+        last = known.select(ROW_KEY, pl.col(WAS).alias(REVISION))
+        told = ranked.join(last, on=ROW_KEY, how="left")
         return of_keys(told, question.keys).select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
@@ -212,7 +213,7 @@ class WindowRanker:
             pl.col(WAS).fill_null(-1), pl.col(WITHDRAWN).fill_null(False)
         )
 
-    def _left(self, out: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+    def _left(self, out: pl.DataFrame, now: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Of what was sent, and stands, what the aggregator has dropped: it changes no more."""
         return out.join(now, on=ROW_KEY, how="anti")
 

@@ -10,7 +10,7 @@ from abc import abstractmethod
 
 import polars as pl
 
-from sqlwin.instants import START
+from sqlwin.instants import END, START
 from sqlwin.operators.asking import STATE, Question, Stretch, of_keys
 from sqlwin.operators.contents import EXTENT, MESSAGES
 from sqlwin.operators.contract import Stores, everything
@@ -58,6 +58,10 @@ class SessionAsking(SessionTelling):
         if self.contents.by_count:
             return stretch.counted(everything(stores, MESSAGES))
         return stretch.stored(stores[MESSAGES])
+
+    def vanished(self, stores: Stores) -> pl.DataFrame:
+        """The `__row_key` of sessions that are no more, and are not withdrawn yet."""
+        return self._keyed(self.revisions.departed(stores, END)).select(ROW_KEY)
 
     def others(
         self, emitted: pl.DataFrame, partition: tuple[str, ...], stores: Stores

@@ -20,6 +20,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.correcting import WAITED
 from sqlwin.operators.ranking import AT, RANKED, SENT, WindowRanker
 from sqlwin.operators.revisions import STORE
+from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.withdrawals import GONE
 from sqlwin.schema import ROW_KEY
 
@@ -54,6 +55,8 @@ class SessionRanker(WindowRanker):
             both = pl.concat([all_, around]).sort(goes, descending=True, maintain_order=True)
             all_ = both.unique(ROW_KEY, keep="first", maintain_order=True)
 
-    def _left(self, out: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
-        """Who asks is told of sessions that are there."""
-        return out.clear()
+    def _left(self, out: pl.DataFrame, now: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """But for those that have vanished: who asks is told of sessions that are there."""
+        assert isinstance(self.inner, SessionAggregator)
+        left = super()._left(out, now, stores)
+        return left.join(self.inner.vanished(stores), on=ROW_KEY, how="anti")
