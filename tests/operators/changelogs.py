@@ -6,14 +6,16 @@ what is refused for its time is neither withdrawn nor replaced later.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 from hypothesis import strategies as st
 
+from sqlwin.operators.contract import Operator
 from sqlwin.schema import PLACE, TS, WEIGHT
+from tests.operators.driving import Defined, Driven, records
 
 Values = tuple[Any, ...]
 
@@ -117,3 +119,33 @@ class Source:
 def rows_there(source: Source) -> pl.DataFrame:
     schema = {**source.columns, **PLACE}
     return pl.DataFrame(list(source.there.values()), schema=schema, orient="row").sort(TS)
+
+
+def agree(
+    operator: Operator,
+    defined: Operator,
+    columns: dict[str, pl.DataType],
+    taken: Sequence[Step],
+    restarts: bool,
+    retain: int | None = None,
+    ahead: bool = False,
+) -> None:
+    """Each call of an operator emits what its definition emits, and has the same deadline.
+
+    columns: of rows. ahead: instants are counted from the watermark.
+    """
+    fast, slow = Driven(operator, restarts), Defined(defined)
+    watermark, now = 0, 0
+    source = Source(columns, lambda ts: retain is None or ts >= watermark - retain)
+    for step in taken:
+        batch = source.batch(step.acts, watermark if ahead else 0)
+        watermark, now = watermark + step.watermark, now + step.clock
+        found, expected = (
+            records(
+                driven.step(batch if len(batch) else None, now, watermark, step.end),
+                list(operator.output),
+            )
+            for driven in (fast, slow)
+        )
+        assert found == expected
+        assert fast.deadline == slow.deadline

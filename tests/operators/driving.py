@@ -79,6 +79,13 @@ class Driven:
         self.stores.named = self._named()
 
 
+class Defined(Driven):
+    """The reference keeps its own state."""
+
+    def _named(self) -> dict[str, Store]:
+        return {}
+
+
 def told(emitted: pl.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
     """(op, emit, revision, the columns) of each emission."""
     return emitted.select(OP, EMIT, REVISION, *columns).rows()

@@ -18,7 +18,7 @@ from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import TS, polars_type
-from sqlwin.state.contract import FLOOR, Store
+from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Exclude, Frame, Unit
 from tests.operators.driving import Driven
 
@@ -36,13 +36,6 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...], pa.DataType, dict[str, Any]]] =
     "second": ("nth_value", ("v",), BIGINT, {"params": (2,)}),
 }
 Called = tuple[str, tuple[str, ...], Frame]
-
-
-class Defined(Driven):
-    """The reference keeps its own state."""
-
-    def _named(self) -> dict[str, Store]:
-        return {}
 
 
 def over(

@@ -17,10 +17,9 @@ from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.plan.nodes import Aggregate, Query, Scan, Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column, polars_schema
-from sqlwin.state.contract import Store
 from sqlwin.windows import Session, Unit
 from tests.golden.specified import specified
-from tests.operators.driving import Driven, rows_of
+from tests.operators.driving import Defined, rows_of
 
 BIGINT = pa.int64()
 COLUMNS = (
@@ -48,6 +47,16 @@ def session(seconds: float = 10, **more: Any) -> Session:
     return Session(int(seconds * SECOND), most=most and int(most * SECOND), **more)
 
 
+WINDOWS = [
+    session(10),
+    session(10, most=25),
+    session(10, starts="login"),
+    session(10, ends="logout"),
+    session(10, most=25, starts="login", ends="logout"),
+    Session(None, gap_by="wait"),
+]
+
+
 def plan(
     window: Session | None = None,
     keys: tuple[str, ...] = ("k",),
@@ -73,13 +82,6 @@ def row(k: str | None, at: float, **more: Any) -> dict[str, Any]:
     if "wait" in more:
         more["wait"] = int(more["wait"] * SECOND)
     return {"k": k, "at": at, **more}
-
-
-class Defined(Driven):
-    """The reference keeps its own state."""
-
-    def _named(self) -> dict[str, Store]:
-        return {}
 
 
 class Fed:

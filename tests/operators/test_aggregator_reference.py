@@ -19,10 +19,10 @@ from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import TS
-from sqlwin.state.contract import FLOOR, Store
+from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
 from tests.operators.aggregators import COLUMNS, aggregator
-from tests.operators.driving import Driven, records, rows_of
+from tests.operators.driving import Defined, Driven, records, rows_of
 
 BIGINT = pa.int64()
 VALUES = {
@@ -31,13 +31,6 @@ VALUES = {
     "least": Value("least", "min", ("v",), BIGINT),
     "values": Value("values", "collect_list", ("v",), pa.list_(BIGINT)),
 }
-
-
-class Defined(Driven):
-    """The reference keeps its own state."""
-
-    def _named(self) -> dict[str, Store]:
-        return {}
 
 
 @dataclass(frozen=True)

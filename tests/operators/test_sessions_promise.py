@@ -10,18 +10,9 @@ from hypothesis import strategies as st
 from sqlwin.instants import SECOND
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Session
-from tests.operators.sessions import Fed, Told, plan, row, session
+from tests.operators.sessions import WINDOWS, Fed, Told, plan, row
 
 Out = dict[tuple[Any, ...], tuple[Any, ...]]
-
-WINDOWS = [
-    session(10),
-    session(10, most=25),
-    session(10, starts="login"),
-    session(10, ends="logout"),
-    session(10, most=25, starts="login", ends="logout"),
-    Session(None, gap_by="wait"),
-]
 
 
 def rows() -> st.SearchStrategy[dict[str, Any]]:

@@ -9,9 +9,8 @@ from sqlwin.instants import MINUTE, SECOND
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from tests.operators.aggregators import COLUMNS, aggregator
-from tests.operators.changelogs import Source, Step, steps
-from tests.operators.driving import Driven, records
-from tests.operators.test_aggregator_reference import Defined, specified, windows
+from tests.operators.changelogs import Step, agree, steps
+from tests.operators.test_aggregator_reference import specified, windows
 
 
 @st.composite
@@ -49,18 +48,4 @@ STEPS = steps(
 def test_each_call_emits_what_the_definitions_emit(
     operator: WindowAggregator, taken: list[Step], restarts: bool
 ) -> None:
-    fast, slow = Driven(operator, restarts), Defined(specified(operator))
-    watermark, now, retain = 0, 0, operator.policy.retain
-    source = Source(COLUMNS, lambda ts: retain is None or ts >= watermark - retain)
-    for step in taken:
-        batch = source.batch(step.acts)
-        watermark, now = watermark + step.watermark, now + step.clock
-        found, expected = (
-            records(
-                driven.step(batch if len(batch) else None, now, watermark, step.end),
-                list(operator.output),
-            )
-            for driven in (fast, slow)
-        )
-        assert found == expected
-        assert fast.deadline == slow.deadline
+    agree(operator, specified(operator), COLUMNS, taken, restarts, operator.policy.retain)

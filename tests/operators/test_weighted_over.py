@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 from sqlwin.operators.over import OverAggregator
 from sqlwin.windows import Frame, Unit
-from tests.operators.changelogs import Source, Step, steps
-from tests.operators.driving import Driven, records
+from tests.operators.changelogs import Step, agree, steps
 from tests.operators.overs import (
     COLUMNS,
     FUNCTIONS,
     PARTITIONS,
-    Defined,
     frames,
     over,
     policies,
@@ -49,15 +47,5 @@ STEPS = steps(VALUES, st.integers(-6, 8), st.sampled_from([0, 0, 1, 2, 3, 5, 9])
 def test_each_call_emits_what_the_definitions_emit(
     operator: OverAggregator, taken: list[Step], restarts: bool
 ) -> None:
-    fast, slow = Driven(operator, restarts), Defined(specified(operator))
-    columns, watermark, now, retain = [*operator.output], 0, 0, operator.policy.retain
-    source = Source(COLUMNS, lambda ts: retain is None or ts >= watermark - retain)
-    for step in taken:
-        batch = source.batch(step.acts, watermark)
-        watermark, now = watermark + step.watermark, now + step.clock
-        found, expected = (
-            records(driven.step(batch if len(batch) else None, now, watermark, step.end), columns)
-            for driven in (fast, slow)
-        )
-        assert found == expected
-        assert fast.deadline == slow.deadline
+    retain = operator.policy.retain
+    agree(operator, specified(operator), COLUMNS, taken, restarts, retain, ahead=True)

@@ -14,9 +14,8 @@ from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late
-from tests.operators.changelogs import Source, Step, steps
-from tests.operators.driving import Driven, records
-from tests.operators.test_aggregator_reference import BIGINT, Defined
+from tests.operators.changelogs import Step, agree, steps
+from tests.operators.test_aggregator_reference import BIGINT
 from tests.operators.test_ranking import COLUMNS, WINDOWS, ranker
 
 TOTAL = Value("total", "sum", ("x",), BIGINT)
@@ -65,17 +64,4 @@ STEPS = steps(
 def test_each_call_emits_what_the_definitions_emit(
     operator: WindowRanker, taken: list[Step], restarts: bool
 ) -> None:
-    fast, slow = Driven(operator, restarts), Defined(specified(operator))
-    source, watermark, now = Source(COLUMNS, lambda ts: True), 0, 0
-    for step in taken:
-        batch = source.batch(step.acts)
-        watermark, now = watermark + step.watermark, now + step.clock
-        found, expected = (
-            records(
-                driven.step(batch if len(batch) else None, now, watermark, step.end),
-                list(operator.output),
-            )
-            for driven in (fast, slow)
-        )
-        assert found == expected
-        assert fast.deadline == slow.deadline
+    agree(operator, specified(operator), COLUMNS, taken, restarts)

@@ -15,22 +15,11 @@ from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.plan.nodes import Order, Query, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late
 from sqlwin.runtime.assembly import Assembly
-from sqlwin.windows import Session
 from tests.golden.specified import specified
-from tests.operators.changelogs import Source, Step, steps
-from tests.operators.driving import Driven, records
-from tests.operators.sessions import OWN, Defined, plan, session
+from tests.operators.changelogs import Step, agree, steps
+from tests.operators.sessions import OWN, WINDOWS, plan
 
 Window = WindowAggregate | WindowRank
-WINDOWS = [
-    session(10),
-    session(10),
-    session(10, most=25),
-    session(10, starts="login"),
-    session(10, ends="logout"),
-    session(10, most=25, starts="login", ends="logout"),
-    Session(None, gap_by="wait"),
-]
 
 
 @st.composite
@@ -116,18 +105,4 @@ def test_ranks_among_them_too(
 
 def compare(asked: Window, taken: list[Step], withdraw: bool, restarts: bool) -> None:
     operator, defined = both(asked, withdraw)
-    fast, slow = Driven(operator, restarts), Defined(defined)
-    watermark, now, retain = 0, 0, defined.policy.retain
-    source = Source(OWN, lambda ts: retain is None or ts >= watermark - retain)
-    for step in taken:
-        batch = source.batch(step.acts)
-        watermark, now = watermark + step.watermark, now + step.clock
-        found, expected = (
-            records(
-                driven.step(batch if len(batch) else None, now, watermark, step.end),
-                list(operator.output),
-            )
-            for driven in (fast, slow)
-        )
-        assert found == expected
-        assert fast.deadline == slow.deadline
+    agree(operator, defined, OWN, taken, restarts, defined.policy.retain)

@@ -10,9 +10,8 @@ from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.topn import TopRows
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import Order
-from tests.operators.changelogs import Source, Step, steps
-from tests.operators.driving import Driven, records, rows_of, told
-from tests.operators.test_aggregator_reference import Defined
+from tests.operators.changelogs import Step, agree, steps
+from tests.operators.driving import Driven, rows_of, told
 from tests.operators.test_topn import COLUMNS, top
 
 
@@ -57,18 +56,7 @@ STEPS = steps(
 def test_each_call_emits_what_the_definitions_emit(
     operator: TopRows, taken: list[Step], restarts: bool
 ) -> None:
-    fast, slow = Driven(operator, restarts), Defined(specified(operator))
-    source, now = Source(COLUMNS, lambda ts: True), 0
-    for step in taken:
-        batch, now = source.batch(step.acts), now + step.clock
-        found, expected = (
-            records(
-                driven.step(batch if len(batch) else None, now, end=step.end), ["k", "x", "place"]
-            )
-            for driven in (fast, slow)
-        )
-        assert found == expected
-        assert fast.deadline == slow.deadline
+    agree(operator, specified(operator), COLUMNS, taken, restarts)
 
 
 def test_the_next_takes_the_place_of_one_that_is_withdrawn() -> None:
