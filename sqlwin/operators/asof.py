@@ -8,12 +8,16 @@ nearest is found anew and compared with the one last told.
 |--------------|---------------------------------------------------------------|
 | `left`       | the row, until it leaves by RETAIN                            |
 | `right`      | the row; looking back, the newest of each key always stays    |
-| `left_known` | `__out`: told, or about to be; `__old.*`: its right row       |
+| `left_known` | what was told of the row; see `nearest`                       |
 | `waiting`, `told` | see `telling`                                            |
 
 Invariant: a row that is out is so with its nearest, but for what LATE NEVER keeps silent.
 The nearest of a left row that is kept is kept: looking back, no row is let go but for a
 newer one that is itself out of retention; looking ahead, both sides are let go together.
+
+With a TTL rows are forgotten besides. A left row that is out stays so with the right row it
+was told with, though that is forgotten, until a nearer one comes. One that waits to be
+certain is found a right row among those that are there then.
 
 Worked example, `>=`, watermark 10: a left row at 8 and a right row at 5 have come; the left
 row went out with it. A right row at 6: `+U late`, revision 1.
@@ -32,7 +36,7 @@ from sqlwin.operators.changes import OLD, row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_base import Joining
 from sqlwin.operators.join_sides import Arrivals, Columns, Shape, Side
-from sqlwin.operators.nearest import FOUND, KNOWN, OUT, Nearest, window_of
+from sqlwin.operators.nearest import ANEW, BACK, FOUND, KNOWN, MET, OUT, Nearest, window_of
 from sqlwin.operators.pairing import AT, marked
 from sqlwin.operators.revisions import DUE
 from sqlwin.operators.undoing import SIGN
@@ -43,7 +47,7 @@ from sqlwin.state.contract import FLOOR, Combine
 from sqlwin.windows import AsOf
 
 WANTED, REPLACED, LIVES = "__wanted", "__replaced", "__lives"
-CERTAIN = "__certain"
+CERTAIN, MEETS, TAKEN = "__certain", "__meets", "__taken"
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,10 @@ class AsOfJoin(Joining):
         **more: Any,
     ) -> AsOfJoin:
         """left, right: columns and keys of each side; more: as in `Side`."""
-        window = window_of(match)
-        first = Side("left", *left, window, slice_width, **more)
-        second = Side("right", *right, window.mirrored, slice_width, **more)
+        window, ttls = window_of(match), policy.ttls
+        one, other = ({"forgets": side in ttls, **more} for side in ("left", "right"))
+        first = Side("left", *left, window, slice_width, **one)
+        second = Side("right", *right, window.mirrored, slice_width, **other)
         return cls(first, second, match, kind, policy, withdraw)
 
     @property
@@ -107,7 +112,8 @@ class AsOfJoin(Joining):
         moved = pl.concat([rights.new, rights.gone])
         near = self.left.near(moved, self.right, stores)
         rows = pl.concat([lefts.new, near]).unique(self.left.identity, maintain_order=True)
-        return self._tell(self._judged(rows, lefts, stores), lefts.gone, stores, now)
+        judged = self._judged(rows, lefts, rights, stores)
+        return self._tell(judged, lefts.gone, stores, now)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= stores.closed:
@@ -115,7 +121,7 @@ class AsOfJoin(Joining):
         closed, stores.closed = stores.closed, watermark
         since = closed if self.match.backward else START
         known = self.nearest.valued(self.left.scan(stores, since, watermark), stores)
-        certain = self.nearest.certain(watermark) & ~self.nearest.certain(closed)
+        certain = self.nearest.certain(watermark) & ~self.nearest.settled(closed)
         changes = self._shown(known.filter(certain), stores, now)
         told = self.telling.tell(changes, stores, now)
         if self.policy.retain is not None:
@@ -125,7 +131,7 @@ class AsOfJoin(Joining):
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         since = stores.closed if self.match.backward else START
         known = self.nearest.valued(self.left.scan(stores, since, END), stores)
-        return self._shown(known.filter(~self.nearest.certain(stores.closed)), stores, now)
+        return self._shown(known.filter(~self.nearest.settled(stores.closed)), stores, now)
 
     # What changes.
 
@@ -133,19 +139,23 @@ class AsOfJoin(Joining):
     def _results(self) -> pl.Expr:
         return pl.col(FOUND) | pl.lit(self.kind == "left")
 
-    def _judged(self, rows: pl.DataFrame, lefts: Arrivals, stores: Stores) -> pl.DataFrame:
+    def _judged(
+        self, rows: pl.DataFrame, lefts: Arrivals, rights: Arrivals, stores: Stores
+    ) -> pl.DataFrame:
         """Rows, and those withdrawn, with what was told and whether a result is wanted."""
-        left, early = self.left, self.policy.early is not None
-        alive = self.nearest.valued(rows, stores).with_columns(pl.lit(True).alias(LIVES))
-        dead = self.nearest.valued(left.less(lefts.gone, lefts.new), stores)
+        left, gone = self.left, (lefts.gone, rights.gone)
+        alive = self.nearest.valued(rows, stores, gone).with_columns(pl.lit(True).alias(LIVES))
+        dead = self.nearest.valued(left.less(lefts.gone, lefts.new), stores, gone)
         known = pl.concat([alive, dead.with_columns(pl.lit(False).alias(LIVES))])
         on, replaced = list(left.identity), lefts.gone.with_columns(pl.lit(True).alias(REPLACED))
         known = known.join(replaced.select(*on, REPLACED), on=on, how="left")
         sure = self.nearest.certain(stores.closed)
-        told = sure | pl.col(OUT) | pl.lit(early)
+        found = pl.col(FOUND) | pl.lit(self.match.backward or not self.nearest.forgets)
+        told = (sure & found) | pl.col(OUT) | pl.lit(self.policy.early is not None)
         return known.with_columns(
             pl.col(REPLACED).fill_null(False),
             sure.alias(CERTAIN),
+            (pl.col(LIVES) & told).alias(MEETS),
             (pl.col(LIVES) & told & self._results).alias(WANTED),
         )
 
@@ -172,19 +182,40 @@ class AsOfJoin(Joining):
         taken = self.telling.taken(pl.concat(changes), stores)
         on = list(self.left.identity)
         marks = {new: old for old, new in marked(self.left).items()}
-        told = taken.select(*marks).rename(marks)
-        self._remember(moved.join(told, on=on, how="semi"), pl.col(WANTED), stores)
+        told = taken.select(*marks).rename(marks).unique().with_columns(pl.lit(True).alias(TAKEN))
+        judged = known.join(told, on=on, how="left", maintain_order="left").with_columns(pl.col(TAKEN).fill_null(False))
+        self._remember(judged, stores)
         return self.telling.tell(taken, stores, now)
 
     def _shown(self, known: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         """Changes that tell rows for the first time."""
         rows = known.filter(~pl.col(OUT), self._results)
-        self._remember(rows, pl.lit(True), stores)
+        true = (pl.lit(True).alias(name) for name in (WANTED, TAKEN, MEETS))
+        self._remember(rows.with_columns(*true), stores)
         return self._change(rows, 1, pl.lit("full"), pl.lit(now, pl.Int64()))
 
-    def _remember(self, rows: pl.DataFrame, out: pl.Expr, stores: Stores) -> None:
-        values = [pl.col(name).alias(OLD + name) for name in self.right.columns]
-        stores[KNOWN].put(rows.with_columns(out.alias(OUT), *values).select(*self.nearest.known))
+    def _remember(self, rows: pl.DataFrame, stores: Stores) -> None:
+        """Keep what is told of rows from now on, if it is `__taken`, and what they have met."""
+        values = {OUT: WANTED, **{OLD + name: name for name in self.right.columns}}
+        known = rows.with_columns(
+            pl.when(TAKEN).then(new).otherwise(old).alias(old) for old, new in values.items()
+        )
+        if self.nearest.forgets:
+            known = self._met(known, stores)
+        stores[KNOWN].put(known.filter(TAKEN).select(*self.nearest.known))
+
+    def _met(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With what they have met, `__taken` where that is new; to meet another reads both."""
+        places = {OLD + old: new for old, new in marked(self.right).items()}
+        now = {old: pl.when(MEETS).then(new) for old, new in places.items()}
+        other = [expr.ne_missing(pl.col(old)) for old, expr in now.items()]
+        changed = rows.filter(pl.any_horizontal(BACK, ANEW, *other))
+        if stores.sides is not None:
+            stores.sides.note_rows("left", changed)
+            met = changed.filter(MEETS, FOUND).select(pl.col(new).alias(old) for old, new in marked(self.right).items())
+            stores.sides.note_rows("right", met)
+        ever = pl.col(TAKEN) | pl.any_horizontal(*other, pl.col(MET).ne_missing(pl.col(MEETS)))
+        return rows.with_columns(ever.alias(TAKEN), pl.col(MEETS).alias(MET), *(expr.alias(old) for old, expr in now.items()))
 
     def _as_told(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
         """Rows with the values they were told with."""
@@ -222,4 +253,14 @@ class AsOfJoin(Joining):
         leaving, newest = self.right.scan(stores, was, horizon), pl.col(TS).max().alias(FLOOR)
         keys = list(self.right.keys)
         floors = leaving.group_by(keys).agg(newest) if keys else leaving.select(newest)
+        if self.right.forgets:
+            floors = self._outdone(leaving, horizon, stores)
         stores["right"].cut(floors.filter(pl.col(FLOOR).is_not_null()))
+
+    def _outdone(self, leaving: pl.DataFrame, horizon: int, stores: Stores) -> pl.DataFrame:
+        """Floors of single right rows, which go with their lives, and tell no key."""
+        keys = list(self.right.keys)
+        there = self.right.scan(stores, START, horizon, leaving.select(keys).unique() if keys else None)
+        newest = pl.col(TS).max().over(keys) if keys else pl.col(TS).max()
+        older = there.filter(pl.col(TS) < newest)
+        return older.select(*self.right.identity, (pl.col(TS) + 1).alias(FLOOR))

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import Columns, Side
 from sqlwin.operators.joining import WindowJoin
@@ -38,7 +39,7 @@ from sqlwin.state.side_lives import SideLives
 class LivingJoin:
     """inner: its policy says which of its sides have a TTL."""
 
-    inner: WindowJoin
+    inner: WindowJoin | AsOfJoin
 
     @property
     def ttls(self) -> dict[str, Ttl]:

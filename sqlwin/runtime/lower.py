@@ -11,6 +11,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.plan.facts import (
@@ -130,7 +131,7 @@ def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     having, output = _front(above, join)
     operator: Joining = joined(join, withdraw=_both_sides(query, derives) or having is not None)
     if join.policy.ttls:
-        assert isinstance(operator, WindowJoin)  # other joins with a TTL are refused before
+        assert isinstance(operator, WindowJoin | AsOfJoin)  # static joins have none
         operator = LivingJoin(operator)
     return Lowered(
         query=query,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.definitions.joined_lives import ForgettingJoin
-from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.definitions.asof import ReferenceAsOf
+from sqlwin.operators.definitions.joined_lives import ForgettingAsOf, ForgettingJoin
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.policies import Ttl, TtlTime, Update, Visibility
 from sqlwin.runtime.kept import Kept
@@ -24,9 +24,11 @@ from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
 from tests.operators.driving import records
 from tests.operators.joins import (
+    Fast,
     Joined,
     Source,
     Step,
+    asofs,
     joins,
     specified,
     steps,
@@ -73,13 +75,15 @@ class Living(Joined):
         self.stores.named = self._named()
 
 
-def living(operator: WindowJoin, restarts: bool = False) -> tuple[Living, Living]:
+def living(operator: Fast, restarts: bool = False) -> tuple[Living, Living]:
     """Fast, and by definition."""
     ttls = operator.policy.ttls
     left, right = (replace(s, forgets=s.name in ttls) for s in (operator.left, operator.right))
     fast = Living(LivingJoin(replace(operator, left=left, right=right)), restarts)
     fast.stores.sides = fast.bare.sides
-    return fast, Living(ForgettingJoin(specified(operator)))  # type: ignore[arg-type]
+    slow = specified(operator)
+    forgetting = ForgettingAsOf if isinstance(slow, ReferenceAsOf) else ForgettingJoin
+    return fast, Living(forgetting(slow))  # type: ignore[arg-type]
 
 
 def ttls() -> st.SearchStrategy[Ttl]:
@@ -94,18 +98,27 @@ def ttls() -> st.SearchStrategy[Ttl]:
 
 
 @st.composite
-def forgetting(draw: st.DrawFn) -> WindowJoin:
-    made = draw(joins())
-    assert isinstance(made, WindowJoin)
+def forgetting(draw: st.DrawFn, of: st.SearchStrategy[Fast]) -> Fast:
+    made = draw(of)
     both = draw(st.tuples(st.none() | ttls(), st.none() | ttls()).filter(any))
     return replace(made, policy=replace(made.policy, ttl=both[0], right_ttl=both[1]))
 
 
-@given(forgetting(), steps(), st.booleans())
+@given(forgetting(joins()), steps(), st.booleans())
 @settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_each_call_emits_what_the_definition_emits(
-    operator: WindowJoin, taken: list[Step], restarts: bool
+    operator: Fast, taken: list[Step], restarts: bool
 ) -> None:
+    agree(operator, taken, restarts)
+
+
+@given(forgetting(asofs()), steps(), st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
+def test_so_does_an_asof_join(operator: Fast, taken: list[Step], restarts: bool) -> None:
+    agree(operator, taken, restarts)
+
+
+def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
     fast, slow = living(operator, restarts)
     source, watermark, now = Source(operator), 0, 0
     retain, columns = operator.policy.retain, [*operator.output]

@@ -11,7 +11,13 @@ it comes, `late`. What changes afterwards corrects it, `late`. Under an early po
 told before, and corrected, as `early`. An end of input and TIMEOUT tell the rest, `full`.
 
 Kept is a left row looking back until it leaves by RETAIN. Looking ahead, rows are kept since
-the first one whose nearest is still within RETAIN: a row that is nearer may come.
+the first one whose nearest is still within RETAIN: a row that is nearer may come. Of right
+rows looking back the newest of each key that is out of RETAIN stays, with all that are newer.
+
+With a TTL (`joined_lives`) a left row that is told, or certain, when it is looked at has *met*
+its nearest: should that be forgotten, it stays its nearest until a nearer one comes, or the
+left row is replaced. Looking ahead one that waited for a right row that is forgotten, and has
+left RETAIN without one, is told with the next watermark.
 
 Worked example, `>=`, watermark 10: a left row at 8 and a right row at 5 have come; the left
 row went out with it. A right row at 6: `+U late`, revision 1.
@@ -19,7 +25,7 @@ row went out with it. A right row at 6: `+U late`, revision 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -27,7 +33,8 @@ from sqlwin.instants import START
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.changing import Due
-from sqlwin.operators.definitions.join_sides import Logged, ident, order, place_key
+from sqlwin.operators.definitions.join_sides import Ident, Logged, ident, order, place_key
+from sqlwin.operators.definitions.window import key_text
 from sqlwin.schema import TS
 from sqlwin.windows import AsOf
 
@@ -36,15 +43,20 @@ BACK = AsOf(">=")
 
 @dataclass
 class ReferenceAsOf(Logged):
-    """kind: `inner` or `left`."""
+    """kind: `inner` or `left`. met: of left rows, by which right row, if by any.
+
+    matched: places of rows that met, or meet no longer, since somebody took note.
+    """
 
     match: AsOf = BACK
+    met: dict[Ident, Row | None] = field(default_factory=dict)
+    matched: list[tuple[Ident, Ident | None]] = field(default_factory=list)
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
         due, gone = self.log.due(now), self.left.take(left)
-        self.right.take(right)
+        self._part(gone, self.right.take(right))
         for at in {**gone, **self.left.kept}:
             self._tell(gone.get(at), self.left.kept.get(at), due)
         return self.records(self.log.go(now))
@@ -53,21 +65,25 @@ class ReferenceAsOf(Logged):
         closed, self.closed = self.closed, max(watermark, self.closed)
         stores.closed = self.closed
         for row in self.left.kept.values():
-            if self._certain(row, self.closed) and not self._certain(row, closed):
+            if self._certain(row, self.closed) and not self._settled(row, closed):
                 self._show(row, now)
         floor = self._floor()
         self.left.kept = {at: row for at, row in self.left.kept.items() if row[TS] >= floor}
+        self._retire_right()
         return self.records(self.log.go(now))
 
     def show_all(self, now: int) -> None:
         for row in self.left.kept.values():
-            if not self._certain(row, self.closed):
+            if not self._settled(row, self.closed):
                 self._show(row, now)
 
     # The nearest.
 
     def _nearest(self, row: Row) -> Row | None:
         rows = [b for b in self.right.kept.values() if self._meets(row, b)]
+        met = self.met.get(ident(row))
+        if met is not None and ident(met) not in map(ident, rows):
+            rows.append(met)
         best = max if self.match.backward else min
         return best(rows, key=ident, default=None)
 
@@ -84,6 +100,11 @@ class ReferenceAsOf(Logged):
             return bool(nearest[TS] < closed)
         return retain is not None and row[TS] < closed - retain
 
+    def _settled(self, row: Row, closed: int) -> bool:
+        """Certain, and not only since what it waited for was forgotten."""
+        anyway = self.match.backward or not self.forgets
+        return self._certain(row, closed) and (anyway or ident(row) in self.met)
+
     def _floor(self) -> int:
         retain = self.policy.retain
         if retain is None:
@@ -95,6 +116,43 @@ class ReferenceAsOf(Logged):
         wanted = [int(ts) for ts, b in near if b is not None and b[TS] >= horizon]
         return min([*wanted, horizon])
 
+    def _retire_right(self) -> None:
+        retain, kept = self.policy.retain, self.right.kept
+        if retain is None or not self.match.backward:
+            return
+        newest: dict[str, int] = {}
+        for row in kept.values():
+            if row[TS] < self.closed - retain:
+                key = key_text(row, self.right.keys)
+                newest[key] = max(row[TS], newest.get(key, START))
+        self.right.kept = {
+            at: row
+            for at, row in kept.items()
+            if row[TS] >= newest.get(key_text(row, self.right.keys), START)
+        }
+
+    # Who met.
+
+    @property
+    def forgets(self) -> bool:
+        return self.left.forgets or self.right.forgets
+
+    def _meet(self, at: Ident, nearest: Row | None) -> None:
+        before = self.met.get(at)
+        if (before and ident(before)) != (nearest and ident(nearest)):
+            self.matched.append((at, nearest and ident(nearest)))
+        self.met[at] = nearest
+
+    def _part(self, lefts: dict[Ident, Row], rights: dict[Ident, Row]) -> None:
+        """These rows are withdrawn."""
+        for at, met in self.met.items():
+            left = self.left.kept.get(at)
+            there = rights.get(ident(met)) if met and left else None
+            if there and left and self.left.equals(left, there, self.right):
+                self._meet(at, None)
+        for at in lefts:
+            self.met.pop(at, None)
+
     # What goes out.
 
     def _tell(self, old: Row | None, row: Row | None, due: Due) -> None:
@@ -103,7 +161,12 @@ class ReferenceAsOf(Logged):
         out = self.log.true.get(place_key(known))
         nearest = None if row is None else self._nearest(row)
         sure = row is not None and self._certain(row, self.closed)
-        told = sure or out is not None or self.policy.early is not None
+        found = nearest is not None or self.match.backward or not self.forgets
+        told = (sure and found) or out is not None or self.policy.early is not None
+        if row is not None and told:
+            self._meet(ident(row), nearest)
+        else:
+            self.met.pop(ident(known), None)
         values = self.joined(row, nearest) if row and told and self._results(nearest) else None
         if (values == out and old is None) or (values is None and out is None):
             return
@@ -120,6 +183,7 @@ class ReferenceAsOf(Logged):
         nearest, key = self._nearest(row), place_key(row)
         if self._results(nearest) and key not in self.log.true:
             values = self.joined(row, nearest)
+            self._meet(ident(row), nearest)
             self.log.change(key, values, "full", now, order(row, None))
 
     def _results(self, nearest: Row | None) -> bool:

@@ -16,7 +16,7 @@ are forgotten; a right row finds nothing. The left one comes again: it is told a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -24,6 +24,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.join_sides import Ident, Side, ident
 from sqlwin.operators.definitions.joins import LEFT, RIGHT, Pairs, ReferenceJoin, same
 from sqlwin.operators.definitions.lifetimes import Lives
@@ -31,6 +32,7 @@ from sqlwin.policies import Ttl
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
 
 SIDES = ("left", "right")
+Gone = Callable[[int, Ident], bool]
 
 
 @dataclass
@@ -42,6 +44,7 @@ class ForgettingJoin:
     inner: ReferenceJoin
     nowhere: int = 0
     begun: bool = False
+    before: Pairs = field(default_factory=dict)
     known: dict[int, Lives] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,11 +64,10 @@ class ForgettingJoin:
         for n, lives in self.known.items():
             lives.look(_entries(lives, rows[n], rows[1 - n]))
         self._forget()
-        were, before = {n: set(self._side(n).kept) for n in self.known}, self.inner.pairs
+        were = {n: set(self._side(n).kept) for n in self.known}
         out = self.inner.on_batch(left, right, stores, now)
         for n, lives in self.known.items():
             self._renew(lives, rows[n], were[n], self._side(n).at)
-        self._find(_changed(before, self.inner.pairs))
         return self._told(out)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -117,6 +119,7 @@ class ForgettingJoin:
                 lives.read(pair[n], lives.time)
 
     def _told(self, out: pl.DataFrame) -> pl.DataFrame:
+        self._find(self._matched())
         orders = [self.inner.log.orders[key] for key in out[ROW_KEY].to_list()]
         self._find((order[1], order[2]) for order in orders)
         self._forget()
@@ -136,10 +139,20 @@ class ForgettingJoin:
         for n in self.known:
             side = self._side(n)
             side.kept = {at: row for at, row in side.kept.items() if not gone(n, at)}
+        self._lose(gone)
         log = self.inner.log
         for key, (_, left, right) in list(log.orders.items()):
             if gone(LEFT, left) or gone(RIGHT, right):
                 log.forget(key)
+
+    # Matches.
+
+    def _matched(self) -> Sequence[tuple[Ident, Ident | None]]:
+        """Those found or taken back since the last call."""
+        before, self.before = self.before, self.inner.pairs
+        return _changed(before, self.inner.pairs)
+
+    def _lose(self, gone: Gone) -> None:
         pairs: Pairs = {}
         for (left, right), rows in self.inner.pairs.items():
             lost = gone(LEFT, left), gone(RIGHT, right)
@@ -147,11 +160,26 @@ class ForgettingJoin:
                 continue
             here = (self._nowhere() if lost[0] else left, self._nowhere() if lost[1] else right)
             pairs[here] = rows
-        self.inner.pairs = pairs
+        self.inner.pairs = self.before = pairs
 
     def _nowhere(self) -> Ident:
         self.nowhere += 1
         return (START, -1, self.nowhere)
+
+
+@dataclass
+class ForgettingAsOf(ForgettingJoin):
+    """A left row that met a right one has it for good."""
+
+    inner: ReferenceAsOf  # type: ignore[assignment]
+
+    def _matched(self) -> Sequence[tuple[Ident, Ident | None]]:
+        found, self.inner.matched = self.inner.matched, []
+        return found
+
+    def _lose(self, gone: Gone) -> None:
+        met = self.inner.met.items()
+        self.inner.met = {at: row for at, row in met if not gone(LEFT, at)}
 
 
 def _entries(lives: Lives, own: Sequence[Row], other: Sequence[Row]) -> int:
