@@ -96,6 +96,13 @@ class Join:
         return tuple(side for side, end in ends if end is None)
 
     @property
+    def endless(self) -> tuple[str, ...]:
+        """The sides whose rows stay when their windows are over: of those, and looking back for
+        the nearest row the right one, of which each key's newest stays."""
+        match = self.match
+        return ("right",) if isinstance(match, AsOf) and match.backward else self.unbounded
+
+    @property
     def pairs(self) -> Schema:
         """What the residual condition is over."""
         return (*self.left.schema, *self.right.schema)

@@ -48,21 +48,25 @@ def records(asked: Joined) -> Records:
     side = BY_SIDE.get(name)
     if asked.join.static or side is None or not isinstance(match, AsOf | JoinWindow):
         return NOT_ESTIMATED
-    if isinstance(match, AsOf):
-        rows = _span(asked, side, 0)
-        newest = asked.load.keys if side and asked.join.right_keys else float(side)
-        return rows if isinstance(rows, str) else rows + newest
-    if match.unit is Unit.ROWS:
+    if isinstance(match, JoinWindow) and match.unit is Unit.ROWS:
         return NOT_ESTIMATED
     ttl = asked.join.policy.ttls.get(LEFT_OR_RIGHT[side])
     if ttl is not None and name.endswith("_lives"):
         return _lived(asked, ttl)
-    reach = (match if side == 0 else match.mirrored).high
-    kept = _span(asked, side, reach or 0)
+    kept = _held(asked, side, match)
     if ttl is None:
         return kept
     lived = _lived(asked, ttl)
     return lived if isinstance(kept, str) else kept if isinstance(lived, str) else min(kept, lived)
+
+
+def _held(asked: Joined, side: int, match: AsOf | JoinWindow) -> Records:
+    if isinstance(match, JoinWindow):
+        reach = (match if side == 0 else match.mirrored).high
+        return _span(asked, side, reach or 0)
+    rows = _span(asked, side, 0)
+    newest = asked.load.keys if side and asked.join.right_keys else float(side)
+    return rows if isinstance(rows, str) else rows + newest
 
 
 def _lived(asked: Joined, ttl: Ttl) -> Records:

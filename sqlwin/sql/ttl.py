@@ -43,7 +43,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.relation import Lengths, Relation
 from sqlwin.sql.ttl_words import PREFIX, Hinted, options
-from sqlwin.windows import AsOf, JoinWindow, Whole
+from sqlwin.windows import JoinSessions, Whole
 
 
 def of_hints(select: ast.Select, relation: Relation) -> Lengths | None:
@@ -116,7 +116,7 @@ def _of_join(plan: Node, join: Join, hint: Lengths | None, settings: Mapping[str
     """Of each side by itself: of the left of a join with a static table nothing is kept."""
     hints = (None, None) if hint is None else hint.both
     sides = zip(("left", "right"), (join.left, join.right), hints, strict=True)
-    ttls = [_ttl(node, said, settings, name in join.unbounded) for name, node, said in sides]
+    ttls = [_ttl(node, said, settings, name in join.endless) for name, node, said in sides]
     if join.static and hint is not None and hint.sides is not None and ttls[1] is not None:
         message = "a static table is read once, so what a TTL took of it would never come again"
         raise QueryError(message, legal="STATE_TTL of a stream")
@@ -142,9 +142,8 @@ def _endless(window: Window) -> bool:
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:
-    if isinstance(window, Join) and not isinstance(window.match, JoinWindow):
-        what = "an ASOF join" if isinstance(window.match, AsOf) else "a join of sessions"
-        message = f"a TTL of {what} is not supported yet"
+    if isinstance(window, Join) and isinstance(window.match, JoinSessions):
+        message = "a TTL of a join of sessions is not supported yet"
         raise QueryError(message, legal="RETAIN, or a join in time or in messages")
     untimed = any(scan.stream.ts is None for scan in scans(window) if isinstance(scan, Scan))
     if ttl.time is TtlTime.EVENT and (counts(window) or untimed):

@@ -650,10 +650,11 @@ def test_what_joins_before_gave_has_the_longest_ttl_of_those_it_reads() -> None:
     assert lengths(text) == {"left": 3, "right": 2}
 
 
-def test_an_asof_join_has_none_yet() -> None:
-    text = "SELECT /*+ STATE_TTL('s' = '1 h') */ o.id FROM orders o ASOF JOIN shipments s "
-    found = mistake(text + f"MATCH_CONDITION (o.ts >= s.at) {ON}")
-    assert found.message == "a TTL of an ASOF join is not supported yet"
+@pytest.mark.parametrize(("op", "set_for"), [(">=", {"right": 24}), ("<=", {})])
+def test_options_hold_for_the_versions_of_an_asof_join(op: str, set_for: dict[str, int]) -> None:
+    text = f"FROM orders o ASOF JOIN shipments s MATCH_CONDITION (o.ts {op} s.at) {ON}"
+    assert lengths(f"SELECT /*+ STATE_TTL('o' = '1 h') */ o.id {text}") == {"left": 1}
+    assert lengths(f"SET state.ttl = '1 d'; SELECT o.id {text}") == set_for
 
 
 def test_a_static_table_is_not_forgotten() -> None:

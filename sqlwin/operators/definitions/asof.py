@@ -62,8 +62,10 @@ class ReferenceAsOf(Logged):
         return self.records(self.log.go(now))
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        closed, self.closed = self.closed, max(watermark, self.closed)
-        stores.closed = self.closed
+        if watermark <= self.closed:
+            return self.records(self.log.go(now))
+        closed = self.closed
+        self.closed = stores.closed = watermark
         for row in self.left.kept.values():
             if self._certain(row, self.closed) and not self._settled(row, closed):
                 self._show(row, now)
