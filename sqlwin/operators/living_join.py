@@ -1,4 +1,5 @@
-"""A join whose rows have a TTL: each row of a side that has one is forgotten by itself.
+"""A join whose rows have a TTL: each row of a side that has one is forgotten by itself, of a
+join of sessions all rows and sessions of a session key.
 
 What a row has told stays told: nothing is withdrawn, no match it had is taken back, and
 a row of the other side that it matched is not padded for its sake. What waits to be told
@@ -7,12 +8,12 @@ is a new row, and what it makes is `+I`, revision 0.
 
 | store                       | goes with                               |
 |-----------------------------|-----------------------------------------|
-| `left`, `left_known`        | the left row; they are of `TtlStore`    |
-| `right`, `right_known`      | the right row                           |
-| `waiting`, `told`           | either row, of those that have a TTL; of `PairStore` |
+| `left`, `left_known`, `left_sessions` | the left row, or its session key; they are of `TtlStore` |
+| `right`, `right_known`, `right_sessions` | the right one                |
+| `waiting`, `told`           | either, of those that have a TTL; of `PairStore` |
 | `left_lives`, `right_lives` | the tables of lives                     |
 
-Invariant: a row of a side with a TTL has a life as long as anything is known of it.
+Invariant: a row of a side with a TTL, or its key, has a life as long as anything is known of it.
 
 Worked example, LEFT, TTL of the left 1 hour, of the right 2: a left row of 9:00 was told with a
 right one of 9:30. At 10:00 the left one is forgotten; another right row of its keys
@@ -30,8 +31,9 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import Columns, Side
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.pairing import marked
+from sqlwin.operators.session_sides import SessionSide
 from sqlwin.policies import Ttl
-from sqlwin.schema import WEIGHT
+from sqlwin.schema import TS, WEIGHT
 from sqlwin.state.side_lives import SideLives
 
 
@@ -53,13 +55,24 @@ class LivingJoin:
     def keys(self, side: str) -> Columns:
         """By which the lives of a side know its rows."""
         own = self.sides[side]
-        return {name: own.row[name] for name in own.identity}
+        names = own.partition if isinstance(own, SessionSide) else own.identity
+        return {name: own.row[name] for name in names}
 
     @property
     def marks(self) -> dict[str, dict[str, str]]:
         """Of each side, what pairs call the keys of its lives."""
-        return {side: {key: marked(self.sides[side])[key] for key in self.keys(side)}
+        return {side: {key: marked(self.sides[side]).get(key, key) for key in self.keys(side)}
                 for side in self.ttls}  # fmt: skip
+
+    @property
+    def there(self) -> dict[str, str]:
+        """Of each side, what is NULL in a pair without a row of it."""
+        return {side: marked(self.sides[side])[TS] for side in self.ttls}
+
+    def side_of(self, store: str) -> str | None:
+        """With whose lives the records of a store go; None: with those of pairs, or none."""
+        side = store.removesuffix("_known").removesuffix("_sessions")
+        return side if side in self.ttls else None
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return self.inner.prepare(rows, side)

@@ -70,6 +70,8 @@ class SessionJoin(WindowJoin):
         keys = self._keys_of(side, question.keys)
         wanted = None if keys is None else keys.select(side.partition).unique()
         held = side.spans.sessions(stores).find_sessions(START, question.hi, wanted)
+        if stores.sides is not None and wanted is not None:
+            stores.sides.note_rows(side.name, held.filter(pl.col(UNTIL) > question.lo))
         named = zip(side.partition, self.left.partition, strict=True)
         edges = zip((FROM, UNTIL), ("window_start", "window_end"), strict=True)
         return held.filter(pl.col(UNTIL) > question.lo).select(

@@ -120,10 +120,10 @@ def _away(by: int, unit: Unit) -> str:
 def _stores(join: Join) -> str:
     if join.static:
         return "none but the table"
-    if isinstance(join.match, JoinSessions):
-        return "left_sessions, right_sessions, left, right, pending"
-    left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
     lives = ", lives" * bool(join.policy.ttls)
+    if isinstance(join.match, JoinSessions):
+        return f"left_sessions, right_sessions, left, right, pending{lives}"
+    left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
     return f"{left}, right, pending{lives}"
 
 

@@ -95,11 +95,12 @@ class Kept:
             side: Lifetimes(ttl, stores[lives_of(side)], told.get(side), self.run)
             for side, ttl in join.ttls.items()
         }
-        both = SideLives(sides, join.marks)
+        both = SideLives(sides, join.marks, join.there)
         for name, store in stores.named.items():
-            side = name.removesuffix("_known")
-            if side in sides:
-                stores.named[name] = TtlStore(store, sides[side], renews=name == side)
+            side = join.side_of(name)
+            if side is not None:
+                renews = not name.endswith("_known")
+                stores.named[name] = TtlStore(store, sides[side], renews=renews)
             elif sides_of(store.layout.keys):
                 stores.named[name] = PairStore(store, both)
         return both

@@ -237,11 +237,12 @@ def _living(operator: Living) -> list[Shape]:
 def _living_join(operator: LivingJoin) -> list[Shape]:
     kept: list[Shape] = []
     for layout, combine in operator.inner.shapes:
-        side = layout.name.removesuffix("_known")
-        if side in operator.ttls:
+        if operator.side_of(layout.name) is not None:
             kept.append(_lived(layout, combine))
         elif layout.name in (WAITING, TOLD):
-            kept.append(_on(paired(layout, operator.ttls), combine))
+            marks = operator.marks.items()  # rows of a SEMI join have none of the right
+            sides = [side for side, names in marks if set(names.values()) <= set(layout.schema)]
+            kept.append(_on(paired(layout, sides), combine))
         else:
             kept.append((layout, combine))
     tables = [lives_layout(operator.keys(side), lives_of(side)) for side in operator.ttls]

@@ -43,7 +43,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.relation import Lengths, Relation
 from sqlwin.sql.ttl_words import PREFIX, Hinted, options
-from sqlwin.windows import JoinSessions, Whole
+from sqlwin.windows import Whole
 
 
 def of_hints(select: ast.Select, relation: Relation) -> Lengths | None:
@@ -142,9 +142,6 @@ def _endless(window: Window) -> bool:
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:
-    if isinstance(window, Join) and isinstance(window.match, JoinSessions):
-        message = "a TTL of a join of sessions is not supported yet"
-        raise QueryError(message, legal="RETAIN, or a join in time or in messages")
     untimed = any(scan.stream.ts is None for scan in scans(window) if isinstance(scan, Scan))
     if ttl.time is TtlTime.EVENT and (counts(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"

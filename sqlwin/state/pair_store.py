@@ -13,7 +13,8 @@ which never ends. A record of a row that is forgotten is not kept.
 >>> lives = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
 >>> layout = Layout("told", (("t", pl.Int64()), ("__left.__ts", pl.Int64())), (), ("t",), DAY)
 >>> inner = paired(layout, ["left"])
->>> sides = SideLives({"left": lives}, {"left": {"__ts": "__left.__ts"}})
+>>> place = {"left": "__left.__ts"}
+>>> sides = SideLives({"left": lives}, {"left": {"__ts": place["left"]}}, place)
 >>> store = PairStore(MemoryStore(inner, last_written(inner)), sides)
 >>> row = pl.DataFrame({"__ts": [5]})
 >>> told = pl.DataFrame({"t": [1, 2, 3], "__left.__ts": [5, 6, None]})
@@ -81,7 +82,7 @@ class PairStore:
 
     def _assigned(self, records: pl.DataFrame, side: str, lives: Lifetimes) -> pl.DataFrame:
         marks, life = self.lives.marks[side], life_of(side)
-        there = pl.col(marks[lives.keys[0]]).is_not_null()
+        there = pl.col(self.lives.there[side]).is_not_null()
         of_rows = records.filter(there).with_columns(
             pl.col(mark).alias(key) for key, mark in marks.items() if key in lives.keys
         )

@@ -26,10 +26,13 @@ from sqlwin.state.lifetimes import LATEST, Lifetimes
 
 @dataclass
 class SideLives:
-    """sides: by name, those that have a TTL. marks: of each, what pairs call its keys."""
+    """sides: by name, those that have a TTL. marks: of each, what pairs call its keys; there:
+    a column of theirs that is NULL where they have no row of it.
+    """
 
     sides: Mapping[str, Lifetimes]
     marks: Mapping[str, Mapping[str, str]]
+    there: Mapping[str, str]
     noted: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
 
     def at(self, now: int, watermark: int) -> None:
@@ -81,9 +84,10 @@ class SideLives:
     def note(self, pairs: pl.DataFrame) -> None:
         """These pairs, or results of single rows, were found; the other side's marks are NULL."""
         for name, lives in self.sides.items():
-            names = self.marks[name]
-            alone = pairs.filter(pl.col(names[lives.keys[0]]).is_not_null())
-            self.note_rows(name, alone.select(pl.col(names[key]).alias(key) for key in lives.keys))
+            found, names = pairs.filter(pl.col(self.there[name]).is_not_null()), self.marks[name]
+            if len(found):  # else they may not have its columns
+                own = found.select(pl.col(names[key]).alias(key) for key in lives.keys)
+                self.note_rows(name, own)
 
     def note_rows(self, side: str, rows: pl.DataFrame) -> None:
         if side in self.sides and len(rows):

@@ -23,8 +23,8 @@ CREATE STREAM orders (id BIGINT, user STRING, item STRING, at TIMESTAMP,
 SET 'state.ttl.cleanup' = '{cleanup}';
 SET 'state.ttl.update' = '{update}';
 SET 'state.ttl.visibility' = '{visibility}';
-SELECT {hint} {shown} FROM logins l {kind} JOIN orders o ON l.user = o.user
-EMIT EARLY {early}
+SELECT {hint} {shown} FROM logins l {kind} JOIN orders o ON l.user = o.user{nearest}
+EMIT EARLY {early} {retain}
 """
 BOTH = "/*+ STATE_TTL('l' = '7 days', 'o' = '7 days') */"
 LEFT = "/*+ STATE_TTL('l' = '7 days') */"
@@ -38,9 +38,11 @@ def query(
     early: str = "ON UPDATE",
     update: str = "create-and-write",
     visibility: str = "never-return-expired",
+    retain: str = "",
 ) -> EmbeddedQuery:
     words = {"cleanup": cleanup, "update": update, "visibility": visibility}
     words["shown"] = "l.user, place" + ", item" * (kind not in ("SEMI", "ANTI"))
+    words |= {"nearest": " AND l.ts >= o.at" * ("ASOF" in kind), "retain": retain}
     text = DECLARED.format(kind=kind, hint=hint, early=early, **words)
     return EmbeddedQuery(script(text), blobs=blobs, segment_rows=2)
 
@@ -81,6 +83,67 @@ def test_nothing_of_a_forgotten_row_is_left(kind: str, early: str) -> None:
     kept._check()
     assert GONE not in said(blobs)
     assert STAYS in said(blobs)
+
+
+@pytest.mark.parametrize("kind", ["ASOF", "LEFT ASOF"])
+@pytest.mark.parametrize("retain", ["RETAIN INTERVAL '1' DAY", "RETAIN INTERVAL '90' DAY"])
+def test_nothing_of_a_forgotten_row_of_an_asof_join_is_left(kind: str, retain: str) -> None:
+    blobs = DictBlobs()
+    kept = query(blobs, kind, retain=retain)
+    order(kept, GONE, 1)
+    order(kept, GONE, 2)
+    order(kept, STAYS, 3)
+    login(kept, GONE, 3)
+    kept.flush()
+    assert GONE in said(blobs)
+    kept = query(blobs, kind, retain=retain)
+    login(kept, STAYS, 8)
+    order(kept, STAYS, 8)
+    kept.flush()
+    kept._check()
+    day(kept, 10)
+    for _ in range(2):
+        kept.flush()
+    kept._check()
+    assert GONE not in said(blobs)
+    assert STAYS in said(blobs)
+
+
+def test_what_was_told_of_a_row_that_lives_goes_with_it() -> None:
+    """The values of the right row are the result's, and that is the left row's."""
+    blobs = DictBlobs()
+    right = BOTH.replace("'l' = '7 days'", "'l' = '9 days'")
+    kept = query(blobs, "ASOF", hint=right, retain="RETAIN INTERVAL '90' DAY")
+    order(kept, GONE, 1)
+    login(kept, GONE, 1)
+    assert [row["item"] for row in kept.results().to_pylist()] == [f"for {GONE}"]
+    for at, held in ((8, True), (10, False)):
+        day(kept, at)
+        for _ in range(2):
+            kept.flush()
+        assert (f"for {GONE}" in said(blobs)) == held
+    assert len(kept.results()) == 0
+
+
+def test_what_is_asked_of_an_asof_join_is_what_lives() -> None:
+    kept = query(DictBlobs(), "LEFT ASOF", retain="RETAIN INTERVAL '90' DAY")
+    order(kept, GONE, 1)
+    order(kept, STAYS, 3)
+    login(kept, STAYS, 3)
+    assert users(kept) == [f"right {GONE}", f"left {STAYS}", f"right {STAYS}"]
+    day(kept, 8)
+    assert users(kept) == [f"left {STAYS}", f"right {STAYS}"]
+    assert users(kept, GONE) == []
+
+
+def test_to_ask_an_asof_join_by_key_reads_its_rows() -> None:
+    kept = query(None, "ASOF", update="read-and-write", cleanup="compaction")
+    order(kept, STAYS, 1)
+    order(kept, GONE, 1)
+    day(kept, 7)
+    assert users(kept, STAYS) == [f"right {STAYS}"]
+    day(kept, 9)
+    assert users(kept) == [f"right {STAYS}"]
 
 
 def test_what_is_asked_is_what_lives() -> None:

@@ -22,7 +22,11 @@ from sqlwin.operators.contract import Operator
 from sqlwin.operators.definitions import join_sides
 from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.groups import Groups
-from sqlwin.operators.definitions.joined_lives import ForgettingAsOf, ForgettingJoin
+from sqlwin.operators.definitions.joined_lives import (
+    ForgettingAsOf,
+    ForgettingJoin,
+    ForgettingSessions,
+)
 from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.definitions.overs import Overs
@@ -184,6 +188,8 @@ def _joined(query: Query, derives: bool) -> Lowered:
         made = _joined_of(query, replace(lowered, operator=fast.inner))
         if isinstance(made.operator, ReferenceAsOf):
             return replace(made, operator=ForgettingAsOf(made.operator))
+        if isinstance(made.operator, ReferenceSessionJoin):
+            return replace(made, operator=ForgettingSessions(made.operator))
         assert isinstance(made.operator, ReferenceJoin)
         return replace(made, operator=ForgettingJoin(made.operator))
     return _joined_of(query, lowered)

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.asof import ReferenceAsOf
-from sqlwin.operators.definitions.joined_lives import ForgettingAsOf, ForgettingJoin
+from sqlwin.operators.definitions.joined_lives import (
+    ForgettingAsOf,
+    ForgettingJoin,
+    ForgettingSessions,
+)
+from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.policies import Ttl, TtlTime, Update, Visibility
 from sqlwin.runtime.kept import Kept
@@ -34,6 +39,7 @@ from tests.operators.joins import (
     steps,
     window,
 )
+from tests.operators.session_joins import session_joins
 from tests.properties.plan_ttl import CLEANUPS
 
 ANY = window(None, None)
@@ -82,8 +88,10 @@ def living(operator: Fast, restarts: bool = False) -> tuple[Living, Living]:
     fast = Living(LivingJoin(replace(operator, left=left, right=right)), restarts)
     fast.stores.sides = fast.bare.sides
     slow = specified(operator)
-    forgetting = ForgettingAsOf if isinstance(slow, ReferenceAsOf) else ForgettingJoin
-    return fast, Living(forgetting(slow))  # type: ignore[arg-type]
+    forgetting: Any = ForgettingJoin
+    if isinstance(slow, ReferenceAsOf | ReferenceSessionJoin):
+        forgetting = ForgettingAsOf if isinstance(slow, ReferenceAsOf) else ForgettingSessions
+    return fast, Living(forgetting(slow))
 
 
 def ttls() -> st.SearchStrategy[Ttl]:
@@ -115,6 +123,12 @@ def test_each_call_emits_what_the_definition_emits(
 @given(forgetting(asofs()), steps(), st.booleans())
 @settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_so_does_an_asof_join(operator: Fast, taken: list[Step], restarts: bool) -> None:
+    agree(operator, taken, restarts)
+
+
+@given(forgetting(session_joins()), steps(), st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
+def test_so_does_a_join_of_sessions(operator: Fast, taken: list[Step], restarts: bool) -> None:
     agree(operator, taken, restarts)
 
 

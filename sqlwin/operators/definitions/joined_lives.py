@@ -16,7 +16,7 @@ are forgotten; a right row finds nothing. The left one comes again: it is told a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -28,8 +28,10 @@ from sqlwin.operators.definitions.asof import ReferenceAsOf
 from sqlwin.operators.definitions.join_sides import Ident, Side, ident
 from sqlwin.operators.definitions.joins import LEFT, RIGHT, Pairs, ReferenceJoin, same
 from sqlwin.operators.definitions.lifetimes import Lives
+from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
+from sqlwin.operators.definitions.window import key_text
 from sqlwin.policies import Ttl
-from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
+from sqlwin.schema import ROW_KEY, TS, WEIGHT
 
 SIDES = ("left", "right")
 Gone = Callable[[int, Ident], bool]
@@ -62,12 +64,12 @@ class ForgettingJoin:
         self._begin(now, stores)
         rows = left.to_dicts(), right.to_dicts()
         for n, lives in self.known.items():
-            lives.look(_entries(lives, rows[n], rows[1 - n]))
+            lives.look(self._entries(n, rows[n], rows[1 - n]))
         self._forget()
         were = {n: set(self._side(n).kept) for n in self.known}
         out = self.inner.on_batch(left, right, stores, now)
-        for n, lives in self.known.items():
-            self._renew(lives, rows[n], were[n], self._side(n).at)
+        for n in self.known:
+            self._renew(n, rows[n], were[n])
         return self._told(out)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -106,8 +108,20 @@ class ForgettingJoin:
             lives.clean_by_timers()
         self._forget()
 
-    def _renew(self, lives: Lives, rows: Sequence[Row], were: set[Ident], at: str) -> None:
+    def _life(self, n: int, at: Ident) -> Hashable:
+        """Whose life a row of a side goes with."""
+        return at
+
+    def _entries(self, n: int, own: Sequence[Row], other: Sequence[Row]) -> int:
+        """How many lives incremental cleanup looks at: each row accesses the rows of both sides."""
+        cleanup = self.known[n].ttl.cleanup
+        keys = len({self._life(n, ident(row)) for row in own})
+        each = len(own) + len(other) if cleanup.each_record else 0
+        return cleanup.incremental * (keys + len(other) + each)
+
+    def _renew(self, n: int, rows: Sequence[Row], were: set[Ident]) -> None:
         """Rows of a batch, in their order; were: those there before it."""
+        lives, at = self.known[n], self._side(n).at
         last = {ident(row): row for row in rows}
         for key, row in sorted(last.items(), key=lambda item: (item[1][at], item[0])):
             there = key in were or row.get(WEIGHT, 1) > 0
@@ -116,7 +130,8 @@ class ForgettingJoin:
     def _find(self, pairs: Iterable[tuple[Ident | None, Ident | None]]) -> None:
         for pair in pairs:
             for n, lives in self.known.items():
-                lives.read(pair[n], lives.time)
+                at = pair[n]
+                lives.read(self._life(n, at) if at else None, lives.time)
 
     def _told(self, out: pl.DataFrame) -> pl.DataFrame:
         self._find(self._matched())
@@ -134,7 +149,7 @@ class ForgettingJoin:
         visible = {n: lives.visible() for n, lives in self.known.items()}
 
         def gone(n: int, at: Ident) -> bool:
-            return bool(at) and n in visible and at not in visible[n]
+            return bool(at) and n in visible and self._life(n, at) not in visible[n]
 
         for n in self.known:
             side = self._side(n)
@@ -182,12 +197,35 @@ class ForgettingAsOf(ForgettingJoin):
         self.inner.met = {at: row for at, row in met if not gone(LEFT, at)}
 
 
-def _entries(lives: Lives, own: Sequence[Row], other: Sequence[Row]) -> int:
-    """How many lives incremental cleanup looks at: each row accesses the rows of both sides."""
-    cleanup = lives.ttl.cleanup
-    keys = len({(row[PART], row[SEQ], row[TS]) for row in own})
-    each = len(own) + len(other) if cleanup.each_record else 0
-    return cleanup.incremental * (keys + len(other) + each)
+@dataclass
+class ForgettingSessions(ForgettingJoin):
+    """All rows of a session key have one life. of: of each row of a side, its key's text."""
+
+    inner: ReferenceSessionJoin
+    of: tuple[dict[Ident, str], dict[Ident, str]] = field(default_factory=lambda: ({}, {}))
+
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        for n, rows in enumerate((left, right)):
+            self.of[n].update({ident(row): key_text(row, self._keys(n)) for row in rows.to_dicts()})
+        return super().on_batch(left, right, stores, now)
+
+    def _keys(self, n: int) -> tuple[str, ...]:
+        return self._side(n).keys[: self.inner.parted]
+
+    def _life(self, n: int, at: Ident) -> Hashable:
+        return self.of[n].get(at)
+
+    def _renew(self, n: int, rows: Sequence[Row], were: set[Ident]) -> None:
+        """By their keys, in the order of these."""
+        lives, keys = self.known[n], self._keys(n)
+        types = {key: self._side(n).columns[key] for key in keys}
+        values = [{key: row[key] for key in keys} for row in rows]
+        for row in pl.DataFrame(values, schema=types).unique().sort(keys).to_dicts():
+            key = key_text(row, keys)
+            latest = max(row[TS] for row in rows if key_text(row, keys) == key)
+            lives.write(key, lives.stamp(latest))
 
 
 def _changed(before: Pairs, after: Pairs) -> list[tuple[Ident, Ident]]:
