@@ -183,7 +183,9 @@ class AsOfJoin(Joining):
         on = list(self.left.identity)
         marks = {new: old for old, new in marked(self.left).items()}
         told = taken.select(*marks).rename(marks).unique().with_columns(pl.lit(True).alias(TAKEN))
-        judged = known.join(told, on=on, how="left", maintain_order="left").with_columns(pl.col(TAKEN).fill_null(False))
+        judged = known.join(told, on=on, how="left", maintain_order="left").with_columns(
+            pl.col(TAKEN).fill_null(False)
+        )
         self._remember(judged, stores)
         return self.telling.tell(taken, stores, now)
 
@@ -212,10 +214,16 @@ class AsOfJoin(Joining):
         changed = rows.filter(pl.any_horizontal(BACK, ANEW, *other))
         if stores.sides is not None:
             stores.sides.note_rows("left", changed)
-            met = changed.filter(MEETS, FOUND).select(pl.col(new).alias(old) for old, new in marked(self.right).items())
+            met = changed.filter(MEETS, FOUND).select(
+                pl.col(new).alias(old) for old, new in marked(self.right).items()
+            )
             stores.sides.note_rows("right", met)
         ever = pl.col(TAKEN) | pl.any_horizontal(*other, pl.col(MET).ne_missing(pl.col(MEETS)))
-        return rows.with_columns(ever.alias(TAKEN), pl.col(MEETS).alias(MET), *(expr.alias(old) for old, expr in now.items()))
+        return rows.with_columns(
+            ever.alias(TAKEN),
+            pl.col(MEETS).alias(MET),
+            *(expr.alias(old) for old, expr in now.items()),
+        )
 
     def _as_told(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
         """Rows with the values they were told with."""
@@ -260,7 +268,9 @@ class AsOfJoin(Joining):
     def _outdone(self, leaving: pl.DataFrame, horizon: int, stores: Stores) -> pl.DataFrame:
         """Floors of single right rows, which go with their lives, and tell no key."""
         keys = list(self.right.keys)
-        there = self.right.scan(stores, START, horizon, leaving.select(keys).unique() if keys else None)
+        there = self.right.scan(
+            stores, START, horizon, leaving.select(keys).unique() if keys else None
+        )
         newest = pl.col(TS).max().over(keys) if keys else pl.col(TS).max()
         older = there.filter(pl.col(TS) < newest)
         return older.select(*self.right.identity, (pl.col(TS) + 1).alias(FLOOR))

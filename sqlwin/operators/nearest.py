@@ -115,7 +115,9 @@ class Nearest:
         lefts, rights = gone or (None, None)
         keys = dict(zip(self.right.keys, self.left.keys, strict=True))
         met = {**keys, **{mark: OLD + mark for mark in right}}
-        known = _flagged(_flagged(rows, lefts, dict(zip(own, own, strict=True)), ANEW), rights, met, BACK)
+        known = _flagged(
+            _flagged(rows, lefts, dict(zip(own, own, strict=True)), ANEW), rights, met, BACK
+        )
         nearer = pl.lit(False)
         for mark in reversed(right):
             there, here = pl.col(OLD + mark), pl.col(right[mark])
@@ -157,6 +159,8 @@ def _flagged(
     """With whether each is of `gone`, whose columns are called as `on` says."""
     if gone is None or gone.is_empty():
         return rows.with_columns(pl.lit(False).alias(flag))
-    flagged = gone.select(*(pl.col(old).alias(new) for old, new in on.items()), pl.lit(True).alias(flag))
+    flagged = gone.select(
+        *(pl.col(old).alias(new) for old, new in on.items()), pl.lit(True).alias(flag)
+    )
     joined = rows.join(flagged, on=list(on.values()), how="left", maintain_order="left")
     return joined.with_columns(pl.col(flag).fill_null(False))
