@@ -12,37 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.instants import format_duration
-from sqlwin.plan import explain_joins
-from sqlwin.plan.facts import (
-    Unranked,
-    changing,
-    counts,
-    derived_streams,
-    join_of,
-    keeps_messages,
-    streams_of,
-    unranked,
-    window_of,
-)
+from sqlwin.plan import explain_joins, explain_windows
+from sqlwin.plan.facts import changing, derived_streams, join_of
 from sqlwin.plan.lines import line
-from sqlwin.plan.nodes import (
-    Join,
-    Node,
-    OverAggregate,
-    Query,
-    Scan,
-    Script,
-    StaticScan,
-    Stream,
-    TopN,
-    WindowAggregate,
-    WindowRank,
-)
-from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
+from sqlwin.plan.nodes import Join, Node, Query, Scan, Script, StaticScan, Stream
 from sqlwin.plan.warnings import cautions_of
 from sqlwin.schema import type_name
-from sqlwin.windows import Cumulate, Session, Unit, Whole
 
 
 def explain(query: Query) -> str:
@@ -74,7 +49,7 @@ def _query(query: Query) -> Iterator[str]:
 def _stage(plan: Node) -> Iterator[str]:
     yield from _tree(plan)
     join = join_of(plan)
-    yield from explain_joins.facts(join) if join is not None else _windowed(plan)
+    yield from explain_joins.facts(join) if join is not None else explain_windows.facts(plan)
     yield from (f"Warning: {caution}" for caution in cautions_of(plan))
 
 
@@ -86,19 +61,6 @@ def _derived(stream: Stream) -> str:
     return f"{stream.name}; {time}; {told}"
 
 
-def _windowed(plan: Node) -> Iterator[str]:
-    (stream,) = streams_of(plan)
-    found = window_of(plan)
-    if found is not None:
-        ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
-        window = unranked(found)
-        yield f"Operator: {_operator(window)}{ranked}"
-        more = [", ranked"] * bool(ranked) + [", lives"] * (window.policy.ttl is not None)
-        yield f"Stores: {_stores(window)}{''.join(more)}"
-        yield from _facts(window, stream)
-    yield f"Ties: {ties(stream)}"
-
-
 def _tree(node: Node, depth: int = 0) -> Iterator[str]:
     yield f"{'  ' * depth}{line(node)}"
     if isinstance(node, Join):
@@ -106,151 +68,3 @@ def _tree(node: Node, depth: int = 0) -> Iterator[str]:
         yield from _tree(node.right, depth + 1)
     elif not isinstance(node, Scan | StaticScan):
         yield from _tree(node.input, depth + 1)
-
-
-def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
-    policy = window.policy
-    if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
-        yield from _session(window.window, window.partition, bool(window.sets))
-    yield f"Message key: {_message_key(window)}"
-    if policy.early is not None:
-        yield f"Early: {early(policy)}"
-    yield f"Full: {_full(window)}"
-    if policy.timeout is not None:
-        silence = format_duration(policy.timeout)
-        sent = "what waits is sent" if isinstance(window, TopN) else "open windows are sent full"
-        yield f"Timeout: after {silence} with no row, {sent}"
-    never = "never: messages are counted as they come"
-    yield f"Late: {never if counts(window) else late(policy)}"
-    if not counts(window):
-        if stream.ts is not None:
-            yield f"Watermark: {watermark(stream)}"
-        yield f"Retention: {retention(policy)}"
-    yield from kept(policy)
-
-
-# --- operator and stores --------------------------------------------------------------
-
-
-def _operator(window: Unranked) -> str:
-    if isinstance(window, TopN):
-        what = "row" if window.function == "row_number" else "rank"
-        return f"top-n, the first {window.limit} {what}s of each partition"
-    if isinstance(window, WindowAggregate):
-        if window.per_row:
-            return f"rows of {_kind(window)}"
-        state = "full state" if keeps_messages(window) else "incremental"
-        return f"aggregator, {state}; {_kind(window)}"
-    if window.by_arrival:
-        return "aggregator, sliding window of messages"
-    return "aggregator, sliding window of the stream" if window.per_instant else "aggregator, OVER"
-
-
-def _kind(window: WindowAggregate) -> str:
-    shape = window.window
-    if isinstance(shape, Whole):
-        return "the whole stream"
-    if isinstance(shape, Cumulate):
-        return "cumulating windows of time"
-    measure = "messages" if counts(window) else "time"
-    if isinstance(shape, Session):
-        return f"sessions of {measure}"
-    return f"{'tumbling' if shape.tumbles else 'hopping'} windows of {measure}"
-
-
-def _session(window: Session, partition: tuple[str, ...], sets: bool) -> Iterator[str]:
-    """What a session belongs to, and what ends it."""
-    some = ", as far as a grouping set has it" if sets and partition else ""
-    yield f"Session key: {', '.join(partition) or 'none: one for all rows'}{some}"
-    if window.gap is None:
-        yield f"Gap: each row's own, {window.gap_by}"
-    elif window.unit is Unit.ROWS:
-        yield f"Gap: {window.gap} message{'s' * (window.gap > 1)} of others"
-    else:
-        yield f"Gap: {format_duration(window.gap)}"
-    if window.most is not None:
-        yield f"Max: {format_duration(window.most)}"
-    if window.starts is not None:
-        yield f"Start: at a row where {window.starts}"
-    if window.ends is not None:
-        yield f"End: behind a row where {window.ends}"
-
-
-def _stores(window: Unranked) -> str:
-    if isinstance(window, TopN):
-        return "rows (the first of each partition), revisions"
-    if isinstance(window, WindowAggregate):
-        if isinstance(window.window, Session):
-            kept = "metadata" if keeps_messages(window) else "merged accumulators"
-            messages = ", messages" if keeps_messages(window) else ""
-            return f"sessions ({kept}){messages}, revisions"
-        if counts(window):
-            return "ring (accumulators of the open windows), counts (messages of each key)"
-        if keeps_messages(window):
-            return "panes (window metadata), messages, revisions"
-        if window.per_row:
-            return "panes (the rows themselves), revisions"
-        return "panes (merged accumulators), revisions"
-    if window.by_arrival:
-        kept = "ring (the last rows of each key)" if _bounded(window) else "sums (of each key)"
-        return f"{kept}, counts (messages of each key)"
-    frames = [call.frame for call in window.calls]
-    reach_back = any(frame.unit is Unit.ROWS for frame in frames)
-    return "rows, history, revisions" if reach_back else "rows, revisions"
-
-
-def _bounded(window: OverAggregate) -> bool:
-    return window.calls[0].frame.preceding is not None
-
-
-def _message_key(window: Unranked) -> str:
-    """SAMZA-552's table; a top-n finds its rows by their partition."""
-    if isinstance(window, TopN):
-        return "equal fields, timestamp, offset"
-    if isinstance(window, OverAggregate):
-        if window.by_arrival:
-            return "offset" if _bounded(window) else "none: incremental"
-        return "timestamp, offset"
-    if window.per_row:
-        return "timestamp, offset"
-    if not keeps_messages(window):
-        return "none: incremental"
-    if not counts(window):
-        return "timestamp, offset"
-    session = isinstance(window.window, Session)
-    return "offset" if session else "none: accumulators hold the values"
-
-
-# --- policies -------------------------------------------------------------------------
-
-
-def _full(window: Unranked) -> str:
-    if isinstance(window, TopN):
-        return "at the end of input"
-    if isinstance(window, OverAggregate):
-        return "at each message" if window.by_arrival else _row_full(window)
-    if isinstance(window.window, Whole):
-        return "at the end of input"
-    if isinstance(window.window, Session):
-        return _session_full(window.window)
-    if counts(window):
-        return f"at the message {window.window.size} of a window"
-    return "when the watermark reaches the window's end"
-
-
-def _session_full(window: Session) -> str:
-    if window.unit is Unit.RANGE:
-        return "when the watermark passes the session's end"
-    assert window.gap is not None
-    return f"at the message {window.gap + 1} of others behind its last"
-
-
-def _row_full(window: OverAggregate) -> str:
-    frames = [call.frame for call in window.calls]
-    if any(frame.following is None for frame in frames):
-        return "at the end of input"
-    time = max((f.following or 0 for f in frames if f.unit is Unit.RANGE), default=0)
-    rows = max((f.following or 0 for f in frames if f.unit is Unit.ROWS), default=0)
-    waits = [f"{format_duration(time)} more"] * (time > 0)
-    waits += [f"the {rows} rows after it" if rows > 1 else "the row after it"] * (rows > 0)
-    return " and ".join(["when the watermark passes the row", *waits])

@@ -27,13 +27,14 @@ from sqlwin.sql import ast
 from sqlwin.sql.calls import call_at
 from sqlwin.sql.runs import part
 from sqlwin.sql.scalars import NESTED, parsed
+from sqlwin.sql.text import QUOTED
 
 Parse = Callable[[ast.Run], ast.Select]
 
 LEGAL = "EXISTS (SELECT 1 FROM b WHERE b.id = a.id), by itself or joined by AND"
-_TOKEN = re.compile(
-    r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`|\w+|.""", re.DOTALL
-)
+_TOKEN = re.compile(rf"{QUOTED}|\w+|.", re.DOTALL)
+_NOTS = re.compile(r"(\s*\bNOT\b)*\s*", re.IGNORECASE)
+_NOT_IN = re.compile(r"\s*(\bNOT\s*)?\Z", re.IGNORECASE)
 _ASKS = re.compile(rf"\s*\((?={NESTED})", re.IGNORECASE)
 _NOTHING_ELSE = re.compile(r"(\s|TRUE\b|AND\b)*\Z", re.IGNORECASE)
 
@@ -92,14 +93,15 @@ def queries(run: ast.Run) -> list[Found]:
 
 
 def _found(word: ast.Name, start: int, end: int, before: ast.Run, inner: ast.Run) -> Found:
-    words = before.text.split()
-    negated = "NOT" in (words[0].upper(), words[-1].upper()) if words else False
-    text = re.sub(r"^NOT\b|\bNOT$", "", before.text, flags=re.IGNORECASE)
-    lead = len(before.text) - len(text) if words and words[0].upper() == "NOT" else 0
-    value = part(before, lead, lead + len(text))
+    lead = _NOTS.match(before.text)
+    assert lead is not None
+    trail = _NOT_IN.search(before.text, lead.end())
+    assert trail is not None
+    nots = len((lead[0] + " " + trail[0]).split())
+    value = part(before, lead.end(), trail.start())
     if word.text == "EXISTS" and value.text:
         raise _placed(word, f"behind {value.text}")
-    return Found(word, start, end, negated, value, inner)
+    return Found(word, start, end, nots % 2 == 1, value, inner)
 
 
 def _closing(text: str, opened: int) -> int:

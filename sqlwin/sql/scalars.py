@@ -22,6 +22,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.dialect import SqlwinSpark
 from sqlwin.sql.engine import Untypable, type_of, typed
 from sqlwin.sql.functions import for_duckdb
+from sqlwin.sql.text import QUOTED
 
 Expr = exp.Expr
 T = TypeVar("T")
@@ -29,9 +30,7 @@ T = TypeVar("T")
 VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Randn, exp.Uuid)
 NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
-_QUERY = re.compile(
-    rf"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|(?P<query>\((?={NESTED}))""", re.I | re.S
-)
+_QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
 
 
 def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:

@@ -18,8 +18,11 @@ from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
 
+QUOTED = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
+"""A string or a name in quotes: what stands in it is no word of SQL."""
+
 _TOKENS = re.compile(
-    r"""(?P<string>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`)
+    rf"""(?P<string>{QUOTED})
       | (?P<comment>--[^\n]*|/\*(?!\+).*?\*/)
       | (?P<open>/\*(?!\+))
       | (?P<cast>::)

@@ -35,7 +35,8 @@ def united(parts: Sequence[Relation], union: ast.Union, known: Known) -> Relatio
     plans = tuple(stage(part, known) for part in alike)
     stream = timed_by_itself(Stream(UNION, alike[0].schema(), None, of=plans))
     columns = tuple((name, column(name), NOWHERE) for name in names)
-    return Relation(Scan(stream), columns, ())
+    reads = tuple(dict.fromkeys(name for part in parts for name in part.reads))
+    return Relation(Scan(stream), columns, (), reads=reads)
 
 
 def _width(union: ast.Union, schemas: Sequence[Schema]) -> int:

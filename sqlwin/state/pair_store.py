@@ -35,6 +35,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Layout, Store
 from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.lived_store import LivedStore
 from sqlwin.state.lives import LIFE
 from sqlwin.state.records import accept, without
 from sqlwin.state.side_lives import SideLives, life_of, sides_of
@@ -49,28 +50,18 @@ def paired(layout: Layout, sides: Iterable[str]) -> Layout:
     return replace(layout, columns=columns, keys=(*layout.keys, *lives))
 
 
-class PairStore:
+class PairStore(LivedStore):
     """A `Store` as the operator knows it. inner: a store of `paired` of its layout.
 
     Records have the columns that `lives.marks` names.
     """
 
     def __init__(self, inner: Store, lives: SideLives) -> None:
-        own = inner.layout
-        self.inner, self.lives = inner, lives
-        self.sides = {side: lives.sides[side] for side in sides_of(own.keys)}
-        ours = {life_of(side) for side in self.sides}
-        self.layout = replace(
-            own,
-            columns=tuple(column for column in own.columns if column[0] not in ours),
-            keys=tuple(key for key in own.keys if key not in ours),
-        )
+        sides = sides_of(inner.layout.keys)
+        super().__init__(inner, [life_of(side) for side in sides])
+        self.lives, self.sides = lives, {side: lives.sides[side] for side in sides}
         for side, each in self.sides.items():
             each.of.append(_OfSide(self.inner, life_of(side)))
-
-    @property
-    def floor(self) -> int:
-        return self.inner.floor
 
     def put(self, records: pl.DataFrame) -> None:
         if records.is_empty():
@@ -94,18 +85,6 @@ class PairStore:
         found = self.inner.scan(lo, hi, keys)
         hidden = [each.hidden().rename({LIFE: life_of(side)}) for side, each in self.sides.items()]
         return without(found, hidden)[self.layout.schema.names()]
-
-    def expire(self, before: int) -> None:
-        self.inner.expire(before)
-
-    def cut(self, floors: pl.DataFrame) -> None:
-        self.inner.cut(floors)
-
-    def erase(self, gone: pl.DataFrame) -> None:
-        self.inner.erase(gone)
-
-    def __len__(self) -> int:
-        return self.scan(START, END).height
 
     def _check(self) -> None:
         self.inner._check()

@@ -30,9 +30,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from sqlwin.instants import END, START
 from sqlwin.state.contract import Layout, Store
 from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.lived_store import LivedStore
 from sqlwin.state.lives import LIFE
 from sqlwin.state.records import accept, without
 
@@ -43,7 +43,7 @@ def lived(layout: Layout) -> Layout:
     return replace(layout, columns=columns, keys=(*layout.keys, LIFE))
 
 
-class TtlStore:
+class TtlStore(LivedStore):
     """A `Store` as the operator knows it. inner: a store of `lived` of its layout.
 
     Records have the columns of `lives.keys`. renews: whether to put one is to write its
@@ -51,19 +51,10 @@ class TtlStore:
     """
 
     def __init__(self, inner: Store, lives: Lifetimes, renews: bool = True) -> None:
-        own = inner.layout
-        self.inner, self.lives, self.renews = inner, lives, renews
-        self.layout = replace(
-            own,
-            columns=tuple(column for column in own.columns if column[0] != LIFE),
-            keys=tuple(key for key in own.keys if key != LIFE),
-        )
+        super().__init__(inner, [LIFE])
+        self.lives, self.renews = lives, renews
         assert set(lives.keys) <= set(self.layout.schema), (lives.keys, self.layout)
         lives.of.append(inner)
-
-    @property
-    def floor(self) -> int:
-        return self.inner.floor
 
     def put(self, records: pl.DataFrame) -> None:
         if len(records):
@@ -75,18 +66,9 @@ class TtlStore:
         found = self.inner.scan(lo, hi, wanted)
         return without(found, [self.lives.hidden()])[self.layout.schema.names()]
 
-    def expire(self, before: int) -> None:
-        self.inner.expire(before)
-
     def cut(self, floors: pl.DataFrame) -> None:
         named = set(self.lives.keys) <= set(floors.columns)
-        self.inner.cut(self.lives.floored(floors) if named else floors)
-
-    def erase(self, gone: pl.DataFrame) -> None:
-        self.inner.erase(gone)
-
-    def __len__(self) -> int:
-        return self.scan(START, END).height
+        super().cut(self.lives.floored(floors) if named else floors)
 
     def _check(self) -> None:
         self.inner._check()

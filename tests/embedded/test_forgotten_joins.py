@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -159,22 +160,20 @@ def test_what_is_asked_is_what_lives() -> None:
     assert users(kept) == []
 
 
-def test_to_ask_by_key_reads_the_rows_of_it() -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda kept: users(kept, STAYS) == [f"left {STAYS}"],
+        lambda kept: kept.fetch(STAYS)["l.user"].to_pylist() == [STAYS],
+    ],
+    ids=["messages", "fetch"],
+)
+def test_to_ask_for_a_key_reads_its_rows(asked: Callable[[EmbeddedQuery], bool]) -> None:
     kept = query(None, update="read-and-write", cleanup="compaction")
     login(kept, STAYS, 1)
     login(kept, GONE, 1)
     day(kept, 7)
-    assert users(kept, STAYS) == [f"left {STAYS}"]
-    day(kept, 9)
-    assert users(kept) == [f"left {STAYS}"]
-
-
-def test_to_ask_for_the_windows_of_a_key_reads_its_rows() -> None:
-    kept = query(None, update="read-and-write", cleanup="compaction")
-    login(kept, STAYS, 1)
-    login(kept, GONE, 1)
-    day(kept, 7)
-    assert kept.fetch(STAYS)["l.user"].to_pylist() == [STAYS]
+    assert asked(kept)
     day(kept, 9)
     assert users(kept) == [f"left {STAYS}"]
 

@@ -254,7 +254,6 @@ def test_the_first_of_each_partition() -> None:
         "Message key: equal fields, timestamp, offset",
         "Early: on each update",
         "Full: at the end of input",
-        "Late: every 10 seconds of processing time",
         "Watermark: ts less 5 seconds",
         "Retention: for ever",
         "Ties: by OFFSET id",

@@ -48,6 +48,14 @@ CASES = [
         f"SELECT o.id FROM orders o SEMI JOIN shipments s ON o.id = s.id AND {NEAR} "
         "ANTI JOIN products p ON p.product = o.product",
     ),
+    (
+        f"NOT NOT EXISTS (SELECT 1 FROM shipments s WHERE o.id = s.id AND {NEAR})",
+        f"SELECT o.id FROM orders o SEMI JOIN shipments s ON o.id = s.id AND {NEAR}",
+    ),
+    (
+        f"NOT o.id NOT IN (SELECT order_id FROM shipments s WHERE {NEAR})",
+        f"SELECT o.id FROM orders o SEMI JOIN shipments s ON {NEAR} AND o.id = s.order_id",
+    ),
 ]
 
 

@@ -14,6 +14,7 @@ DAY = 24 * HOUR
 WHOLE = "SELECT {}product, COUNT(*) AS n FROM orders GROUP BY product"
 TOP = "SELECT {}* FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY product ORDER BY ts DESC) = 1"
 RUNNING = "SELECT {}COUNT(*) OVER (PARTITION BY product ORDER BY ts) AS n FROM orders"
+UNION = "SELECT {}DISTINCT * FROM (SELECT id FROM orders UNION ALL SELECT n FROM orders)"
 FRAME = "SELECT {}COUNT(*) OVER (ORDER BY ts ROWS 3 PRECEDING) AS n FROM orders"
 FRAMES = FRAME.replace("(ORDER", "(PARTITION BY product ORDER")
 TUMBLE = "SELECT {}COUNT(*) AS n FROM TUMBLE(orders, ts, 1 MINUTE)"
@@ -32,7 +33,7 @@ def ttl(text: str) -> Ttl | None:
     return policy.ttl
 
 
-@pytest.mark.parametrize("query", [WHOLE, TOP, RUNNING, FRAMES, OF_KEYS])
+@pytest.mark.parametrize("query", [WHOLE, UNION, TOP, RUNNING, FRAMES, OF_KEYS])
 def test_what_no_window_bounds_has_the_ttl_that_is_set(query: str) -> None:
     assert ttl(query.format("")) is None
     assert ttl(SET + query.format("")) == Ttl(DAY)
