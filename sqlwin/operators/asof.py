@@ -32,6 +32,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.operators.asof_retention import retire
 from sqlwin.operators.changes import OLD, row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_base import Joining
@@ -43,7 +44,7 @@ from sqlwin.operators.undoing import SIGN
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
 from sqlwin.state.combine import last_written
-from sqlwin.state.contract import FLOOR, Combine
+from sqlwin.state.contract import Combine
 from sqlwin.windows import AsOf
 
 WANTED, REPLACED, LIVES = "__wanted", "__replaced", "__lives"
@@ -125,7 +126,8 @@ class AsOfJoin(Joining):
         changes = self._shown(known.filter(certain), stores, now)
         told = self.telling.tell(changes, stores, now)
         if self.policy.retain is not None:
-            self._retire(closed - self.policy.retain, watermark - self.policy.retain, stores)
+            was, horizon = closed - self.policy.retain, watermark - self.policy.retain
+            self.telling.retire(stores, retire(self.nearest, was, horizon, stores))
         return told
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
@@ -218,7 +220,9 @@ class AsOfJoin(Joining):
                 pl.col(new).alias(old) for old, new in marked(self.right).items()
             )
             stores.sides.note_rows("right", met)
-        ever = pl.col(TAKEN) | pl.any_horizontal(*other, pl.col(MET).ne_missing(pl.col(MEETS)))
+        ever = pl.col(TAKEN) | pl.any_horizontal(
+            *other, pl.col(MET).fill_null(False) != pl.col(MEETS)
+        )
         return rows.with_columns(
             ever.alias(TAKEN),
             pl.col(MEETS).alias(MET),
@@ -246,31 +250,3 @@ class AsOfJoin(Joining):
             *(pl.col(old).alias(new) for old, new in marked(self.left).items()),
             *(pl.lit(None, dtype).alias(name) for name, dtype in nulls.items()),
         ).select(*self.telling.columns)
-
-    # What leaves.
-
-    def _retire(self, was: int, horizon: int, stores: Stores) -> None:
-        """Let go what is out of retention; was: the horizon before."""
-        floor = horizon if self.match.backward else self.nearest.floor(horizon, stores)
-        for name in ("left", KNOWN):
-            stores[name].expire(floor)
-        self.telling.retire(stores, floor)
-        if not self.match.backward:
-            stores["right"].expire(floor)
-            return
-        leaving, newest = self.right.scan(stores, was, horizon), pl.col(TS).max().alias(FLOOR)
-        keys = list(self.right.keys)
-        floors = leaving.group_by(keys).agg(newest) if keys else leaving.select(newest)
-        if self.right.forgets:
-            floors = self._outdone(leaving, horizon, stores)
-        stores["right"].cut(floors.filter(pl.col(FLOOR).is_not_null()))
-
-    def _outdone(self, leaving: pl.DataFrame, horizon: int, stores: Stores) -> pl.DataFrame:
-        """Floors of single right rows, which go with their lives, and tell no key."""
-        keys = list(self.right.keys)
-        there = self.right.scan(
-            stores, START, horizon, leaving.select(keys).unique() if keys else None
-        )
-        newest = pl.col(TS).max().over(keys) if keys else pl.col(TS).max()
-        older = there.filter(pl.col(TS) < newest)
-        return older.select(*self.right.identity, (pl.col(TS) + 1).alias(FLOOR))

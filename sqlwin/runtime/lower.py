@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.joining import WindowJoin
-from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.plan.facts import (

@@ -140,9 +140,9 @@ class ReferenceAsOf(Logged):
         return self.left.forgets or self.right.forgets
 
     def _meet(self, at: Ident, nearest: Row | None) -> None:
-        before = self.met.get(at)
-        if (before and ident(before)) != (nearest and ident(nearest)):
-            self.matched.append((at, nearest and ident(nearest)))
+        before, now = (row and ident(row) for row in (self.met.get(at), nearest))
+        if before != now:
+            self.matched.append((at, now or None))
         self.met[at] = nearest
 
     def _part(self, lefts: dict[Ident, Row], rights: dict[Ident, Row]) -> None:
