@@ -139,12 +139,81 @@ def test_what_is_asked_of_an_asof_join_is_what_lives() -> None:
 
 def test_to_ask_an_asof_join_by_key_reads_its_rows() -> None:
     kept = query(None, "ASOF", update="read-and-write", cleanup="compaction")
-    order(kept, STAYS, 1)
     order(kept, GONE, 1)
+    order(kept, STAYS, 2)
     day(kept, 7)
     assert users(kept, STAYS) == [f"right {STAYS}"]
     day(kept, 9)
     assert users(kept) == [f"right {STAYS}"]
+
+
+SESSIONS = """
+CREATE STREAM logins (id BIGINT, user STRING, place STRING, ts TIMESTAMP,
+  WATERMARK FOR ts AS ts, OFFSET id);
+CREATE STREAM orders (id BIGINT, user STRING, item STRING, at TIMESTAMP,
+  WATERMARK FOR at AS at, OFFSET id);
+SET 'state.ttl.cleanup' = '{cleanup}';
+SET 'state.ttl.update' = 'read-and-write';
+SELECT {hint} {shown}
+FROM logins l OVER (PARTITION BY user ORDER BY ts SESSION INTERVAL '2' DAY GAP)
+{kind} JOIN orders o OVER (PARTITION BY user ORDER BY at SESSION INTERVAL '1' DAY GAP)
+ON l.user = o.user
+EMIT EARLY {early} {retain}
+"""
+
+
+def sessions(
+    blobs: Blobs | None,
+    kind: str,
+    early: str = "ON UPDATE",
+    retain: str = "RETAIN INTERVAL '90' DAY",
+    cleanup: str = "timers",
+) -> EmbeddedQuery:
+    shown = "l.user, place" + ", item" * (kind not in ("SEMI", "ANTI"))
+    words = {"kind": kind, "early": early, "retain": retain, "cleanup": cleanup}
+    text = SESSIONS.format(hint=BOTH, shown=shown, **words)
+    return EmbeddedQuery(script(text), blobs=blobs, segment_rows=2)
+
+
+@pytest.mark.parametrize("kind", ["INNER", "FULL", "SEMI", "ANTI"])
+@pytest.mark.parametrize("early", ["ON UPDATE", "EVERY 30 DAYS"])
+@pytest.mark.parametrize("retain", ["", "RETAIN INTERVAL '90' DAY"])
+def test_nothing_of_a_forgotten_session_is_left(kind: str, early: str, retain: str) -> None:
+    blobs = DictBlobs()
+    kept = sessions(blobs, kind, early, retain)
+    login(kept, GONE, 1)
+    order(kept, GONE, 2)
+    order(kept, STAYS, 3)
+    kept.flush()
+    assert GONE in said(blobs)
+    kept = sessions(blobs, kind, early, retain)
+    login(kept, STAYS, 8)
+    order(kept, STAYS, 8)
+    kept.flush()
+    kept._check()
+    day(kept, 10)
+    for _ in range(2):
+        kept.flush()
+    kept._check()
+    assert GONE not in said(blobs)
+    assert STAYS in said(blobs)
+
+
+def test_to_ask_for_the_sessions_of_a_key_reads_it() -> None:
+    kept = sessions(None, "INNER", cleanup="compaction")
+    login(kept, GONE, 1)
+    login(kept, STAYS, 2)
+    assert len(kept.windows()) == 2
+    day(kept, 7)
+    assert kept.fetch(STAYS)["l.user"].to_pylist() == [STAYS]
+    day(kept, 9)
+    assert kept.windows()["l.user"].to_pylist() == users_of(kept) == [STAYS]
+    day(kept, 15)
+    assert len(kept.windows()) == len(kept.messages()) == 0
+
+
+def users_of(on: EmbeddedQuery) -> list[str]:
+    return [row["l.user"] for row in on.messages().to_pylist()]
 
 
 def test_what_is_asked_is_what_lives() -> None:

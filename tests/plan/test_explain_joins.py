@@ -244,6 +244,24 @@ def test_a_ttl_bounds_what_no_window_does() -> None:
     ]
 
 
+def test_a_ttl_bounds_the_versions_of_an_asof_join() -> None:
+    text = f"SELECT value FROM orders o ASOF JOIN shipments s MATCH_CONDITION (ts >= at) {ON}"
+    assert len(warned(text)) == 1
+    bounded = f"SET state.ttl = '1 day'; {text}"
+    assert warned(bounded) == []
+    assert fact(bounded, "Stores") == "left (rows that wait), right, pending, lives"
+    assert fact(bounded, "State TTL").startswith("of shipments 1 day of processing time")
+
+
+def test_a_ttl_of_a_join_of_sessions() -> None:
+    text = """SELECT /*+ STATE_TTL('s' = '1 day') */ value
+        FROM orders o OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL '1' MINUTE GAP)
+        JOIN shipments s OVER (PARTITION BY id ORDER BY at SESSION INTERVAL '1' MINUTE GAP)
+        ON o.id = s.id"""
+    assert fact(text, "Stores") == "left_sessions, right_sessions, left, right, pending, lives"
+    assert fact(text, "State TTL").startswith("of shipments 1 day of processing time")
+
+
 def test_a_row_without_a_match_may_be_forgotten_before_it_is_told() -> None:
     text = f"SET state.ttl = '1 day'; SELECT value FROM orders o LEFT JOIN shipments s {ON}"
     untold = "rows of orders without a match are forgotten untold, for EMIT names no EARLY"

@@ -231,6 +231,18 @@ def test_a_side_with_a_ttl_holds_the_rows_of_it() -> None:
     assert held == {"left": None, "left_lives": None, "right": None}
 
 
+def test_versions_with_a_ttl_are_those_of_it() -> None:
+    text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    text += "SELECT {} a.k FROM s a JOIN s FOR SYSTEM_TIME AS OF a.ts AS b ON a.k = b.k"
+    asked = [script(text.format(hint)) for hint in ("", "/*+ STATE_TTL('b' = '1 h') */")]
+    without, with_ttl = (
+        {one.store: one.records for one in expected(each.queries[0], Load(rate=1, keys=1e6))}
+        for each in asked
+    )
+    assert (without["right"] or 0) > 1e6
+    assert with_ttl == without | {"right": 4500, "right_lives": 4500}
+
+
 def test_of_a_join_that_retains_rows_each_key_holds_so_many_and_those_of_open_windows() -> None:
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
     reads = "SELECT a.k FROM s a JOIN s b {} ON a.k = b.k RETAIN 5 ROWS"
