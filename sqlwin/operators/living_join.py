@@ -4,7 +4,8 @@ join of sessions all rows and sessions of a session key.
 What a row has told stays told: nothing is withdrawn, no match it had is taken back, and
 a row of the other side that it matched is not padded for its sake. What waits to be told
 of it, and the revisions of what was, go with it. Should it come again, by its position, it
-is a new row, and what it makes is `+I`, revision 0.
+is a new row, and what it makes is `+I`, revision 0. The result of an ASOF join is that of its
+left row, whatever becomes of the right one; see `nearest`.
 
 | store                       | goes with                               |
 |-----------------------------|-----------------------------------------|

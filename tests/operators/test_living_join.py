@@ -20,26 +20,29 @@ from sqlwin.operators.definitions.joined_lives import (
 )
 from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
 from sqlwin.operators.living_join import LivingJoin
-from sqlwin.policies import Ttl, TtlTime, Update, Visibility
+from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
 from sqlwin.runtime.kept import Kept
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Store
 from sqlwin.state.pair_store import PairStore
 from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
+from sqlwin.windows import AsOf
 from tests.operators.driving import records
 from tests.operators.joins import (
+    KINDS,
     Fast,
     Joined,
     Source,
     Step,
     asofs,
+    join,
     joins,
     specified,
     steps,
     window,
 )
-from tests.operators.session_joins import session_joins
+from tests.operators.session_joins import session_join, session_joins
 from tests.properties.plan_ttl import CLEANUPS
 
 ANY = window(None, None)
@@ -130,6 +133,38 @@ def test_so_does_an_asof_join(operator: Fast, taken: list[Step], restarts: bool)
 @settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_so_does_a_join_of_sessions(operator: Fast, taken: list[Step], restarts: bool) -> None:
     agree(operator, taken, restarts)
+
+
+@st.composite
+def crowded(draw: st.DrawFn) -> tuple[Fast, list[Step]]:
+    """An ASOF join, or one of sessions, whose rows are all of one key and near each other."""
+    row = st.tuples(st.just("a"), st.just(1), st.integers(1, 3), st.integers(-5, 3))
+    rows, moves = st.lists(row, max_size=2).map(tuple), st.integers(0, 3)
+    back = st.tuples(st.integers(0, 1), st.integers(0, 3), st.booleans())
+    backs = st.lists(back, max_size=1).map(tuple)
+    step = st.builds(Step, rows, rows, backs, moves, moves, st.just(False))
+    kept: dict[str, Any] = {
+        "retain": draw(st.sampled_from([1, 20, 20])),
+        "early": draw(st.sampled_from([None, None, Early.ON_UPDATE])),
+        "ttl": draw(st.none() | crowded_ttls()),
+        "right_ttl": draw(crowded_ttls()),
+    }
+    taken = draw(st.lists(step, min_size=8, max_size=16))
+    if draw(st.integers(0, 2)) == 0:
+        return session_join(draw(st.sampled_from(KINDS)), **kept), taken
+    match, kind = AsOf(draw(st.sampled_from([">=", ">=", "<="]))), draw(st.sampled_from(KINDS[:2]))
+    return join(match, kind, weighted=draw(st.booleans()), **kept), taken
+
+
+def crowded_ttls() -> st.SearchStrategy[Ttl]:
+    return ttls().map(lambda ttl: replace(ttl, length=(ttl.length + 5) // 2))
+
+
+@given(crowded(), st.booleans())
+def test_rows_of_one_key_that_come_all_the_time(
+    drawn: tuple[Fast, list[Step]], restarts: bool
+) -> None:
+    agree(*drawn, restarts)
 
 
 def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
