@@ -22,6 +22,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
+from sqlwin.plan.settling import settles
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
 
@@ -158,7 +159,7 @@ def _message_key(window: Unranked) -> str:
 
 def _full(window: Unranked) -> str:
     if isinstance(window, TopN):
-        return "at the end of input"
+        return "when its retention is over" if settles(window) else "at the end of input"
     if isinstance(window, OverAggregate):
         return "at each message" if window.by_arrival else _row_full(window)
     if isinstance(window.window, Whole):
