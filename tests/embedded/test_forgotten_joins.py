@@ -240,7 +240,8 @@ def test_what_is_asked_is_what_lives() -> None:
 def test_to_ask_for_a_key_reads_its_rows(asked: Callable[[EmbeddedQuery], bool]) -> None:
     kept = query(None, update="read-and-write", cleanup="compaction")
     login(kept, STAYS, 1)
-    login(kept, GONE, 1)
+    login(kept, GONE, 2)
+    assert len(users(kept)) == 2
     day(kept, 7)
     assert asked(kept)
     day(kept, 9)
