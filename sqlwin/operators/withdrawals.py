@@ -50,8 +50,6 @@ def check_weighted(policy: Policy) -> None:
     """ValueError for policies that rows which may be withdrawn do not go with."""
     if policy.retain_rows is not None:
         raise ValueError("RETAIN n ROWS counts rows, and those of this input may be withdrawn")
-    if policy.ttl is not None:
-        raise ValueError("a TTL forgets rows, which could not be withdrawn any more")
 
 
 @dataclass(frozen=True)

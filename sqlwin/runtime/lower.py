@@ -11,8 +11,10 @@ import polars as pl
 
 from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
+from sqlwin.operators.over import ROWS, OverAggregator
 from sqlwin.plan.facts import (
     Window,
     bucket_keys,
@@ -84,7 +86,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     return Lowered(
         query=query,
         inputs=(read,),
-        operator=None if window is None else _living(assembly.operator(window), window),
+        operator=None if window is None else _living(assembly, window),
         having=cut.having,
         output=cut.output,
         derives=derives,
@@ -103,13 +105,17 @@ def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
     return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
 
 
-def _living(operator: Operator, window: Window) -> Operator:
-    """With the TTL of its keys, where they have one."""
-    ttl = unranked(window).policy.ttl
-    if ttl is None:
+def _living(assembly: Assembly, window: Window) -> Operator:
+    """The operator, with the TTL of its keys, where they have one."""
+    operator, below = assembly.operator(window), unranked(window)
+    if below.policy.ttl is None:
         return operator
-    types = polars_schema(unranked(window).input.schema)
-    return Living(operator, ttl, {key: types[key] for key in ttl_keys(window)})
+    types = polars_schema(below.input.schema)
+    keys = {key: types[key] for key in ttl_keys(window)}
+    if not assembly.weighted:
+        return Living(operator, below.policy.ttl, keys)
+    knowing = Knowing(keys, ROWS if isinstance(operator, OverAggregator) else POSITIONS)
+    return Living(operator, below.policy.ttl, keys, knowing, below.policy.retain)
 
 
 def _cut(plan: Node) -> Cut:

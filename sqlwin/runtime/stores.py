@@ -27,6 +27,7 @@
 | WindowJoin, AsOfJoin, StaticJoin | see `operators.joining`, `asof`, `static_join` | |
 | Living           | those of its operator, each record with its `__life`, and |
 |                  | lives     | when the life of a key was last renewed | last written |
+|                  | positions | where a row was that may be withdrawn   | last written |
 | LivingJoin       | see `operators.living_join`                        | |
 """
 
@@ -53,6 +54,7 @@ from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Timed
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.over import OverAggregator
@@ -230,7 +232,15 @@ def _living(operator: Living) -> list[Shape]:
     # sessions count the messages of all keys: that is forgotten with none of them
     kept = {numbering.STORE} if isinstance(inner, SessionAggregator) else set()
     own = [shape if shape[0].name in kept else _lived(*shape) for shape in shapes(inner)]
+    if operator.knowing is not None and operator.knowing.notes:
+        own.append(_lived(*_positions(operator.knowing, operator.retain)))
     return [*own, (lives, last_written(lives))]
+
+
+def _positions(knowing: Knowing, retain: int | None) -> Shape:
+    width = slice_width(ENDLESS if retain is None else retain)
+    layout = _layout(POSITIONS, knowing.columns, tuple(knowing.keys), POSITION, width)
+    return layout, last_written(layout)
 
 
 @shapes.register

@@ -3,6 +3,10 @@
 The rules are those of `lifetimes`; what they forget is taken out of another specification,
 as if it had never come.
 
+Where rows may be withdrawn, one that was forgotten cannot be: to withdraw a row that is
+not known is to read its key, all else writes it. A row that comes under another key takes along
+what was told under its position; that writes the key it leaves, too.
+
 Worked example, TTL 1 hour, counts by key: a row of ann at 9:00, `+I` 1; one at 10:00.
 Her life, touched at 9:00, has expired: her first row is forgotten, and `+I` says 1 again.
 """
@@ -18,11 +22,14 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.admitted import fresh
 from sqlwin.operators.definitions.lifetimes import Lives
+from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.topn import ReferenceTopN
-from sqlwin.operators.definitions.window import forgotten, key_text, takes_part
+from sqlwin.operators.definitions.values import json_array
+from sqlwin.operators.definitions.window import forgotten, key_text, position, takes_part
+from sqlwin.operators.definitions.withdrawn import effective
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Ttl
-from sqlwin.schema import PART, ROW_KEY, SEQ, TS
+from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
 
 
 @dataclass
@@ -48,18 +55,24 @@ class Forgetting:
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         self.begin(now, stores)
-        rows = self._fresh(list(batch.to_dicts()))
-        fresh = pl.DataFrame(rows, schema=batch.schema, orient="row")
+        said = list(batch.to_dicts())
+        rows = effective(said) if self.weighted else self._fresh(said)
         each = len(rows) if self.ttl.cleanup.each_record else 0
-        keys = self._keys(fresh)
+        keys = self._keys(_frame(rows, batch))
         self.known.look(self.ttl.cleanup.incremental * (len(keys) + each))
         self._forget()
-        out = self.inner.on_batch(fresh, stores, now)
-        written = self._written(rows)
+        taken = self._acting(rows) if self.weighted else rows
+        left = self._move(taken) if self.weighted else set()
+        out = self.inner.on_batch(_frame(taken, batch), stores, now)
+        written = self._keys_of(taken) if self.weighted else self._written(rows)
         for key in keys:
             stamp = max(row[TS] for row in rows if key_text(row, self.keys) == key)
             renew = self.known.write if key in written else self.known.read
             renew(key, self.known.stamp(stamp))
+        for key in left - written:
+            self.known.write(key, self.known.time)
+        if self.weighted:
+            self._note_windows()
         return self._told(out)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -92,6 +105,44 @@ class Forgetting:
             self.known.clean_by_timers()
             self.known.compact()
             self._forget()
+
+    # Rows that may be withdrawn.
+
+    @property
+    def weighted(self) -> bool:
+        inner = self.inner
+        return inner.top.weighted if isinstance(inner, ReferenceTopN) else inner.definition.weighted
+
+    def _acting(self, rows: list[Row]) -> list[Row]:
+        """All that come, and of those that go what is known."""
+        there = {position(row) for row in self.inner.taken}
+        return [row for row in rows if row[WEIGHT] > 0 or position(row) in there]
+
+    def _move(self, rows: list[Row]) -> set[str]:
+        """Keys that what was told of rows leaves, for they come under others."""
+        if isinstance(self.inner, ReferenceTopN) or not isinstance(
+            self.inner.definition.windows, Overs
+        ):
+            return set()
+        windows, book = self.inner.definition.windows, self.inner
+        came = [row for row in rows if row[WEIGHT] > 0]
+        told = {json_array([windows.stream, row[PART], row[SEQ]]): row for row in came}
+        left = set()
+        for row_key, row in told.items():
+            if row_key in self.told and (row_key in book.told.last or row_key in book.waiting):
+                key, was = key_text(row, self.keys), self.told[row_key]
+                left |= {was} - {key}
+                self.told[row_key] = key
+        return left
+
+    def _note_windows(self) -> None:
+        if isinstance(self.inner, ReferenceTopN):
+            return
+        rows = {position(row): row for row in self.inner.taken}
+        for row_key, window in self.inner.windows.items():
+            held = next(iter(window.held), None)
+            own = window.bucket if held is None else key_text(rows[held], self.keys)
+            self.told[row_key] = own
 
     # Rows.
 
@@ -135,6 +186,8 @@ class Forgetting:
         living, inner = self.known.visible(), self.inner
         known = [row for row in inner.taken if takes_part(row, None)]
         gone = [row for row in known if key_text(row, self.keys) not in living]
+        if self.weighted:
+            self._forget_withdrawn(set(living))
         if not gone:
             return
         self.forgotten += gone
@@ -160,6 +213,29 @@ class Forgetting:
             inner.waiting.pop(row_key, None)
             inner.shown.discard(row_key)
             inner.filled.discard(row_key)
+
+
+    def _forget_withdrawn(self, living: set[str]) -> None:
+        """What is known of keys that have no row."""
+        inner = self.inner
+        if isinstance(inner, ReferenceTopN):
+            for key in (inner.shown.keys() | inner.waiting.keys()) - living:
+                inner.shown.pop(key, None)
+                inner.waiting.pop(key, None)
+            inner.revisions = {at: n for at, n in inner.revisions.items() if at[0] in living}
+            return
+        for row_key in [row_key for row_key, key in self.told.items() if key not in living]:
+            del self.told[row_key]
+            inner.told.last.pop(row_key, None)
+            inner.told.vanished.pop(row_key, None)
+            inner.empty.pop(row_key, None)
+            inner.waiting.pop(row_key, None)
+            inner.shown.discard(row_key)
+            inner.filled.discard(row_key)
+
+
+def _frame(rows: list[Row], batch: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=batch.schema, orient="row")
 
 
 def _at(row: Row) -> tuple[int, int]:
