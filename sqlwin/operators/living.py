@@ -9,11 +9,8 @@ lateness is; what a batch brings in time counts from its end on.
 | was given rows, and put nothing   | read          |
 | emitted                           | read          |
 
-Scans of all keys, such as its search for what is due, are no access to any of them.
-
-Where rows may be withdrawn, rows that come and withdrawals of rows that are known write
-their key; to withdraw a row that is not known is to read it. See `knowing`: the inner
-operator is given what is left of a batch then, and prepares it there.
+Scans of all keys, such as its search for what is due, are no access to any of them. Where
+rows may be withdrawn, `knowing` says which of them write.
 
 `stores.pending` may be that of a key that was forgotten: then nothing is due when it
 has come, and what waits is looked up anew.
@@ -31,12 +28,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import Operator, Stores, everything
-from sqlwin.operators.knowing import Knowing
 from sqlwin.operators.revisions import DUE
 from sqlwin.operators.weights import effective
-from sqlwin.instants import START
 from sqlwin.policies import Ttl, TtlTime
-from sqlwin.schema import TS
+from sqlwin.schema import TS, WEIGHT
 from sqlwin.state.lifetimes import LATEST, Lifetimes
 
 CAME = "__came"
@@ -44,45 +39,36 @@ CAME = "__came"
 
 @dataclass(frozen=True)
 class Living:
-    """inner: an operator; all its rows, stores and emissions have the columns `keys`.
-
-    knowing: where rows may be withdrawn; retain: how much later than the watermark, if at most.
-    """
+    """inner: an operator; all its rows, stores and emissions have the columns `keys`."""
 
     inner: Operator
     ttl: Ttl
     keys: dict[str, pl.DataType]
-    knowing: Knowing | None = None
-    retain: int | None = None
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """With what of the rows themselves a TTL goes by, where it does."""
+        """With what of the rows themselves a TTL goes by, where it does.
+
+        Of rows that may be withdrawn those count that say something.
+        """
+        if WEIGHT in rows.columns:
+            rows = effective(rows)
         told: list[pl.Expr] = []
         if self.ttl.time is TtlTime.EVENT:
             told.append(pl.col(TS).max().alias(LATEST))
         if self.ttl.cleanup.each_record:
             told.append(pl.len().cast(pl.Int64).alias(CAME))
-        if self.knowing is None:
-            return _beside(self.inner.prepare(rows), rows, list(self.keys), told)
-        said = effective(rows)
-        return _beside(said, said, list(self.keys), told)
+        return _beside(self.inner.prepare(rows), rows, list(self.keys), told)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         lives = self._begun(stores, now)
         lives.accessed(batch, int(batch[CAME].sum()) if CAME in batch.columns else 0)
-        rows = batch.drop(LATEST, CAME, strict=False)
-        if self.knowing is not None:
-            rows = self._known(rows, self.knowing, stores)
-        out = self.inner.on_batch(rows, stores, now)
+        out = self.inner.on_batch(batch.drop(LATEST, CAME, strict=False), stores, now)
         lives.taken()
         return self._told(out, lives)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         lives = self._begun(stores, now)
-        out = self.inner.on_watermark(watermark, stores, now)
-        if self.knowing is not None and self.retain is not None and stores.closed > START:
-            self.knowing.expire(stores.closed - self.retain, stores)
-        return self._told(out, lives)
+        return self._told(self.inner.on_watermark(watermark, stores, now), lives)
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         lives = self._begun(stores, now)
@@ -101,13 +87,6 @@ class Living:
     def next_deadline(self, stores: Stores) -> int | None:
         times = (self.inner.next_deadline(stores), self._lives(stores).deadline)
         return min((time for time in times if time is not None), default=None)
-
-    def _known(self, batch: pl.DataFrame, knowing: Knowing, stores: Stores) -> pl.DataFrame:
-        """What a batch changes, as the inner operator takes it; its keys are written."""
-        rows = knowing.of(batch, stores)
-        self._lives(stores).written(rows)
-        knowing.note(rows, stores)
-        return self.inner.prepare(rows)
 
     def _begun(self, stores: Stores, now: int) -> Lifetimes:
         lives = self._lives(stores)

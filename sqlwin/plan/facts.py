@@ -220,6 +220,20 @@ def ttl_keys(window: Window) -> tuple[str, ...]:
     return tuple(key for key in below.partition if all(key in some for some in below.sets))
 
 
+def forgets_below(plan: Node) -> bool:
+    """Whether a TTL of what a plan is made of forgets rows, which may then come again."""
+    stages = (stage for scan in scans(plan) for stage in plans_of(scan)[:-1])
+    return any(_forgets(operator_of(stage)) for stage in stages)
+
+
+def _forgets(operator: Stateful | None) -> bool:
+    if operator is None:
+        return False
+    if isinstance(operator, Join):
+        return bool(operator.policy.ttls)
+    return unranked(operator).policy.ttl is not None
+
+
 def full_state(aggregate: Aggregate) -> bool:
     """Whether the aggregate keeps the values themselves; one from Python never does."""
     known = signature(aggregate.function)

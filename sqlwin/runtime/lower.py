@@ -20,6 +20,7 @@ from sqlwin.plan.facts import (
     bucket_keys,
     changing,
     counts,
+    forgets_below,
     join_of,
     ttl_keys,
     unranked,
@@ -86,7 +87,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     return Lowered(
         query=query,
         inputs=(read,),
-        operator=None if window is None else _living(assembly, window),
+        operator=None if window is None else _living(_knowing(assembly, window), window),
         having=cut.having,
         output=cut.output,
         derives=derives,
@@ -105,17 +106,24 @@ def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
     return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
 
 
-def _living(assembly: Assembly, window: Window) -> Operator:
-    """The operator, with the TTL of its keys, where they have one."""
+def _knowing(assembly: Assembly, window: Window) -> Operator:
+    """The operator; it knows its rows where they may be withdrawn and a TTL forgets some."""
     operator, below = assembly.operator(window), unranked(window)
-    if below.policy.ttl is None:
+    again = forgets_below(window)
+    if not assembly.weighted or (below.policy.ttl is None and not again):
         return operator
-    types = polars_schema(below.input.schema)
-    keys = {key: types[key] for key in ttl_keys(window)}
-    if not assembly.weighted:
-        return Living(operator, below.policy.ttl, keys)
-    knowing = Knowing(keys, ROWS if isinstance(operator, OverAggregator) else POSITIONS)
-    return Living(operator, below.policy.ttl, keys, knowing, below.policy.retain)
+    carried, keys = polars_schema(below.input.schema), ttl_keys(window)
+    store = ROWS if isinstance(operator, OverAggregator) else POSITIONS
+    return Knowing(operator, carried, keys, store, again, below.policy.retain)
+
+
+def _living(operator: Operator, window: Window) -> Operator:
+    """With the TTL of its keys, where they have one."""
+    ttl = unranked(window).policy.ttl
+    if ttl is None:
+        return operator
+    types = polars_schema(unranked(window).input.schema)
+    return Living(operator, ttl, {key: types[key] for key in ttl_keys(window)})
 
 
 def _cut(plan: Node) -> Cut:

@@ -25,9 +25,10 @@
 | WindowRanker, SessionRanker | its aggregator's, and |         |             |
 |                  | ranked    | a row as it was last emitted   | last written |
 | WindowJoin, AsOfJoin, StaticJoin | see `operators.joining`, `asof`, `static_join` | |
+| Knowing          | those of its operator, and |     |             |
+|                  | positions | where a row was, or the row    | last written |
 | Living           | those of its operator, each record with its `__life`, and |
 |                  | lives     | when the life of a key was last renewed | last written |
-|                  | positions | where a row was that may be withdrawn   | last written |
 | LivingJoin       | see `operators.living_join`                        | |
 """
 
@@ -227,20 +228,22 @@ def _joins(operator: AsOfJoin | WindowJoin | StaticJoin) -> list[Shape]:
 
 
 @shapes.register
+def _knowing(operator: Knowing) -> list[Shape]:
+    below = shapes(operator.inner)
+    if not operator.notes:
+        return below
+    width = slice_width(ENDLESS if operator.retain is None else operator.retain)
+    layout = _layout(POSITIONS, operator.columns, operator.keys, POSITION, width)
+    return [*below, (layout, last_written(layout))]
+
+
+@shapes.register
 def _living(operator: Living) -> list[Shape]:
     lives, inner = lives_layout(operator.keys), operator.inner
     # sessions count the messages of all keys: that is forgotten with none of them
     kept = {numbering.STORE} if isinstance(inner, SessionAggregator) else set()
     own = [shape if shape[0].name in kept else _lived(*shape) for shape in shapes(inner)]
-    if operator.knowing is not None and operator.knowing.notes:
-        own.append(_lived(*_positions(operator.knowing, operator.retain)))
     return [*own, (lives, last_written(lives))]
-
-
-def _positions(knowing: Knowing, retain: int | None) -> Shape:
-    width = slice_width(ENDLESS if retain is None else retain)
-    layout = _layout(POSITIONS, knowing.columns, tuple(knowing.keys), POSITION, width)
-    return layout, last_written(layout)
 
 
 @shapes.register

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -14,16 +14,20 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from sqlwin.operators.aggregator import WindowAggregator
-from sqlwin.operators.contract import Operator, Stores
+from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.over import ROWS, OverAggregator
-from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.session_ranking import SessionRanker
 from sqlwin.operators.topn import TopRows
-from sqlwin.policies import Policy, Ttl, TtlTime, Update, Visibility
+from sqlwin.plan.facts import ttl_keys
+from sqlwin.plan.nodes import WindowAggregate, WindowRank
+from sqlwin.policies import Ttl, TtlTime, Update, Visibility
 from sqlwin.runtime.kept import Kept
 from sqlwin.runtime.stores import shapes
+from sqlwin.schema import WEIGHT
 from sqlwin.state.contract import Store
 from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
@@ -32,33 +36,38 @@ from tests.operators import (
     aggregators,
     overs,
     test_aggregator_reference,
+    test_ranking,
     test_topn,
     test_weighted_aggregator,
     test_weighted_over,
+    test_weighted_ranking,
+    test_weighted_sessions,
     test_weighted_topn,
 )
 from tests.operators.changelogs import Source, Step
-from tests.operators.driving import Defined, Driven, records, rows_of, told
+from tests.operators.driving import Defined, Driven, records
+from tests.operators.sessions import OWN
 from tests.properties.plan_ttl import CLEANUPS
 
 
 class Lived(Driven):
     """As a task keeps it: with the lives, restored with the stores."""
 
-    operator: Living
     told = "null"
 
     def _named(self) -> dict[str, Store]:
         bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
-        kept = Kept(None, run="always the same")
-        self.lives = kept._lives(self.operator.ttl, bare, {"lives": json.loads(self.told)})
+        if isinstance(self.operator, Living):
+            kept, header = Kept(None, run="always the same"), {"lives": json.loads(self.told)}
+            bare.lives = kept._lives(self.operator.ttl, bare, header)
         if hasattr(self, "stores"):
-            self.stores.lives = self.lives
+            self.stores.lives = bare.lives
+        self.lives = bare.lives
         return bare.named
 
     def _restart(self) -> None:
         self.steps += 1
-        self.told = json.dumps(self.lives.to_json())
+        self.told = "null" if self.lives is None else json.dumps(self.lives.to_json())
         for name, store in self.stores.named.items():
             inner = store.inner if isinstance(store, TtlStore) else store
             assert isinstance(inner, SegmentStore)
@@ -66,31 +75,59 @@ class Lived(Driven):
         self.stores.named = self._named()
 
 
-def lived(inner: Any, keys: Sequence[str], ttl: Ttl, restarts: bool = False) -> Lived:
-    types = inner.carried if isinstance(inner, OverAggregator | TopRows) else inner.below
-    store = ROWS if isinstance(inner, OverAggregator) else POSITIONS
-    own = {key: types[key] for key in keys}
-    made = Lived(Living(inner, ttl, own, Knowing(own, store), inner.policy.retain), restarts)
-    made.stores.lives = made.lives
-    return made
+def below(inner: Any) -> Any:
+    """What has the state and the policy."""
+    return inner.inner if isinstance(inner, WindowRanker | SessionRanker) else inner
+
+
+def knowing(inner: Any, keys: Sequence[str], again: bool) -> Knowing:
+    own = below(inner)
+    carried = own.carried if isinstance(own, OverAggregator | TopRows) else own.below
+    store = ROWS if isinstance(own, OverAggregator) else POSITIONS
+    return Knowing(inner, carried, tuple(keys), store, again, own.policy.retain)
+
+
+@dataclass(frozen=True)
+class Case:
+    """ttl: of the state. forgotten: at which steps rows come without a withdrawal before."""
+
+    ttl: Ttl | None
+    forgotten: tuple[bool, ...]
+    restarts: bool
+
+    def of(self, inner: Any) -> Any:
+        """The operator with this TTL."""
+        if isinstance(inner, WindowRanker | SessionRanker):
+            return replace(inner, inner=self.of(inner.inner))
+        return replace(inner, policy=replace(inner.policy, ttl=self.ttl))
+
+    def both(self, inner: Any, defined: Any, keys: Sequence[str]) -> tuple[Lived, Defined]:
+        made = knowing(inner, keys, any(self.forgotten))
+        if self.ttl is None:
+            return Lived(made, self.restarts), Defined(defined)
+        own = {key: made.carried[key] for key in keys}
+        fast = Lived(Living(made, self.ttl, own), self.restarts)
+        fast.stores.lives = fast.lives
+        return fast, Defined(Forgetting(defined, self.ttl, tuple(keys)))
 
 
 def agree(
+    case: Case,
     inner: Any,
     defined: Any,
     keys: Sequence[str],
-    ttl: Ttl,
     columns: dict[str, pl.DataType],
     taken: list[Step],
-    restarts: bool,
     ahead: bool = False,
 ) -> None:
-    """As in `changelogs`, under a TTL."""
-    fast, slow = lived(inner, keys, ttl, restarts), Defined(Forgetting(defined, ttl, tuple(keys)))
-    watermark, now, retain = 0, 0, inner.policy.retain
+    """As in `changelogs`, where a TTL forgets rows, here or below."""
+    fast, slow = case.both(inner, defined, keys)
+    watermark, now, retain = 0, 0, below(inner).policy.retain
     source = Source(columns, lambda ts: retain is None or ts >= watermark - retain)
-    for step in taken:
+    for number, step in enumerate(taken):
         batch = source.batch(step.acts, watermark if ahead else 0)
+        if case.forgotten[number % len(case.forgotten)]:
+            batch = batch.filter(pl.col(WEIGHT) > 0)
         watermark, now = watermark + step.watermark, now + step.clock
         found, expected = (
             records(
@@ -100,6 +137,14 @@ def agree(
             for driven in (fast, slow)
         )
         assert found == expected
+
+
+def cases(unit: int) -> st.SearchStrategy[Case]:
+    """unit: of the TTL."""
+    forgotten = st.lists(st.booleans(), min_size=1, max_size=4).map(tuple)
+    some = st.one_of(st.just((False,)), forgotten)
+    always = st.builds(Case, ttls(unit), some, st.booleans())
+    return st.one_of(always, always, st.builds(Case, st.none(), forgotten, st.booleans()))
 
 
 def ttls(unit: int) -> st.SearchStrategy[Ttl]:
@@ -113,39 +158,56 @@ def ttls(unit: int) -> st.SearchStrategy[Ttl]:
     )
 
 
-def forgets(inner: Any, ttl: Ttl) -> Any:
-    return replace(inner, policy=replace(inner.policy, ttl=ttl))
+MANY = settings.default.max_examples * 2
 
 
 @given(
+    cases(10 * SECOND),
     test_weighted_aggregator.operators(),
     st.booleans(),
-    ttls(10 * SECOND),
     test_weighted_aggregator.STEPS,
+)
+@settings(max_examples=MANY)
+def test_aggregates(case: Case, made: WindowAggregator, whole: bool, taken: list[Step]) -> None:
+    inner = case.of(replace(made, window=Whole()) if whole else made)
+    defined = test_aggregator_reference.specified(inner)
+    agree(case, inner, defined, inner.by.common, aggregators.COLUMNS, taken)
+
+
+@given(cases(1), test_weighted_topn.operators(), test_weighted_topn.STEPS)
+@settings(max_examples=MANY)
+def test_the_first_rows(case: Case, made: TopRows, taken: list[Step]) -> None:
+    inner = case.of(made)
+    defined = test_weighted_topn.specified(inner)
+    agree(case, inner, defined, inner.partition, test_topn.COLUMNS, taken)
+
+
+@given(cases(1), test_weighted_over.operators(), test_weighted_over.STEPS)
+@settings(max_examples=MANY)
+def test_rows_of_frames(case: Case, made: OverAggregator, taken: list[Step]) -> None:
+    inner = case.of(made)
+    keys, defined = inner.limits.buckets, overs.specified(inner)
+    agree(case, inner, defined, keys, overs.COLUMNS, taken, ahead=True)
+
+
+@given(
+    cases(6 * SECOND),
+    test_weighted_sessions.plans() | test_weighted_sessions.ranked(),
+    test_weighted_sessions.STEPS,
     st.booleans(),
 )
-@settings(max_examples=settings.default.max_examples * 2)
-def test_aggregates(
-    made: WindowAggregator, whole: bool, ttl: Ttl, taken: list[Step], restarts: bool
+@settings(max_examples=MANY)
+def test_sessions(
+    case: Case, asked: WindowAggregate | WindowRank, taken: list[Step], withdraw: bool
 ) -> None:
-    inner = forgets(replace(made, window=Whole()) if whole else made, ttl)
-    defined = test_aggregator_reference.specified(inner)
-    agree(inner, defined, inner.by.common, ttl, aggregators.COLUMNS, taken, restarts)
+    inner, defined = test_weighted_sessions.both(asked, withdraw)
+    agree(case, case.of(inner), defined, ttl_keys(asked), OWN, taken)
 
 
-@given(test_weighted_topn.operators(), ttls(1), test_weighted_topn.STEPS, st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
-def test_the_first_rows(made: TopRows, ttl: Ttl, taken: list[Step], restarts: bool) -> None:
-    inner = forgets(made, ttl)
-    defined = test_weighted_topn.specified(inner)
-    agree(inner, defined, inner.partition, ttl, test_topn.COLUMNS, taken, restarts)
-
-
-@given(test_weighted_over.operators(), ttls(1), test_weighted_over.STEPS, st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
-def test_rows_of_frames(
-    made: OverAggregator, ttl: Ttl, taken: list[Step], restarts: bool
-) -> None:
-    inner = forgets(made, ttl)
-    keys, defined = inner.limits.buckets, overs.specified(inner)
-    agree(inner, defined, keys, ttl, overs.COLUMNS, taken, restarts, ahead=True)
+@given(cases(1), test_weighted_ranking.operators(), test_weighted_ranking.STEPS)
+@settings(max_examples=MANY)
+def test_ranks(case: Case, made: WindowRanker, taken: list[Step]) -> None:
+    inner = case.of(made)
+    keys = tuple(key for key in inner.inner.keys if key in inner.standing.partition)
+    defined = test_weighted_ranking.specified(inner)
+    agree(case, inner, defined, keys, test_ranking.COLUMNS, taken)

@@ -26,7 +26,7 @@ from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.topn import ReferenceTopN
 from sqlwin.operators.definitions.values import json_array
 from sqlwin.operators.definitions.window import forgotten, key_text, position, takes_part
-from sqlwin.operators.definitions.withdrawn import effective
+from sqlwin.operators.definitions.withdrawn import acting, effective, horizon
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Ttl
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
@@ -61,7 +61,7 @@ class Forgetting:
         keys = self._keys(_frame(rows, batch))
         self.known.look(self.ttl.cleanup.incremental * (len(keys) + each))
         self._forget()
-        taken = self._acting(rows) if self.weighted else rows
+        taken = self._acting(rows, stores) if self.weighted else rows
         left = self._move(taken) if self.weighted else set()
         out = self.inner.on_batch(_frame(taken, batch), stores, now)
         written = self._keys_of(taken) if self.weighted else self._written(rows)
@@ -69,7 +69,7 @@ class Forgetting:
             stamp = max(row[TS] for row in rows if key_text(row, self.keys) == key)
             renew = self.known.write if key in written else self.known.read
             renew(key, self.known.stamp(stamp))
-        for key in left - written:
+        for key in (left | written) - set(keys):
             self.known.write(key, self.known.time)
         if self.weighted:
             self._note_windows()
@@ -113,10 +113,10 @@ class Forgetting:
         inner = self.inner
         return inner.top.weighted if isinstance(inner, ReferenceTopN) else inner.definition.weighted
 
-    def _acting(self, rows: list[Row]) -> list[Row]:
-        """All that come, and of those that go what is known."""
-        there = {position(row) for row in self.inner.taken}
-        return [row for row in rows if row[WEIGHT] > 0 or position(row) in there]
+    def _acting(self, rows: list[Row], stores: Stores) -> list[Row]:
+        inner = self.inner
+        policy = inner.top.policy if isinstance(inner, ReferenceTopN) else inner.policy
+        return acting(rows, inner.taken, horizon(policy, stores))
 
     def _move(self, rows: list[Row]) -> set[str]:
         """Keys that what was told of rows leaves, for they come under others."""
