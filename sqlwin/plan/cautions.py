@@ -8,6 +8,7 @@ from sqlwin.plan.facts import (
     Unranked,
     Window,
     bucket_keys,
+    changing,
     counts,
     full_state,
     keeps_keys,
@@ -106,10 +107,16 @@ def _state(window: Unranked) -> Iterator[str]:
 
 def _renewed(window: Unranked) -> Iterator[str]:
     """What a TTL does not bound."""
-    calls = window.aggregates if isinstance(window, WindowAggregate) else ()
-    full = any(full_state(aggregate) for aggregate in calls)
-    if _unbounded(window) and (full or isinstance(window, OverAggregate)):
-        yield "all rows of a key are kept until its TTL is over, so a key that never rests grows"
+    if not _unbounded(window):
+        return
+    grows = "kept until its TTL is over, so a key that never rests grows"
+    if isinstance(window, WindowAggregate):
+        if any(full_state(aggregate) for aggregate in window.aggregates):
+            yield f"all rows of a key are {grows}"
+        elif changing(window.input):
+            yield f"the position of every row of a key is {grows}"
+    elif isinstance(window, OverAggregate) or changing(window.input):
+        yield f"all rows of a key are {grows}"
 
 
 def _endless(window: Unranked) -> bool:

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from pyarrow.types import is_floating
+
 from sqlwin.aggregates import signature
 from sqlwin.plan.nodes import (
     Aggregate,
@@ -244,11 +246,30 @@ def keeps_messages(window: WindowAggregate) -> bool:
     """Whether rows are kept as they are, not only what they sum up to."""
     if any(full_state(aggregate) for aggregate in window.aggregates):
         return True
+    if not counts(window) and changing(window.input):
+        if not all(lets_go(each, window) for each in window.aggregates):
+            return True
     session, counted = window.window, window.policy.retain_rows is not None
     if not isinstance(session, Session):
         return False
     parted = session.cut or counted or set(window.keys) != set(window.partition)
     return parted or changing(window.input)
+
+
+def lets_go(aggregate: Aggregate, window: WindowAggregate) -> bool:
+    """Whether a row can be taken out of what the aggregate keeps, exactly."""
+    known = signature(aggregate.function)
+    types = {column.name: column.type for column in window.input.schema}
+    sums_floats = aggregate.function != "count" and any(
+        is_floating(types[arg]) for arg in aggregate.args
+    )
+    return known is not None and known.invertible and not sums_floats
+
+
+def keeps_positions(window: Unranked) -> bool:
+    """Whether it is kept which rows are known, beside what an operator keeps of them anyway."""
+    forgets = window.policy.ttl is not None or forgets_below(window)
+    return changing(window.input) and forgets and not isinstance(window, OverAggregate)
 
 
 def functions_of(plan: Node) -> frozenset[str]:
