@@ -10,8 +10,10 @@ from sqlwin.plan.facts import (
     bucket_keys,
     changing,
     counts,
+    forgets_below,
     full_state,
     keeps_keys,
+    keeps_messages,
     lateness,
     unranked,
 )
@@ -95,7 +97,7 @@ def _state(window: Unranked) -> Iterator[str]:
         if window.partition:
             yield "the first rows of every partition are kept, so state grows with keys"
     elif isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
-        if any(full_state(aggregate) for aggregate in window.aggregates):
+        if keeps_messages(window) or forgets_below(window):
             yield "all messages of the stream are kept, so state grows for ever"
         elif window.keys:
             yield "the aggregates of every key are kept, so state grows with keys"
@@ -111,7 +113,7 @@ def _renewed(window: Unranked) -> Iterator[str]:
         return
     grows = "kept until its TTL is over, so a key that never rests grows"
     if isinstance(window, WindowAggregate):
-        if any(full_state(aggregate) for aggregate in window.aggregates):
+        if keeps_messages(window) or forgets_below(window):
             yield f"all rows of a key are {grows}"
         elif changing(window.input):
             yield f"the position of every row of a key is {grows}"
