@@ -22,12 +22,13 @@ from sqlwin.operators.over import ROWS, OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.session_ranking import SessionRanker
 from sqlwin.operators.topn import TopRows
+from sqlwin.operators.weights import SIGN
 from sqlwin.plan.facts import ttl_keys
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
-from sqlwin.policies import Ttl, TtlTime, Update, Visibility
+from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
 from sqlwin.runtime.kept import Kept
 from sqlwin.runtime.stores import shapes
-from sqlwin.schema import WEIGHT
+from sqlwin.schema import PLACE, WEIGHT
 from sqlwin.state.contract import Store
 from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
@@ -45,7 +46,7 @@ from tests.operators import (
     test_weighted_topn,
 )
 from tests.operators.changelogs import Source, Step
-from tests.operators.driving import Defined, Driven, records
+from tests.operators.driving import Defined, Driven, records, told
 from tests.operators.sessions import OWN
 from tests.properties.plan_ttl import CLEANUPS
 
@@ -211,3 +212,42 @@ def test_ranks(case: Case, made: WindowRanker, taken: list[Step]) -> None:
     keys = tuple(key for key in inner.inner.keys if key in inner.standing.partition)
     defined = test_weighted_ranking.specified(inner)
     agree(case, inner, defined, keys, test_ranking.COLUMNS, taken)
+
+
+HOUR = Case(Ttl(60), (False,), restarts=True)
+ROW = {"k": "a", "b": 1, "v": 5, "__ts": 0, "__part": 0, "__seq": 7}
+
+
+def driven() -> Lived:
+    """Sums by k, TTL 60, told of row 7: 5."""
+    inner = HOUR.of(aggregators.aggregator(Whole(), ("k",), ("total",), weighted=True, **ALWAYS))
+    made, _ = HOUR.both(inner, None, ("k",))
+    assert told(made.step(rows((5, 1))), "total") == [("+I", "early", 0, 5)]
+    return made
+
+
+def rows(*changes: tuple[int, int]) -> pl.DataFrame:
+    """Of row 7: (v, weight)."""
+    said = [{**ROW, "v": v, "__weight": weight} for v, weight in changes]
+    return pl.DataFrame(said, schema={**aggregators.COLUMNS, **PLACE, **SIGN})
+
+
+ALWAYS: dict[str, Any] = {"early": Early.ON_UPDATE, "retain": None}
+
+
+def test_what_replaces_a_forgotten_row_is_new() -> None:
+    made = driven()
+    assert told(made.step(rows((5, -1), (6, 1)), now=60), "total") == [("+I", "early", 0, 6)]
+
+
+def test_a_known_row_that_is_withdrawn_writes_its_key() -> None:
+    made = driven()
+    assert told(made.step(rows((5, -1)), now=50), "total") == [("-D", "early", 1, 5)]
+    assert told(made.step(rows((6, 1)), now=100), "total") == [("+I", "early", 2, 6)]
+
+
+def test_one_that_is_not_known_begins_nothing() -> None:
+    made = driven()
+    assert made.step(rows((5, -1)), now=60).is_empty()
+    assert made.lives is not None and made.lives.lives.uncleaned().is_empty()
+    assert all(len(store) == 0 for name, store in made.stores.named.items() if name != "lives")
