@@ -246,9 +246,9 @@ def keeps_messages(window: WindowAggregate) -> bool:
     """Whether rows are kept as they are, not only what they sum up to."""
     if any(full_state(aggregate) for aggregate in window.aggregates):
         return True
-    if not counts(window) and changing(window.input):
-        if not all(lets_go(each, window) for each in window.aggregates):
-            return True
+    kept = [each for each in window.aggregates if not lets_go(each, window)]
+    if kept and not counts(window) and changing(window.input):
+        return True
     session, counted = window.window, window.policy.retain_rows is not None
     if not isinstance(session, Session):
         return False

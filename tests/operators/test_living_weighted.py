@@ -25,14 +25,14 @@ from sqlwin.operators.topn import TopRows
 from sqlwin.operators.weights import SIGN
 from sqlwin.plan.facts import ttl_keys
 from sqlwin.plan.nodes import WindowAggregate, WindowRank
-from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
+from sqlwin.policies import Early, Late, Ttl, TtlTime, Update, Visibility
 from sqlwin.runtime.kept import Kept
 from sqlwin.runtime.stores import shapes
 from sqlwin.schema import PLACE, WEIGHT
 from sqlwin.state.contract import Store
 from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
-from sqlwin.windows import Whole
+from sqlwin.windows import Frame, Unit, Whole
 from tests.operators import (
     aggregators,
     overs,
@@ -45,7 +45,7 @@ from tests.operators import (
     test_weighted_sessions,
     test_weighted_topn,
 )
-from tests.operators.changelogs import Source, Step
+from tests.operators.changelogs import Source, Step, steps
 from tests.operators.driving import Defined, Driven, records, told
 from tests.operators.sessions import OWN
 from tests.properties.plan_ttl import CLEANUPS
@@ -159,6 +159,7 @@ def ttls(unit: int) -> st.SearchStrategy[Ttl]:
     )
 
 
+OF_CHANGES: dict[str, Any] = {"retain": None, "late": Late.EVERY, "weighted": True}
 MANY = settings.default.max_examples * 2
 
 
@@ -189,6 +190,27 @@ def test_rows_of_frames(case: Case, made: OverAggregator, taken: list[Step]) -> 
     inner = case.of(made)
     keys, defined = inner.limits.buckets, overs.specified(inner)
     agree(case, inner, defined, keys, overs.COLUMNS, taken, ahead=True)
+
+
+FEW = steps(
+    st.tuples(st.sampled_from(["a", "b", None]), st.just(1), st.integers(1, 2)),
+    st.integers(-3, 2),
+    st.sampled_from([0, 1, 3]),
+    st.integers(0, 2),
+)
+
+
+@given(cases(3), st.booleans(), st.sampled_from([None, *Early]), st.booleans(), FEW)
+@settings(max_examples=MANY)
+def test_rows_that_change_their_partition(
+    case: Case, withdraw: bool, early: Early | None, follows: bool, taken: list[Step]
+) -> None:
+    """And wait to be told so, in which time they are withdrawn, and come again."""
+    frames = [Frame(Unit.RANGE, None, 0), Frame(Unit.ROWS, 1, int(follows))]
+    calls = [("count", ("k",), frame) for frame in frames]
+    policy: dict[str, Any] = {"early": early, "early_period": 5, "early_rows": 3}
+    inner = case.of(overs.over(*calls, late_period=6, withdraw=withdraw, **policy, **OF_CHANGES))
+    agree(case, inner, overs.specified(inner), ("k",), overs.COLUMNS, taken, ahead=True)
 
 
 @given(

@@ -13,7 +13,7 @@ Her life, touched at 9:00, has expired: her first row is forgotten, and `+I` say
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -55,7 +55,7 @@ class Forgetting:
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         self.begin(now, stores)
-        said = list(batch.to_dicts())
+        said: list[Row] = list(batch.to_dicts())
         rows = effective(said) if self.weighted else self._fresh(said)
         each = len(rows) if self.ttl.cleanup.each_record else 0
         keys = self._keys(_frame(rows, batch))
@@ -175,8 +175,9 @@ class Forgetting:
         return {key_text(row, self.keys) for row in rows}
 
     def _told(self, emitted: pl.DataFrame) -> pl.DataFrame:
-        for row in emitted.to_dicts():
-            self.told[row[ROW_KEY]] = key_text(row, self.keys)
+        if not self.weighted:  # else it may be told with a key that it has left
+            for row in emitted.to_dicts():
+                self.told[row[ROW_KEY]] = key_text(row, self.keys)
         for key in self._keys(emitted):
             self.known.read(key, self.known.time)
         self._forget()
@@ -187,7 +188,7 @@ class Forgetting:
         known = [row for row in inner.taken if takes_part(row, None)]
         gone = [row for row in known if key_text(row, self.keys) not in living]
         if self.weighted:
-            self._forget_withdrawn(set(living))
+            self._forget_withdrawn(living)
         if not gone:
             return
         self.forgotten += gone
@@ -207,31 +208,29 @@ class Forgetting:
             {window.row_key: window for window in inner.definition.windows(inner.taken)},
         )
         told = {row_key for row_key, key in self.told.items() if key not in living}
-        for row_key in told | (was.keys() - inner.windows.keys()):
-            inner.told.last.pop(row_key, None)
-            inner.told.vanished.pop(row_key, None)
-            inner.waiting.pop(row_key, None)
-            inner.shown.discard(row_key)
-            inner.filled.discard(row_key)
+        self._drop(told | (was.keys() - inner.windows.keys()), inner)
 
-
-    def _forget_withdrawn(self, living: set[str]) -> None:
-        """What is known of keys that have no row."""
+    def _forget_withdrawn(self, living: Collection[Hashable]) -> None:
+        """What is known of keys that have no row, too."""
         inner = self.inner
         if isinstance(inner, ReferenceTopN):
-            for key in (inner.shown.keys() | inner.waiting.keys()) - living:
+            for key in {*inner.shown, *inner.waiting} - set(living):
                 inner.shown.pop(key, None)
                 inner.waiting.pop(key, None)
             inner.revisions = {at: n for at, n in inner.revisions.items() if at[0] in living}
             return
-        for row_key in [row_key for row_key, key in self.told.items() if key not in living]:
-            del self.told[row_key]
-            inner.told.last.pop(row_key, None)
-            inner.told.vanished.pop(row_key, None)
-            inner.empty.pop(row_key, None)
-            inner.waiting.pop(row_key, None)
-            inner.shown.discard(row_key)
-            inner.filled.discard(row_key)
+        dead = {row_key for row_key, key in self.told.items() if key not in living}
+        self.told = {row_key: key for row_key, key in self.told.items() if row_key not in dead}
+        self._drop(dead, inner)
+
+    def _drop(self, row_keys: Iterable[str], book: ReferenceOperator) -> None:
+        for row_key in row_keys:
+            book.told.last.pop(row_key, None)
+            book.told.vanished.pop(row_key, None)
+            book.empty.pop(row_key, None)
+            book.waiting.pop(row_key, None)
+            book.shown.discard(row_key)
+            book.filled.discard(row_key)
 
 
 def _frame(rows: list[Row], batch: pl.DataFrame) -> pl.DataFrame:
