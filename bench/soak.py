@@ -24,11 +24,8 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from sqlwin.runtime.files import decoded
-from sqlwin.runtime.front import Front
-from sqlwin.runtime.lower import lower
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.task import HEADER, Task
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.runtime.kept import HEADER
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 
@@ -41,11 +38,17 @@ SLACK = {"rows": 100, "blobs": 5, "bytes": 20_000}
 """What a store that holds next to nothing may hold more."""
 FAILED = 1
 
-STREAM = """
+STREAMS = """
 CREATE STREAM events (
+  key BIGINT, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND);
+CREATE STREAM others (
   key BIGINT, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND);
 """
 KEPT = "EMIT LATE EVERY INTERVAL '1' MINUTE RETAIN INTERVAL '1' HOUR"
+MINUTES = """
+    SELECT key, window_time, window_start, COUNT(*) AS n, MAX(value) AS top
+    FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+    GROUP BY key, window_time, window_start"""
 QUERIES = {
     "tumble": f"""
     SELECT key, window_start, COUNT(*) AS n, SUM(value) AS total
@@ -72,6 +75,39 @@ QUERIES = {
     FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
     GROUP BY key, window_start
     EMIT LATE EVERY INTERVAL '1' MINUTE RETAIN 20 ROWS""",
+    "messages": """
+    SELECT key, COUNT(*) AS n, MEDIAN(value) AS mid
+    FROM events OVER (PARTITION BY key ROWS 10 PRECEDING ADVANCE BY 5 ROWS) GROUP BY key""",
+    "session": f"""
+    SELECT key, window_start, window_end, SUM(value) AS total
+    FROM SESSION(TABLE events PARTITION BY key, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+    GROUP BY key, window_start, window_end {KEPT}""",
+    "session_median": f"""
+    SELECT key, window_start, window_end, MEDIAN(value) AS mid
+    FROM SESSION(TABLE events PARTITION BY key, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+    GROUP BY key, window_start, window_end {KEPT}""",
+    "hours": """
+    SELECT /*+ STATE_TTL('events' = '1 hour') */ key, DATE_TRUNC('HOUR', ts) AS hour,
+      SUM(value) AS total
+    FROM events GROUP BY key, DATE_TRUNC('HOUR', ts)""",
+    "last": """
+    SELECT /*+ STATE_TTL('events' = '1 hour') */ * FROM events QUALIFY ROW_NUMBER() OVER (
+      PARTITION BY key, DATE_TRUNC('HOUR', ts) ORDER BY ts DESC) = 1""",
+    "best": f"""
+    SELECT * FROM ({MINUTES})
+    QUALIFY ROW_NUMBER() OVER (PARTITION BY window_start, window_time ORDER BY top DESC) <= 3
+    {KEPT}""",
+    "chain": f"""
+    SELECT key, window_start, SUM(n) AS n
+    FROM TUMBLE(TABLE ({MINUTES}), DESCRIPTOR(window_time), INTERVAL '10' MINUTE)
+    GROUP BY key, window_start {KEPT}""",
+    "join": f"""
+    SELECT e.key, e.value AS value, o.value AS other
+    FROM events e LEFT JOIN others o
+      ON e.key = o.key AND o.ts BETWEEN e.ts - INTERVAL '2' MINUTE AND e.ts {KEPT}""",
+    "asof": f"""
+    SELECT e.key, e.value AS value, o.value AS other
+    FROM events e ASOF JOIN others o MATCH_CONDITION (e.ts >= o.ts) ON e.key = o.key {KEPT}""",
 }
 
 
@@ -88,32 +124,26 @@ class Sample:
 
 def samples(query: str, hours: int, rate: float) -> Iterator[Sample]:
     """Run a query over so many hours of event time; every store after each of them."""
-    lowered = lower(script(STREAM + QUERIES[query]).queries[0])
-    blobs, task, pushed = DictBlobs(), Task(lowered), 0
+    asked = script(STREAMS + QUERIES[query])
+    blobs = DictBlobs()
+    running = EmbeddedQuery(asked, blobs=blobs)
+    read = list(running.offsets())
     for number in range(hours * HOUR_S // BATCH_S):
         if number * BATCH_S % HOUR_S == 0:
-            task = Task(lowered, blobs, f"hour{number}")
-        pushed += _push(lowered, task, rows(number, rate), pushed, number)
-        task.commit()
-        task.token = f"batch{number}"
+            running = EmbeddedQuery(asked, blobs=blobs, token=f"hour{number}")
+        running.advance(now=(START_S + (number + 1) * BATCH_S) * 1_000_000)
+        for at, stream in enumerate(read):
+            running.push(stream, rows(number, rate, at))
+        running.results()
+        running.commit()
         seconds = (number + 1) * BATCH_S
         if seconds % HOUR_S == 0:
             yield from measured(blobs, seconds // HOUR_S)
 
 
-def _push(lowered: Lowered, task: Task, batch: pl.DataFrame, pushed: int, number: int) -> int:
-    """One batch, its processing time being the event time at its end."""
-    watermark = task.clock.of(lowered.stream.name)
-    came = decoded(batch, pushed, lowered.stream, watermark)
-    taken = Front(lowered).take(came.rows, watermark)
-    now = (START_S + (number + 1) * BATCH_S) * 1_000_000
-    task.take({0: [taken.rows]}, {lowered.stream.name: taken.marks}, now, heard=True)
-    return len(batch)
-
-
-def rows(number: int, rate: float) -> pl.DataFrame:
+def rows(number: int, rate: float, stream: int = 0) -> pl.DataFrame:
     """The rows of one batch: the same for a number, whatever was made before."""
-    draw, count = np.random.default_rng([SEED, number]), round(rate * BATCH_S)
+    draw, count = np.random.default_rng([SEED + stream, number]), round(rate * BATCH_S)
     at = START_S + (number + (np.arange(count) + draw.random(count)) / count) * BATCH_S
     late = draw.random(count) < LATE_SHARE
     at = at - late * draw.random(count) * LATE_S
@@ -123,10 +153,15 @@ def rows(number: int, rate: float) -> pl.DataFrame:
 
 
 def measured(blobs: DictBlobs, hour: int) -> Iterator[Sample]:
-    for store, index in json.loads(blobs.get(HEADER))["stores"].items():
-        named = [*index["segments"], *index["cuts"]]
-        records = sum(segment["rows"] for segment in index["segments"])
-        yield Sample(hour, store, len(named), records, sum(blob["bytes"] for blob in named))
+    """Stores of stages below others by their stage."""
+    headers = [name for name in blobs.names() if name.rpartition("/")[2] == HEADER]
+    for header in headers:
+        stage = header.removesuffix(HEADER)
+        for store, index in json.loads(blobs.get(header))["stores"].items():
+            named = [*index["segments"], *index["cuts"]]
+            records = sum(segment["rows"] for segment in index["segments"])
+            size = sum(blob["bytes"] for blob in named)
+            yield Sample(hour, stage + store, len(named), records, size)
 
 
 def grown(found: Iterable[Sample], hours: int) -> list[str]:

@@ -113,12 +113,12 @@ class Departures(Revisions):
         if out.is_empty():
             return out.with_columns(pl.lit("").alias(word))
         pairs = self.overlapping(out, windows.select(*self.keys, FROM, UNTIL, word))
-        first = pairs.group_by(self.identity).agg(pl.col(word).min())  # early, full, late
-        return out.join(first, on=list(self.identity), how="inner", nulls_equal=True)
+        last = pairs.group_by(self.identity).agg(pl.col(word).max())  # early, full, late
+        return out.join(last, on=list(self.identity), how="inner", nulls_equal=True)
 
     def rivals(self, windows: pl.DataFrame, word: str, stores: Stores) -> pl.DataFrame:
         """Records of late windows that were never emitted and overlap vanished ones which
-        `windows` make room for: told now, their rows are never missing. word: as above."""
+        `windows` make room for: told now, as late, their rows are never missing."""
         displaced = self.displaced(windows, word, stores)
         if displaced.is_empty():
             return displaced
@@ -127,9 +127,9 @@ class Departures(Revisions):
         late = found.filter(~pl.col(GONE) & ~pl.col(OUT))
         on = list(self.identity)
         others = late.join(windows, on=on, how="anti", nulls_equal=True)
-        pairs = self.overlapping(others, displaced.select(*self.keys, FROM, UNTIL, word))
-        first = pairs.group_by(on).agg(pl.col(word).min())
-        return others.join(first, on=on, how="inner", nulls_equal=True)
+        pairs = self.overlapping(others, displaced.select(*self.keys, FROM, UNTIL))
+        near = others.join(pairs.select(on), on=on, how="semi", nulls_equal=True)
+        return near.with_columns(pl.lit("late").alias(word))
 
     def departed(self, stores: Stores, before: int) -> pl.DataFrame:
         """Identities of vanished windows that are out and end below `before`."""

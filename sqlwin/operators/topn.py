@@ -3,9 +3,12 @@
 A ranking is never full: any row may still come before those that are in it. So
 every emission is `early`, when the policy says: on each update, every so often,
 every n rows of the partition, or not before the end of input or a TIMEOUT, where all
-that waits goes out. An emission tells what became of the partition since the one before: a
-row that is new is inserted (`+I`), one that has moved is updated (`+U`), one that
-was pushed out is withdrawn (`-D`, as it was last emitted, one revision on).
+that waits goes out. But where a partition is of one instant (`settles`) it is full when that
+one is beyond retention: what waits goes out, and the partition is forgotten.
+
+An emission tells what became of the partition since the one before: a row that is new is
+inserted (`+I`), one that has moved is updated (`+U`), one that was pushed out is
+withdrawn (`-D`, as it was last emitted, one revision on).
 
 Mostly rows come and stay: a row that has come beyond retention is not accepted, while
 those already ranked stay. So a place only ever falls, and what falls beyond `limit` need
@@ -23,7 +26,7 @@ all that come before r are within, therefore held, therefore counted.
 | store      | record                                                     |
 |------------|------------------------------------------------------------|
 | `top`      | partition, slot: row, position, `__sent`, `__was`          |
-| `rankings` | partition: `__held`, `__due`, `__waiting`                  |
+| `rankings` | partition: `__at`, `__held`, `__due`, `__waiting`          |
 
 A record of `top` lives iff its slot is below the `__held` of its partition; the
 rows take the slots 0, 1, … in their order, newest write last. `__sent` is the
@@ -68,7 +71,8 @@ class TopRows(Counting):
     """carried: the input columns and their dtypes. name: of the column of places.
 
     Where the policy has no EARLY, nothing goes out before the end of input or a TIMEOUT.
-    weighted: rows may be withdrawn.
+    weighted: rows may be withdrawn. settles: all rows of a partition have one event time,
+    and the policy a RETAIN.
     """
 
     stream: str
@@ -79,6 +83,7 @@ class TopRows(Counting):
     policy: Policy
     withdraw: bool = False
     weighted: bool = False
+    settles: bool = False
 
     def __post_init__(self) -> None:
         if self.weighted:
@@ -141,6 +146,17 @@ class TopRows(Counting):
         self._keep(kept, self._waiting(rankings, kept, now), stores)
         return self.nothing()
 
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.closed = max(stores.closed, watermark)
+        if not self.settles or self.policy.retain is None:
+            return self.nothing()
+        floor = stores.closed - self.policy.retain
+        out = self._emit(self._waits & (pl.col(AT) < floor), stores, "full")
+        for name in (TOP, RANKINGS):
+            stores[name].expire(floor)
+        stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
+        return out
+
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         silent = silent_at(self.policy.timeout, stores)
         if silent is not None and now >= silent:
@@ -151,7 +167,7 @@ class TopRows(Counting):
         return self._emit(pl.col(DUE) <= now, stores)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        return self._emit(pl.col(DUE).is_not_null() | (pl.col(WAITING) > 0), stores)
+        return self._emit(self._waits, stores)
 
     def next_deadline(self, stores: Stores) -> int | None:
         times = (stores.pending, silent_at(self.policy.timeout, stores))
@@ -181,27 +197,32 @@ class TopRows(Counting):
 
     # What goes out.
 
-    def _emit(self, which: pl.Expr, stores: Stores) -> pl.DataFrame:
+    @property
+    def _waits(self) -> pl.Expr:
+        return pl.col(DUE).is_not_null() | (pl.col(WAITING) > 0)
+
+    def _emit(self, which: pl.Expr, stores: Stores, emit: str = "early") -> pl.DataFrame:
         rankings = everything(stores, RANKINGS).filter(which)
         if rankings.is_empty():
             return self.nothing()
         placed = self._all_placed(self._held(rankings, stores))
         if self.weighted:
-            return self._emit_changes(placed, rankings, stores)
+            return self._emit_changes(placed, rankings, stores, emit)
         moved = ~pl.col(self.name).eq_missing(pl.col(SENT))
-        gone = self._withdrawn(placed.filter(~self._within))
-        out = self._shown(placed.filter(self._within & moved))
+        gone = self._withdrawn(placed.filter(~self._within), emit)
+        out = self._shown(placed.filter(self._within & moved), emit)
         revision = pl.when(moved).then(pl.col(WAS) + 1).otherwise(pl.col(WAS)).cast(pl.Int32)
         kept = placed.filter(self._within).with_columns(revision, pl.col(self.name).alias(SENT))
         self._settle(kept, rankings, stores)
         return pl.concat([gone, out])
 
     def _emit_changes(
-        self, placed: pl.DataFrame, rankings: pl.DataFrame, stores: Stores
+        self, placed: pl.DataFrame, rankings: pl.DataFrame, stores: Stores, emit: str
     ) -> pl.DataFrame:
         differs = self.changing.differs(self._within)
-        gone = self._withdrawn(self.changing.as_told(placed.filter(differs & ~self._within)))
-        out = self._shown(placed.filter(differs & self._within))
+        left = self.changing.as_told(placed.filter(differs & ~self._within))
+        gone = self._withdrawn(left, emit)
+        out = self._shown(placed.filter(differs & self._within), emit)
         self._settle(self.changing.told(placed, self._within), rankings, stores)
         return pl.concat([gone, out])
 
@@ -210,19 +231,19 @@ class TopRows(Counting):
         self._keep(kept, done, stores)
         stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
 
-    def _shown(self, moved: pl.DataFrame) -> pl.DataFrame:
+    def _shown(self, moved: pl.DataFrame, emit: str) -> pl.DataFrame:
         old = [pl.col(SENT).alias(OLD + self.name)]
         old += [pl.col(OLD + name) for name in self.carried] if self.weighted else []
         known = moved.select(*self.output, SENT, WAS, row_key_at(self.stream), *old)
         updated = pl.col(SENT).is_not_null()
-        told = changes(known, "early", self.withdraw, updated)
+        told = changes(known, emit, self.withdraw, updated)
         return told.select(*self.output, *CHANGE_SCHEMA)
 
-    def _withdrawn(self, gone: pl.DataFrame) -> pl.DataFrame:
+    def _withdrawn(self, gone: pl.DataFrame, emit: str) -> pl.DataFrame:
         return gone.with_columns(
             pl.col(SENT).alias(self.name),
             pl.lit("-D").alias(OP),
-            pl.lit("early").alias(EMIT),
+            pl.lit(emit).alias(EMIT),
             (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
             row_key_at(self.stream),
         ).select(*self.output, *CHANGE_SCHEMA)
@@ -236,7 +257,7 @@ class TopRows(Counting):
 
     def _held(self, rankings: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         keys = rankings.select(self.partition) if self.partition else None
-        top = stores[TOP].scan(START, END, keys).with_columns(pl.lit(0, INT).alias(AT))
+        top = stores[TOP].scan(START, END, keys).with_columns(self._at)
         counted = self._joined(top, rankings.select(*self.partition, AT, HELD))
         return counted.filter(pl.col(SLOT) < pl.col(HELD)).select(*self.top_columns)
 
@@ -260,7 +281,7 @@ class TopRows(Counting):
     def _keep(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         """Write the rows of these rankings into their first slots, and the rankings."""
         slot = number_within(self.partition) - 1
-        written = kept.with_columns(slot.alias(SLOT), pl.lit(0, INT).alias(AT))
+        written = kept.with_columns(slot.alias(SLOT), self._at)
         keys = [*self.partition, AT]
         ours = written.join(rankings.select(keys), on=keys, how="semi", nulls_equal=True)
         stores[TOP].put(ours.select(*self.top_columns))
@@ -270,7 +291,7 @@ class TopRows(Counting):
         stores.pending = pl.Series([stores.pending, full[DUE].min()], dtype=INT).min()  # type: ignore[assignment]
 
     def _counted(self, rows: pl.DataFrame, name: str) -> pl.DataFrame:
-        grouped = rows.with_columns(pl.lit(0, INT).alias(AT)).group_by(AT, *self.partition)
+        grouped = rows.with_columns(self._at).group_by(AT, *self.partition)
         return grouped.agg(pl.len().cast(INT).alias(name))
 
     def _joined(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
@@ -288,6 +309,11 @@ class TopRows(Counting):
         gone = rows.filter(~pl.col(THERE)).with_columns(pl.lit(None, INT).alias(self.name))
         both = pl.concat([there, gone.select(there.columns)])
         return both.sort(self.partition, maintain_order=True) if self.partition else both
+
+    @property
+    def _at(self) -> pl.Expr:
+        """When a partition is: the instant of its rows, or none."""
+        return (pl.col(TS) if self.settles else pl.lit(0, INT)).alias(AT)
 
     @property
     def _within(self) -> pl.Expr:

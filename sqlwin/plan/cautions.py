@@ -18,6 +18,7 @@ from sqlwin.plan.facts import (
     unranked,
 )
 from sqlwin.plan.nodes import OverAggregate, Stream, TopN, WindowAggregate
+from sqlwin.plan.settling import settles
 from sqlwin.windows import Session, Unit, Whole
 
 
@@ -94,7 +95,7 @@ def _combined(window: Unranked, stream: Stream) -> bool:
 
 def _state(window: Unranked) -> Iterator[str]:
     if isinstance(window, TopN):
-        if window.partition:
+        if window.partition and not settles(window):
             yield "the first rows of every partition are kept, so state grows with keys"
     elif isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
         if keeps_messages(window) or forgets_below(window):

@@ -24,6 +24,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
+from sqlwin.plan.settling import settles
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
 
@@ -168,7 +169,7 @@ def _message_key(window: Unranked) -> str:
 
 def _full(window: Unranked) -> str:
     if isinstance(window, TopN):
-        return "at the end of input"
+        return "when its retention is over" if settles(window) else "at the end of input"
     if isinstance(window, OverAggregate):
         return "at each message" if window.by_arrival else _row_full(window)
     if isinstance(window.window, Whole):

@@ -16,7 +16,8 @@ is not late above.
     sliding stream window   window_end        0
                             window_start      the window's size
     OVER                    carried column    its own, and the greatest RANGE following
-    top-n, GROUP BY alone   carried column    its own: such rows do not wait
+    top-n, GROUP BY alone   carried column    its own: such rows do not wait; of a top-n that
+                                              is told when it is settled, and its RETAIN
     join                    left column       its own, and how far the right may be ahead
                             right column      its own, and how far it may be behind
 
@@ -122,7 +123,10 @@ def delay(plan: Node, name: str) -> int | None:
         return _joined(plan, name)
     if isinstance(plan, TopN | WindowRank) and name == plan.name:
         return None
-    return delay(plan.input, name)
+    own = delay(plan.input, name)
+    if isinstance(plan, TopN) and plan.policy.early is None and plan.policy.retain is not None:
+        return _plus(own, plan.policy.retain)
+    return own
 
 
 def _most(delays: Iterable[int | None]) -> int | None:
@@ -145,6 +149,16 @@ def _projected(plan: Project, name: str) -> int | None:
     if not end or scalar.duckdb != _less_one(end):
         return None
     return _plus(delay(plan.input, end), 1)
+
+
+def source(plan: Project, name: str) -> str | None:
+    """The column below that one is, or is made of as the last instant of a window."""
+    scalar = dict(plan.columns)[name]
+    if len(scalar.inputs) != 1:
+        return None
+    (below,) = scalar.inputs
+    last = _last(plan, name) is not None or scalar.duckdb == _less_one(below)
+    return below if scalar.is_column or last else None
 
 
 def _less_one(column: str) -> str:

@@ -35,6 +35,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.plan.settling import settles
 from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, polars_schema, polars_type
@@ -70,7 +71,8 @@ class Assembly:
     def _topped(self, window: TopN) -> TopRows:
         carried = polars_schema(window.input.schema)
         kept = (window.name, standing(window), window.limit, window.policy)
-        return TopRows(self.stream, carried, *kept, self.filtered, self.weighted)
+        rest = (self.filtered, self.weighted, settles(window))
+        return TopRows(self.stream, carried, *kept, *rest)
 
     def _ranked(self, window: WindowRank) -> WindowRanker:
         """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""

@@ -70,7 +70,7 @@ from sqlwin.operators.telling import TOLD, WAITING
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
 from sqlwin.runtime.slices import ENDLESS, slice_width
-from sqlwin.schema import PLACE, POSITION, ROW_KEY, WEIGHT
+from sqlwin.schema import PLACE, POSITION, ROW_KEY, TS, WEIGHT
 from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
 from sqlwin.state.lives import LIVES, lives_layout
@@ -204,10 +204,13 @@ def _runner(operator: TupleRunner) -> list[Shape]:
 
 @shapes.register
 def _topn(operator: TopRows) -> list[Shape]:
-    top = _layout(topn.TOP, operator.top_columns, operator.partition, (topn.SLOT,), ONE_SLICE)
-    rankings = _layout(
-        topn.RANKINGS, operator.ranking_columns, operator.partition, (topn.AT,), ONE_SLICE
-    )
+    order: tuple[str, ...] = (topn.SLOT,)
+    width = ONE_SLICE
+    if operator.settles:
+        order, width = (TS, topn.SLOT), slice_width(operator.policy.retain or 0)
+    top = _layout(topn.TOP, operator.top_columns, operator.partition, order, width)
+    keys, types = operator.partition, operator.ranking_columns
+    rankings = _layout(topn.RANKINGS, types, keys, (topn.AT,), width)
     return [(top, last_written(top)), (rankings, last_written(rankings))]
 
 

@@ -6,7 +6,7 @@ is for. No name is used twice in one window query, neither below nor above.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -18,7 +18,7 @@ from sqlwin.schema import RESERVED, Order, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.calls import Call, refuse_calls
 from sqlwin.sql.registered import Registered
-from sqlwin.sql.relation import Relation, condition
+from sqlwin.sql.relation import NOWHERE, Relation, condition
 from sqlwin.sql.scalars import Expr, conjoined, not_null, scalar
 from sqlwin.sql.scope import EDGES, Scope
 from sqlwin.sql.signatures import ANALYTIC
@@ -32,18 +32,22 @@ def ordered(name: str, key: exp.Ordered) -> Order:
 
 @dataclass
 class Below:
-    """taken: every name in use, lower case."""
+    """trees: of columns the expressions over the relation's base. taken: every name in use, lower
+    case."""
 
     relation: Relation
     columns: dict[str, Scalar] = field(default_factory=dict)
+    trees: dict[str, Expr] = field(default_factory=dict)
     taken: set[str] = field(default_factory=lambda: set(EDGES))
 
     def add(self, tree: Expr, run: ast.Run, purpose: str) -> str:
         """The name of a column that holds `tree`, resolved in the relation."""
-        base = self.relation.base.schema
-        made = scalar(self.relation.below(tree), base, run)
+        below = self.relation.below(tree)
+        made = scalar(below, self.relation.base.schema, run)
         wanted = tree.name if isinstance(tree, exp.Column) else None
-        return self.put(made, purpose, wanted)
+        name = self.put(made, purpose, wanted)
+        self.trees.setdefault(name, below)
+        return name
 
     def put(self, made: Scalar, purpose: str, wanted: str | None = None) -> str:
         for name, known in self.columns.items():
@@ -115,6 +119,11 @@ class Below:
     def aggregate_name(self, wanted: str | None) -> str:
         own = {name.lower() for name, _, _ in self.relation.columns}
         return self.free("agg", wanted if wanted and wanted.lower() not in own else None)
+
+    def over(self) -> Relation:
+        """The rows of the Project, over the relation's base."""
+        columns = tuple((name, tree, NOWHERE) for name, tree in self.trees.items())
+        return replace(self.relation, columns=columns)
 
     def project(self) -> Project:
         return Project(self.relation.filtered(), tuple(self.columns.items()))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -21,6 +22,9 @@ from sqlwin.plan.nodes import TopN
 from sqlwin.schema import Schema
 from sqlwin.sql.scalars import Expr
 
+if TYPE_CHECKING:
+    from sqlwin.sql.relation import Relation
+
 _MIRRORED = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE, exp.EQ: exp.EQ}
 Interval = tuple[int, int | None]
 """Least and greatest, both inclusive; None: no greatest."""
@@ -28,10 +32,11 @@ Interval = tuple[int, int | None]
 
 @dataclass(frozen=True)
 class OpenTop:
-    """A TopN whose limit is not known yet. span: where the rank stands."""
+    """A TopN whose limit is not known yet. span: where the rank stands. ranked: what it ranks."""
 
     top: TopN
     span: Span
+    ranked: Relation
 
     @property
     def schema(self) -> Schema:

@@ -21,6 +21,7 @@ from sqlwin.sql.join_sessions import Sessioned, sessioned
 from sqlwin.sql.relation import Relation, Side
 from sqlwin.sql.scalars import parsed
 from sqlwin.sql.sources import Bind, Known, event_time, read, stream_time, timed
+from sqlwin.sql.versions import versions
 from sqlwin.windows import Frame, Unit
 
 Shape = Frame | Sessioned
@@ -87,7 +88,10 @@ def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | 
     relation = read(value, known, bind)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
-    relation = derived(limited(relation, where), known)
+    relation = limited(relation, where)
+    if source.as_of is not None:
+        relation = versions(relation, _span(source))
+    relation = derived(relation, known)
     if isinstance(relation.base, StaticScan) and not at:
         message = (
             f"the static table {relation.base.stream.name} is looked up by what it is joined to"

@@ -20,7 +20,7 @@ from sqlwin.sql.join_inputs import Input
 from sqlwin.sql.join_policies import Match, of_join
 from sqlwin.sql.join_tree import Leaf, Pair, Term, Tree
 from sqlwin.sql.relation import NOWHERE, Relation, condition
-from sqlwin.sql.scalars import Expr, column, conjoined, scalar
+from sqlwin.sql.scalars import Expr, column, conjoined, scalar, spark
 from sqlwin.sql.ttl import lengths
 from sqlwin.sql.ttl_words import Hinted
 from sqlwin.sql.widening import widens
@@ -112,6 +112,8 @@ class Plans:
         if pair.sessions:
             left = self._session(pair.left.leaves[0].input, sides[0])
             return JoinSessions(left, self._session(pair.right.input, sides[1]), keys)
+        if pair.right.input.relation.versions is not None:
+            _of_versions(pair, sides[1])
         return AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
 
     def _session(self, each: Input, side: _Side) -> Session:
@@ -167,6 +169,18 @@ class _Side:
 
     def project(self) -> Project:
         return Project(self.relation.filtered(), tuple(self.columns.items()))
+
+
+def _of_versions(pair: Pair, right: _Side) -> None:
+    """QueryError where a row is not of the key that it is the version of."""
+    relation = pair.right.input.relation
+    assert relation.versions is not None
+    trees = relation.versions
+    held = {scalar(tree, relation.base.schema, NOWHERE).duckdb for tree in trees}
+    if {right.columns[key].duckdb for key in right.keys} != held:
+        by = ", ".join(spark(tree) for tree in trees)
+        message = "the versions of a key are joined by this key, no more and no less"
+        raise QueryError(message, pair.right.input.span, legal=f"an equality for each of {by}")
 
 
 def _names(tree: Tree) -> list[str]:

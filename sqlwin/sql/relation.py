@@ -78,6 +78,7 @@ class Relation:
     columns that it makes equal, each with the one to be read for both. emits: whether its
     operator has an EMIT of its own; retains: a RETAIN. view: the name of the view that it is,
     unchanged. reads: what FROM calls that which its operator, and those before it, read.
+    versions: of versions of keys, by what each instant has one row at most.
     """
 
     base: Base
@@ -93,6 +94,7 @@ class Relation:
     retains: bool = False
     view: str = ""
     reads: tuple[str, ...] = ()
+    versions: tuple[Expr, ...] | None = None
 
     @property
     def stream(self) -> Stream | None:

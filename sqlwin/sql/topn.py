@@ -66,7 +66,8 @@ def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Na
         policy=_policy(select.policies, _settled(binding.below, rank.partition)),
     )
     run = select.qualify or select.items[0]
-    return Relation(OpenTop(node, rank.run.span), columns, (), predicate, run)
+    base = OpenTop(node, rank.run.span, binding.below.over())
+    return Relation(base, columns, (), predicate, run)
 
 
 def _settled(below: Below, partition: tuple[str, ...]) -> int | None:

@@ -52,6 +52,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
     column_of,
 )
+from sqlwin.plan.settling import settles
 from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.front import Front, Taken
 from sqlwin.runtime.inputs import Input
@@ -265,7 +266,7 @@ def _operator(
     stream = scan.stream
     if isinstance(window, TopN):
         top = _top(window, stream.name, carried, withdraw)
-        return ReferenceTopN(replace(top, weighted=changing(scan)))
+        return ReferenceTopN(replace(top, weighted=changing(scan), settles=settles(window)))
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(

@@ -129,16 +129,18 @@ def agree(
     restarts: bool,
     retain: int | None = None,
     ahead: bool = False,
+    beside: Sequence[pl.Expr] = (),
 ) -> None:
     """Each call of an operator emits what its definition emits, and has the same deadline.
 
-    columns: of rows. ahead: instants are counted from the watermark.
+    columns: of rows; beside: more, of what a row has. ahead: instants are counted from the
+    watermark.
     """
     fast, slow = Driven(operator, restarts), Defined(defined)
     watermark, now = 0, 0
     source = Source(columns, lambda ts: retain is None or ts >= watermark - retain)
     for step in taken:
-        batch = source.batch(step.acts, watermark if ahead else 0)
+        batch = source.batch(step.acts, watermark if ahead else 0).with_columns(*beside)
         watermark, now = watermark + step.watermark, now + step.clock
         found, expected = (
             records(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.definitions.topn import ReferenceTopN, Top
-from sqlwin.operators.topn import TopRows
+from sqlwin.operators.topn import RANKINGS, TOP, TopRows
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import Order
+from sqlwin.schema import TS, Order
 from tests.operators.changelogs import Step, agree, steps
 from tests.operators.driving import Driven, rows_of, told
 from tests.operators.test_topn import COLUMNS, top
@@ -39,7 +42,7 @@ def operators(draw: st.DrawFn) -> TopRows:
 def specified(fast: TopRows) -> ReferenceTopN:
     by = fast.standing
     order = (by.function, by.partition, by.order, fast.limit)
-    rest = (fast.policy, COLUMNS, fast.withdraw, True)
+    rest = (fast.policy, fast.carried, fast.withdraw, fast.weighted, fast.settles)
     return ReferenceTopN(Top("s", "place", *order, *rest))
 
 
@@ -57,6 +60,45 @@ def test_each_call_emits_what_the_definitions_emit(
     operator: TopRows, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, specified(operator), COLUMNS, taken, restarts)
+
+
+AT = pl.col(TS).alias("at")
+MOVING = steps(
+    st.tuples(st.sampled_from([None, "a", "b"]), st.sampled_from([None, 0.0, 1.0, 2.0])),
+    st.integers(-3, 3),
+    st.sampled_from([0, 0, 1, 3]),
+    st.integers(0, 4),
+)
+
+
+@given(operators(), MOVING, st.booleans(), st.booleans(), st.integers(0, 2))
+@settings(max_examples=settings.default.max_examples * 2)
+def test_partitions_of_one_instant_are_told_and_forgotten(
+    operator: TopRows, taken: list[Step], restarts: bool, weighted: bool, retain: int
+) -> None:
+    settling = replace(
+        operator,
+        carried={**COLUMNS, "at": pl.Int64()},
+        standing=replace(operator.standing, partition=("at", *operator.partition)),
+        policy=replace(operator.policy, retain=retain),
+        weighted=weighted,
+        settles=True,
+    )
+    if not weighted:
+        taken = [replace(s, acts=tuple(a for a in s.acts if a.kind == "insert")) for s in taken]
+    agree(settling, specified(settling), COLUMNS, taken, restarts, retain, True, [AT])
+
+
+def test_a_settled_partition_is_full_and_leaves_nothing() -> None:
+    columns = {**COLUMNS, "at": pl.Int64()}
+    made = top(partition=("at",))
+    kept = (made.standing, made.limit, Policy(5))
+    driven = Driven(TopRows("s", columns, "place", *kept, settles=True))
+    rows = rows_of(COLUMNS, ("a", 5.0, 10, 0, 1), ("b", 3.0, 10, 0, 2), ("a", 1.0, 11, 0, 3))
+    assert driven.step(rows.with_columns(AT), watermark=15).is_empty()
+    assert told(driven.step(watermark=16), "x", "place") == [("+I", "full", 0, 5.0, 1)]
+    driven.stores._check()
+    assert [len(driven.stores[name]) for name in (TOP, RANKINGS)] == [1, 1]
 
 
 def test_the_next_takes_the_place_of_one_that_is_withdrawn() -> None:

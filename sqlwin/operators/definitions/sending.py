@@ -33,9 +33,10 @@ class Sender(Book):
     def emit(
         self, windows: Iterable[Window], emit: str, apart: Sequence[Window] = ()
     ) -> pl.DataFrame:
-        """apart: late ones whose own turn comes next."""
+        """apart: late ones whose own turn comes next. What goes out late with them is `late`."""
+        asked = {w.row_key: w for w in windows}
         late = [w for w in self.windows.values() if self.late(w) and w not in apart]
-        chosen = {w.row_key: w for w in self.told.with_rivals(list(windows), late)}
+        chosen = {w.row_key: w for w in self.told.with_rivals(list(asked.values()), late)}
         for key in chosen.keys() & self.empty.keys():
             if self.told.values(key) is None:  # it was never told, and goes without a word
                 self.waiting.pop(key, None)
@@ -43,7 +44,7 @@ class Sender(Book):
         among = Families(self.windows, self.emptied(), self.told, self.waiting.keys())
         going = among.joined(list(chosen.values()), late)
         records: list[dict[str, Any]] = []
-        for window, values, word in self._changed(chosen.keys(), going, among, emit):
+        for window, values, word in self._changed(asked.keys(), going, among, emit):
             if window.row_key in self.windows:
                 records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
             records += self.told.change(window, values, word, self.definition.withdraw)
@@ -78,9 +79,9 @@ class Sender(Book):
         return self.told.gone(window, emit)
 
     def _changed(
-        self, chosen: Collection[str], going: list[Window], among: Families, emit: str
+        self, asked: Collection[str], going: list[Window], among: Families, emit: str
     ) -> Iterable[tuple[Window, dict[str, Any], str]]:
-        """What was chosen, its values, its word; and who of its family has changed with it."""
+        """What was asked for, its values, its word; and who has changed with it."""
         families, known = among.of(going), {w.row_key for w in going}
         stay = among.staying(going)
         placed = among.placed(families, stay)
@@ -90,7 +91,7 @@ class Sender(Book):
                 continue
             self.waiting.pop(key, None)
             values = placed[key] if key in placed else window.values()
-            if key in chosen and (emit == "full" or window.family is None):
+            if key in asked and (emit == "full" or window.family is None):
                 yield window, values, emit
             elif comparable(values) != comparable(out or {}):
                 yield window, values, self._word(window)

@@ -4,7 +4,8 @@ A row with a place up to `limit` is in. Between two emissions of a partition a r
 came in is inserted, one whose place changed updated, one that is out withdrawn with
 its old values. No partition is ever full: every emission is `early`, as the policy says
 (the binder's default is ON UPDATE); at an end of input, and when the stream was silent for
-TIMEOUT, what waits goes out.
+TIMEOUT, what waits goes out. But a partition all of whose rows are of one instant (`settles`) is
+full when that one is beyond retention: what waits goes out, and it is forgotten.
 
 Where rows are withdrawn (`weighted`), those now there are placed; one that has other values
 than were shown is updated too. A row that is neither there nor shown is forgotten.
@@ -39,6 +40,7 @@ from sqlwin.schema import (
     REVISION,
     ROW_KEY,
     SEQ,
+    TS,
     WEIGHT,
     Order,
     empty,
@@ -63,17 +65,22 @@ class Top:
     carried: dict[str, pl.DataType]
     withdraw: bool = False
     weighted: bool = False
+    settles: bool = False
 
 
 @dataclass
 class ReferenceTopN:
-    """Every row taken, what was shown of each partition, the last revision of each row."""
+    """Every row taken, what was shown of each partition, the last revision of each row.
+
+    instants: of the rows of each partition, where they have one.
+    """
 
     top: Top
     taken: list[Row] = field(default_factory=list)
     shown: dict[str, Shown] = field(default_factory=lambda: defaultdict(dict))
     revisions: dict[tuple[str, At], int] = field(default_factory=dict)
     waiting: dict[str, Waiting] = field(default_factory=dict)
+    instants: dict[str, int] = field(default_factory=dict)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -83,6 +90,7 @@ class ReferenceTopN:
         return rows.select(*self.top.carried, *POSITION, *([WEIGHT] if self.top.weighted else []))
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        self.instants |= {self._key(row): row[TS] for row in batch.to_dicts()}
         if self.top.weighted:
             said = acting(batch.to_dicts(), self.taken, horizon(self.top.policy, stores))
             return self._change(said, now)
@@ -106,7 +114,17 @@ class ReferenceTopN:
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         stores.closed = max(watermark, stores.closed)
-        return self.nothing()
+        if not self.top.settles or self.top.policy.retain is None:
+            return self.nothing()
+        floor = stores.closed - self.top.policy.retain
+        settled = [key for key, instant in self.instants.items() if instant < floor]
+        out = self._emit([key for key in self.waiting if key in settled], "full")
+        self.taken = [row for row in self.taken if row[TS] >= floor]
+        for key in settled:
+            self.shown.pop(key, None)
+            del self.instants[key]
+        self._forget()
+        return out
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         timeout, heard = self.top.policy.timeout, stores.heard
@@ -166,8 +184,8 @@ class ReferenceTopN:
         there |= {(key, at) for key, shown in self.shown.items() for at in shown}
         self.revisions = {at: n for at, n in self.revisions.items() if at in there}
 
-    def _emit(self, keys: Iterable[str]) -> pl.DataFrame:
-        records = [record for key in list(keys) for record in self._moves(key)]
+    def _emit(self, keys: Iterable[str], emit: str = "early") -> pl.DataFrame:
+        records = [{**each, EMIT: emit} for key in list(keys) for each in self._moves(key)]
         self._forget()
         return pl.DataFrame(records, schema=self.nothing().schema, orient="row")
 
@@ -193,7 +211,7 @@ class ReferenceTopN:
         self.revisions[at] = revision
         values = {**self._values(row), self.top.name: place}
         row_key = json_array([self.top.stream, row[PART], row[SEQ]])
-        return {**values, OP: op, EMIT: "early", REVISION: revision, ROW_KEY: row_key}
+        return {**values, OP: op, REVISION: revision, ROW_KEY: row_key}
 
 
 def _at(row: Row) -> At:

@@ -1,0 +1,72 @@
+"""FOR SYSTEM_TIME AS OF over a rank: which is one of versions, and which is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sql.cases import underlined
+from tests.sql.joins import mistake, query
+
+LAST = "ROW_NUMBER() OVER (PARTITION BY id ORDER BY at DESC)"
+AT = "FOR SYSTEM_TIME AS OF o.ts"
+LEGAL = "the stream itself, or ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1 of it"
+GONE = "FOR SYSTEM_TIME AS OF reads older versions too, and this rank leaves some out"
+
+
+def joined(view: str, on: str = "o.id = s.id", shown: str = "cost") -> str:
+    views = "" if view == "shipments" else f"CREATE VIEW s AS {view}; "
+    read = "shipments" if view == "shipments" else "s"
+    return f"{views}SELECT o.id, {shown} FROM orders o LEFT JOIN {read} {AT} AS s ON {on}"
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        f"SELECT * FROM shipments QUALIFY {LAST} = 1",
+        f"SELECT id, cost, at FROM (SELECT *, {LAST} AS rn FROM shipments) WHERE rn = 1",
+        f"SELECT id, cost FROM shipments QUALIFY {LAST} <= 1",
+        f"SELECT id, cost FROM (SELECT id, cost, at, {LAST} AS rn FROM shipments) WHERE rn < 2",
+    ],
+)
+def test_the_last_row_of_each_key_is_a_version(view: str) -> None:
+    assert query(joined(view)).plan == query(joined("shipments")).plan
+
+
+def test_filters_and_columns_below_and_above_the_rank_stay() -> None:
+    view = (
+        "SELECT id, price + 1 AS cost, rn FROM "
+        f"(SELECT id, cost * 2 AS price, {LAST} AS rn FROM shipments WHERE cost > 0) WHERE rn = 1"
+    )
+    plain = (
+        "SELECT id, (cost * 2) + 1 AS cost, CAST(1 AS BIGINT) AS rn FROM shipments WHERE cost > 0"
+    )
+    found, same = (query(joined(each, shown="cost, rn")).plan for each in (view, plain))
+    assert found == same
+
+
+@pytest.mark.parametrize(
+    ("view", "on", "message", "legal"),
+    [
+        (f"SELECT * FROM shipments QUALIFY {LAST} <= 2", "o.id = s.id", GONE, LEGAL),
+        (f"SELECT * FROM shipments QUALIFY {LAST.replace('ROW_NUMBER', 'RANK')} = 1",
+         "o.id = s.id", GONE, LEGAL),
+        (f"SELECT * FROM shipments QUALIFY {LAST.replace('at', 'cost')} = 1",
+         "o.id = s.id", GONE, LEGAL),
+        (f"SELECT * FROM shipments QUALIFY {LAST.replace('DESC', 'DESC, cost')} = 1",
+         "o.id = s.id", GONE, LEGAL),
+        (f"SELECT * FROM (SELECT *, {LAST} AS rn FROM shipments) WHERE rn = 1 AND cost > 3",
+         "o.id = s.id", GONE, LEGAL),
+        (f"SELECT * FROM shipments QUALIFY {LAST} = 1 RETAIN 1 HOUR", "o.id = s.id",
+         "the versions of a key are kept, and what they make is sent, as the join says",
+         "EMIT, RETAIN and STATE_TTL in the query around it"),
+        (f"SELECT * FROM shipments QUALIFY {LAST} = 1", "o.id = s.order_id",
+         "the versions of a key are joined by this key, no more and no less",
+         "an equality for each of id"),
+        (f"SELECT * FROM shipments QUALIFY {LAST} = 1", "o.id = s.id AND s.cost = o.id",
+         "the versions of a key are joined by this key, no more and no less",
+         "an equality for each of id"),
+    ],
+)  # fmt: skip
+def test_refused(view: str, on: str, message: str, legal: str) -> None:
+    error = mistake(joined(view, on))
+    assert (error.message, underlined(error), error.legal) == (message, "s", legal)
