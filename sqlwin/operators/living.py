@@ -9,7 +9,8 @@ lateness is; what a batch brings in time counts from its end on.
 | was given rows, and put nothing   | read          |
 | emitted                           | read          |
 
-Scans of all keys, such as its search for what is due, are no access to any of them.
+Scans of all keys, such as its search for what is due, are no access to any of them. Where
+rows may be withdrawn, `knowing` says which of them write.
 
 `stores.pending` may be that of a key that was forgotten: then nothing is due when it
 has come, and what waits is looked up anew.
@@ -28,8 +29,9 @@ import polars as pl
 
 from sqlwin.operators.contract import Operator, Stores, everything
 from sqlwin.operators.revisions import DUE
+from sqlwin.operators.weights import effective
 from sqlwin.policies import Ttl, TtlTime
-from sqlwin.schema import TS
+from sqlwin.schema import TS, WEIGHT
 from sqlwin.state.lifetimes import LATEST, Lifetimes
 
 CAME = "__came"
@@ -44,7 +46,12 @@ class Living:
     keys: dict[str, pl.DataType]
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """With what of the rows themselves a TTL goes by, where it does."""
+        """With what of the rows themselves a TTL goes by, where it does.
+
+        Of rows that may be withdrawn those count that say something.
+        """
+        if WEIGHT in rows.columns:
+            rows = effective(rows)
         told: list[pl.Expr] = []
         if self.ttl.time is TtlTime.EVENT:
             told.append(pl.col(TS).max().alias(LATEST))

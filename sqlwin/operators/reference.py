@@ -57,7 +57,7 @@ from sqlwin.operators.definitions.sending import Sender
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import alone
 from sqlwin.operators.definitions.window import Position, Window, position
-from sqlwin.operators.definitions.withdrawn import changed
+from sqlwin.operators.definitions.withdrawn import acting, changed, horizon
 from sqlwin.policies import Expired, Late
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 
@@ -71,7 +71,8 @@ class ReferenceOperator(Sender):
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if self.definition.weighted:
-            return self._change(batch.to_dicts(), now)
+            said = acting(batch.to_dicts(), self.taken, horizon(self.policy, stores))
+            return self._change(said, now)
         gone = batch.clear() if self.policy.expired is not Expired.EMIT else self.expired(batch)
         kept = batch.join(gone, on=list(POSITION), how="anti") if len(gone) else batch
         rows = fresh(kept.sort(PART, SEQ).to_dicts(), self.taken, self.definition)

@@ -82,7 +82,7 @@ class Retracting:
         if self.per_instant or came.is_empty():
             return left.clear()
         moved = self._moved(came, left, stores)
-        rows = came.select(on).join(moved, on=on, how="anti")
+        rows = came.select(on).join(moved, on=on, how="anti", nulls_equal=True)
         still_open = pl.Series(~self.fullness.timed(rows, stores.closed))
         waits = still_open | _among(rows, left)
         waiting = rows.filter(waits)
@@ -118,9 +118,11 @@ class Retracting:
         place, on = [PART, SEQ], list(self.revisions.identity)
         used = OUT | (pl.col(WITHDRAWN)) | (pl.col(WAITING) > 0)
         records = everything(stores, STORE).filter(used)
-        to = came.select(PART, SEQ, pl.col(TS).alias(MOVED))
-        going = records.join(to, on=place, how="inner").filter(pl.col(TS) != pl.col(MOVED))
-        going = going.join(stored(stores), on=on, how="anti")
+        rest = [name for name in on if name not in place]
+        to = came.select(PART, SEQ, *(pl.col(name).alias(MOVED + name) for name in rest))
+        elsewhere = [pl.col(name).ne_missing(pl.col(MOVED + name)) for name in rest]
+        going = records.join(to, on=place, how="inner").filter(pl.any_horizontal(elsewhere))
+        going = going.join(stored(stores), on=on, how="anti", nulls_equal=True)
         if going.is_empty():
             return came.select(on).clear().with_columns(pl.lit(False).alias(LATE_ONE))
         late = pl.Series(self.fullness.timed(going, stores.closed)) & ~_among(going, left)
@@ -131,7 +133,7 @@ class Retracting:
             pl.when(waits).then(WAITING).otherwise(0).alias(WAITING),
         )
         columns = stores[STORE].layout.schema.names()
-        here = told.with_columns(pl.col(MOVED).alias(TS)).select(columns)
+        here = told.with_columns(pl.col(MOVED + name).alias(name) for name in rest).select(columns)
         old = [pl.lit(None).alias(name) for name in columns if name.startswith(OLD)]
         stores[STORE].put(
             going.with_columns(

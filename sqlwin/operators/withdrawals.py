@@ -39,6 +39,8 @@ from sqlwin.operators.revisions import (
 from sqlwin.policies import Late, Policy
 
 WITHDRAWN = "__withdrawn"
+IS = "__is."
+"""Before the name of a key that a window has, where it goes out with the one last told."""
 GONE = "__gone"
 """Of a window that goes out: it holds no row any more."""
 
@@ -50,8 +52,6 @@ def check_weighted(policy: Policy) -> None:
     """ValueError for policies that rows which may be withdrawn do not go with."""
     if policy.retain_rows is not None:
         raise ValueError("RETAIN n ROWS counts rows, and those of this input may be withdrawn")
-    if policy.ttl is not None:
-        raise ValueError("a TTL forgets rows, which could not be withdrawn any more")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ class Withdrawals(Revisions):
     @property
     def record(self) -> dict[str, pl.DataType]:
         return {**RECORD, WITHDRAWN: pl.Boolean()}
+
+    @property
+    def _moving(self) -> list[str]:
+        """Of the identity what a row that is told anew may have another value of."""
+        return [name for name in self.identity if name in self.remembered]
 
     @property
     def absent(self) -> dict[str, int | bool]:
@@ -98,6 +103,7 @@ class Withdrawals(Revisions):
         self._forget(empty.filter(~OUT), stores)
         out = empty.filter(OUT).with_columns(
             *(pl.col(OLD + name).alias(name) for name in self.remembered),
+            *(pl.col(name).alias(IS + name) for name in self._moving),
             pl.lit(True).alias(GONE),
         )
         there = valued.with_columns(pl.lit(False).alias(GONE))
@@ -108,11 +114,13 @@ class Withdrawals(Revisions):
         if sent.is_empty():
             return
         there = ~pl.col(GONE)
+        moving = [name for name in self._moving if IS + name in sent.columns]
         told = sent.with_columns(
             (pl.col(WAS) + 1).cast(pl.Int32),
             (there & (pl.col(SHOWN) | pl.lit(shown))).alias(SHOWN),
             pl.col(GONE).alias(WITHDRAWN),
             *(pl.col(name).alias(OLD + name) for name in self.remembered),
+            *(pl.when(there).then(name).otherwise(IS + name).alias(name) for name in moving),
         )
         self._put_quiet(told, stores)
 

@@ -8,9 +8,12 @@ from sqlwin.plan.facts import (
     Unranked,
     Window,
     bucket_keys,
+    changing,
     counts,
+    forgets_below,
     full_state,
     keeps_keys,
+    keeps_messages,
     lateness,
     unranked,
 )
@@ -95,7 +98,7 @@ def _state(window: Unranked) -> Iterator[str]:
         if window.partition and not settles(window):
             yield "the first rows of every partition are kept, so state grows with keys"
     elif isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
-        if any(full_state(aggregate) for aggregate in window.aggregates):
+        if keeps_messages(window) or forgets_below(window):
             yield "all messages of the stream are kept, so state grows for ever"
         elif window.keys:
             yield "the aggregates of every key are kept, so state grows with keys"
@@ -107,10 +110,16 @@ def _state(window: Unranked) -> Iterator[str]:
 
 def _renewed(window: Unranked) -> Iterator[str]:
     """What a TTL does not bound."""
-    calls = window.aggregates if isinstance(window, WindowAggregate) else ()
-    full = any(full_state(aggregate) for aggregate in calls)
-    if _unbounded(window) and (full or isinstance(window, OverAggregate)):
-        yield "all rows of a key are kept until its TTL is over, so a key that never rests grows"
+    if not _unbounded(window):
+        return
+    grows = "kept until its TTL is over, so a key that never rests grows"
+    if isinstance(window, WindowAggregate):
+        if keeps_messages(window) or forgets_below(window):
+            yield f"all rows of a key are {grows}"
+        elif changing(window.input):
+            yield f"the position of every row of a key is {grows}"
+    elif isinstance(window, OverAggregate) or changing(window.input):
+        yield f"all rows of a key are {grows}"
 
 
 def _endless(window: Unranked) -> bool:

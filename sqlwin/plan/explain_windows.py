@@ -8,7 +8,9 @@ from sqlwin.instants import format_duration
 from sqlwin.plan.facts import (
     Unranked,
     counts,
+    forgets_below,
     keeps_messages,
+    keeps_positions,
     streams_of,
     unranked,
     window_of,
@@ -34,7 +36,9 @@ def facts(plan: Node) -> Iterator[str]:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
         yield f"Operator: {_operator(window)}{ranked}"
-        more = [", ranked"] * bool(ranked) + [", lives"] * (window.policy.ttl is not None)
+        more = [", ranked"] * bool(ranked)
+        more += [f", {_positions(window)}"] * keeps_positions(window)
+        more += [", lives"] * (window.policy.ttl is not None)
         yield f"Stores: {_stores(window)}{''.join(more)}"
         yield from _facts(window, stream)
     yield f"Ties: {ties(stream)}"
@@ -130,6 +134,12 @@ def _stores(window: Unranked) -> str:
     frames = [call.frame for call in window.calls]
     reach_back = any(frame.unit is Unit.ROWS for frame in frames)
     return "rows, history, revisions" if reach_back else "rows, revisions"
+
+
+def _positions(window: Unranked) -> str:
+    if forgets_below(window):
+        return "positions (and rows, for those forgotten below come again)"
+    return "positions (of the rows that may be withdrawn)"
 
 
 def _bounded(window: OverAggregate) -> bool:

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from pyarrow.types import is_floating
+
 from sqlwin.aggregates import signature
 from sqlwin.plan.nodes import (
     Aggregate,
@@ -220,6 +222,20 @@ def ttl_keys(window: Window) -> tuple[str, ...]:
     return tuple(key for key in below.partition if all(key in some for some in below.sets))
 
 
+def forgets_below(plan: Node) -> bool:
+    """Whether a TTL of what a plan is made of forgets rows, which may then come again."""
+    stages = (stage for scan in scans(plan) for stage in plans_of(scan)[:-1])
+    return any(_forgets(operator_of(stage)) for stage in stages)
+
+
+def _forgets(operator: Stateful | None) -> bool:
+    if operator is None:
+        return False
+    if isinstance(operator, Join):
+        return bool(operator.policy.ttls)
+    return unranked(operator).policy.ttl is not None
+
+
 def full_state(aggregate: Aggregate) -> bool:
     """Whether the aggregate keeps the values themselves; one from Python never does."""
     known = signature(aggregate.function)
@@ -230,11 +246,30 @@ def keeps_messages(window: WindowAggregate) -> bool:
     """Whether rows are kept as they are, not only what they sum up to."""
     if any(full_state(aggregate) for aggregate in window.aggregates):
         return True
+    kept = [each for each in window.aggregates if not lets_go(each, window)]
+    if kept and not counts(window) and changing(window.input):
+        return True
     session, counted = window.window, window.policy.retain_rows is not None
     if not isinstance(session, Session):
         return False
     parted = session.cut or counted or set(window.keys) != set(window.partition)
     return parted or changing(window.input)
+
+
+def lets_go(aggregate: Aggregate, window: WindowAggregate) -> bool:
+    """Whether a row can be taken out of what the aggregate keeps, exactly."""
+    known = signature(aggregate.function)
+    types = {column.name: column.type for column in window.input.schema}
+    sums_floats = aggregate.function != "count" and any(
+        is_floating(types[arg]) for arg in aggregate.args
+    )
+    return known is not None and known.invertible and not sums_floats
+
+
+def keeps_positions(window: Unranked) -> bool:
+    """Whether it is kept which rows are known, beside what an operator keeps of them anyway."""
+    forgets = window.policy.ttl is not None or forgets_below(window)
+    return changing(window.input) and forgets and not isinstance(window, OverAggregate)
 
 
 def functions_of(plan: Node) -> frozenset[str]:

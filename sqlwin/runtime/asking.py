@@ -39,6 +39,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.asking import SIDE, STATE, Asked, Question, Stretch, answering
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.knowing import Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.plan.facts import Window, counts, join_of, window_of
@@ -138,9 +139,9 @@ class Asking:
 
     @cached_property
     def operator(self) -> Asked:
-        operator = self.query.operator
-        if isinstance(operator, Living | LivingJoin):
-            return answering(operator.inner)
+        operator: object = self.query.operator
+        while isinstance(operator, Living | LivingJoin | Knowing):
+            operator = operator.inner
         return answering(operator)
 
     # Questions.

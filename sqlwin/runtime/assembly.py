@@ -155,10 +155,6 @@ def refuse(window: Window) -> None:
         )
     if policy.retain_rows is not None:
         raise QueryError(f"RETAIN n ROWS {message}", legal="RETAIN of a time")
-    if policy.ttl is not None:
-        raise QueryError(
-            f"a TTL {message}: what is forgotten cannot be withdrawn", legal="RETAIN of a time"
-        )
 
 
 def standing(window: TopN | WindowRank) -> Standing:

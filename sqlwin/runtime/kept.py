@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlwin.errors import StateError
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.knowing import POSITIONS
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.policies import Ttl
@@ -30,7 +31,7 @@ from sqlwin.state.side_lives import SideLives, sides_of
 from sqlwin.state.ttl_store import TtlStore
 
 HEADER = "header"
-TABLES = {LIVES, lives_of("left"), lives_of("right")}
+TABLES = {LIVES, POSITIONS, lives_of("left"), lives_of("right")}
 VERSION = 1
 Header = dict[str, Any]
 

@@ -12,13 +12,16 @@ import polars as pl
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
+from sqlwin.operators.over import ROWS, OverAggregator
 from sqlwin.plan.facts import (
     Window,
     bucket_keys,
     changing,
     counts,
+    forgets_below,
     join_of,
     ttl_keys,
     unranked,
@@ -85,7 +88,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     return Lowered(
         query=query,
         inputs=(read,),
-        operator=None if window is None else _living(assembly.operator(window), window),
+        operator=None if window is None else _living(_knowing(assembly, window), window),
         having=cut.having,
         output=cut.output,
         derives=derives,
@@ -102,6 +105,17 @@ def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
     if not scan.stream.of:
         return ()
     return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
+
+
+def _knowing(assembly: Assembly, window: Window) -> Operator:
+    """The operator; it knows its rows where they may be withdrawn and a TTL forgets some."""
+    operator, below = assembly.operator(window), unranked(window)
+    again = forgets_below(window)
+    if not assembly.weighted or (below.policy.ttl is None and not again):
+        return operator
+    carried, keys = polars_schema(below.input.schema), ttl_keys(window)
+    store = ROWS if isinstance(operator, OverAggregator) else POSITIONS
+    return Knowing(operator, carried, keys, store, again, below.policy.retain)
 
 
 def _living(operator: Operator, window: Window) -> Operator:

@@ -25,6 +25,8 @@
 | WindowRanker, SessionRanker | its aggregator's, and |         |             |
 |                  | ranked    | a row as it was last emitted   | last written |
 | WindowJoin, AsOfJoin, StaticJoin | see `operators.joining`, `asof`, `static_join` | |
+| Knowing          | those of its operator, and |     |             |
+|                  | positions | where a row was, or the row    | last written |
 | Living           | those of its operator, each record with its `__life`, and |
 |                  | lives     | when the life of a key was last renewed | last written |
 | LivingJoin       | see `operators.living_join`                        | |
@@ -53,6 +55,7 @@ from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Timed
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.over import OverAggregator
@@ -225,6 +228,16 @@ def _ranker(operator: WindowRanker) -> list[Shape]:
 @shapes.register(StaticJoin)
 def _joins(operator: AsOfJoin | WindowJoin | StaticJoin) -> list[Shape]:
     return operator.shapes
+
+
+@shapes.register
+def _knowing(operator: Knowing) -> list[Shape]:
+    below = shapes(operator.inner)
+    if not operator.notes:
+        return below
+    width = slice_width(ENDLESS if operator.retain is None else operator.retain)
+    layout = _layout(POSITIONS, operator.columns, operator.keys, POSITION, width)
+    return [*below, (layout, last_written(layout))]
 
 
 @shapes.register

@@ -136,6 +136,11 @@ class Lifetimes:
         each = rows if self.ttl.cleanup.each_record else 0
         self._look(self.ttl.cleanup.incremental * (len(self._batch) + others + each))
 
+    def written(self, rows: pl.DataFrame) -> None:
+        """These rows are about to change what is kept of their keys."""
+        if len(rows):
+            self._write(self.lives.keys_of(rows))
+
     def renewed(self, keys: pl.DataFrame) -> None:
         """Rows of these keys came again as they were: what there is of them is written anew."""
         again = self.lives.join(self.lives.keys_of(keys), self._written, "anti")

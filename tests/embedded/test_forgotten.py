@@ -34,6 +34,12 @@ QUERIES = {
     "windows": """SELECT /*+ STATE_TTL('logins' = '7 days') */ user, window_start, COUNT(*) AS n
         FROM TUMBLE(TABLE logins, DESCRIPTOR(ts), INTERVAL '1' DAY)
         GROUP BY user, window_start EMIT LATE ON UPDATE RETAIN 2 ROWS""",
+    "chain": """SELECT user, COUNT(*) AS places, SUM(n) AS n, MAX(n) AS most
+        FROM (SELECT user, place, COUNT(*) AS n FROM logins GROUP BY user, place)
+        GROUP BY user""",
+    "chain_last": """SELECT user, place, n
+        FROM (SELECT user, place, COUNT(*) AS n FROM logins GROUP BY user, place)
+        QUALIFY ROW_NUMBER() OVER (PARTITION BY user ORDER BY n DESC) = 1""",
 }
 GONE, STAYS = "ann.the.first@example.org", "bob.the.second@example.org"
 
@@ -179,5 +185,13 @@ def test_every_way_to_ask_knows_only_what_lives(tmp_path: Path) -> None:
     assert asked.sql("SELECT user FROM messages").num_rows == 0
     assert asked.windows().num_rows == asked.fetch(GONE).num_rows == 0
     assert on.fetch(GONE).num_rows == 1
+    on.advance(now="2024-01-09T09:00:00Z")
+    assert on.fetch(GONE).num_rows == on.windows().num_rows == on.messages().num_rows == 0
+
+
+def test_so_it_is_of_the_results_of_another_query() -> None:
+    on = query(QUERIES["chain"], DictBlobs())
+    login(on, GONE, day=1)
+    assert on.fetch(GONE).to_pylist()[0]["n"] == 2
     on.advance(now="2024-01-09T09:00:00Z")
     assert on.fetch(GONE).num_rows == on.windows().num_rows == on.messages().num_rows == 0

@@ -30,6 +30,17 @@ def test_a_window_is_refused(window: str, kept: str, why: str) -> None:
         sqlwin.query(MINUTES.format(told="", window=window, kept=kept))
 
 
+def test_with_a_ttl_as_without() -> None:
+    hint = "SELECT /*+ STATE_TTL('minutes' = '1 day') */ "
+    counted = MINUTES.rpartition("SELECT")[0].format(told="") + hint
+    with pytest.raises(QueryError, match="a window in ROWS counts messages of a source"):
+        sqlwin.query(counted + "COUNT(*) AS n FROM minutes OVER (ROWS 9 PRECEDING)")
+    ttl = MINUTES.replace("SELECT user, SUM", hint + "user, SUM")
+    with pytest.raises(QueryError, match="RETAIN n ROWS of an input whose rows may be withdrawn"):
+        sqlwin.query(ttl.format(told="", window=SESSION, kept="RETAIN 3 ROWS"))
+    sqlwin.query(ttl.format(told="", window=SESSION, kept=""))
+
+
 def test_of_rows_that_stand_it_is_made() -> None:
     sqlwin.query(MINUTES.format(told="", window=SESSION, kept=""))
     told = "EMIT ON CLOSE LATE NEVER"

@@ -3,13 +3,17 @@
 The rules are those of `lifetimes`; what they forget is taken out of another specification,
 as if it had never come.
 
+Where rows may be withdrawn, one that was forgotten cannot be: to withdraw a row that is
+not known is to read its key, all else writes it. A row that comes under another key takes along
+what was told under its position; that writes the key it leaves, too.
+
 Worked example, TTL 1 hour, counts by key: a row of ann at 9:00, `+I` 1; one at 10:00.
 Her life, touched at 9:00, has expired: her first row is forgotten, and `+I` says 1 again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -18,11 +22,14 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.admitted import fresh
 from sqlwin.operators.definitions.lifetimes import Lives
+from sqlwin.operators.definitions.overs import Overs
 from sqlwin.operators.definitions.topn import ReferenceTopN
-from sqlwin.operators.definitions.window import forgotten, key_text, takes_part
+from sqlwin.operators.definitions.values import json_array
+from sqlwin.operators.definitions.window import forgotten, key_text, position, takes_part
+from sqlwin.operators.definitions.withdrawn import acting, effective, horizon
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Ttl
-from sqlwin.schema import PART, ROW_KEY, SEQ, TS
+from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
 
 
 @dataclass
@@ -48,18 +55,24 @@ class Forgetting:
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         self.begin(now, stores)
-        rows = self._fresh(list(batch.to_dicts()))
-        fresh = pl.DataFrame(rows, schema=batch.schema, orient="row")
+        said: list[Row] = list(batch.to_dicts())
+        rows = effective(said) if self.weighted else self._fresh(said)
         each = len(rows) if self.ttl.cleanup.each_record else 0
-        keys = self._keys(fresh)
+        keys = self._keys(_frame(rows, batch))
         self.known.look(self.ttl.cleanup.incremental * (len(keys) + each))
         self._forget()
-        out = self.inner.on_batch(fresh, stores, now)
-        written = self._written(rows)
+        taken = self._acting(rows, stores) if self.weighted else rows
+        left = self._move(taken) if self.weighted else set()
+        out = self.inner.on_batch(_frame(taken, batch), stores, now)
+        written = self._keys_of(taken) if self.weighted else self._written(rows)
         for key in keys:
             stamp = max(row[TS] for row in rows if key_text(row, self.keys) == key)
             renew = self.known.write if key in written else self.known.read
             renew(key, self.known.stamp(stamp))
+        for key in (left | written) - set(keys):
+            self.known.write(key, self.known.time)
+        if self.weighted:
+            self._note_windows()
         return self._told(out)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -93,6 +106,44 @@ class Forgetting:
             self.known.compact()
             self._forget()
 
+    # Rows that may be withdrawn.
+
+    @property
+    def weighted(self) -> bool:
+        inner = self.inner
+        return inner.top.weighted if isinstance(inner, ReferenceTopN) else inner.definition.weighted
+
+    def _acting(self, rows: list[Row], stores: Stores) -> list[Row]:
+        inner = self.inner
+        policy = inner.top.policy if isinstance(inner, ReferenceTopN) else inner.policy
+        return acting(rows, inner.taken, horizon(policy, stores))
+
+    def _move(self, rows: list[Row]) -> set[str]:
+        """Keys that what was told of rows leaves, for they come under others."""
+        if isinstance(self.inner, ReferenceTopN) or not isinstance(
+            self.inner.definition.windows, Overs
+        ):
+            return set()
+        windows, book = self.inner.definition.windows, self.inner
+        came = [row for row in rows if row[WEIGHT] > 0]
+        told = {json_array([windows.stream, row[PART], row[SEQ]]): row for row in came}
+        left = set()
+        for row_key, row in told.items():
+            if row_key in self.told and (row_key in book.told.last or row_key in book.waiting):
+                key, was = key_text(row, self.keys), self.told[row_key]
+                left |= {was} - {key}
+                self.told[row_key] = key
+        return left
+
+    def _note_windows(self) -> None:
+        if isinstance(self.inner, ReferenceTopN):
+            return
+        rows = {position(row): row for row in self.inner.taken}
+        for row_key, window in self.inner.windows.items():
+            held = next(iter(window.held), None)
+            own = window.bucket if held is None else key_text(rows[held], self.keys)
+            self.told[row_key] = own
+
     # Rows.
 
     def _fresh(self, rows: list[Row]) -> list[Row]:
@@ -124,8 +175,9 @@ class Forgetting:
         return {key_text(row, self.keys) for row in rows}
 
     def _told(self, emitted: pl.DataFrame) -> pl.DataFrame:
-        for row in emitted.to_dicts():
-            self.told[row[ROW_KEY]] = key_text(row, self.keys)
+        if not self.weighted:  # else it may be told with a key that it has left
+            for row in emitted.to_dicts():
+                self.told[row[ROW_KEY]] = key_text(row, self.keys)
         for key in self._keys(emitted):
             self.known.read(key, self.known.time)
         self._forget()
@@ -135,6 +187,8 @@ class Forgetting:
         living, inner = self.known.visible(), self.inner
         known = [row for row in inner.taken if takes_part(row, None)]
         gone = [row for row in known if key_text(row, self.keys) not in living]
+        if self.weighted:
+            self._forget_withdrawn(living)
         if not gone:
             return
         self.forgotten += gone
@@ -154,12 +208,33 @@ class Forgetting:
             {window.row_key: window for window in inner.definition.windows(inner.taken)},
         )
         told = {row_key for row_key, key in self.told.items() if key not in living}
-        for row_key in told | (was.keys() - inner.windows.keys()):
-            inner.told.last.pop(row_key, None)
-            inner.told.vanished.pop(row_key, None)
-            inner.waiting.pop(row_key, None)
-            inner.shown.discard(row_key)
-            inner.filled.discard(row_key)
+        self._drop(told | (was.keys() - inner.windows.keys()), inner)
+
+    def _forget_withdrawn(self, living: Collection[Hashable]) -> None:
+        """What is known of keys that have no row, too."""
+        inner = self.inner
+        if isinstance(inner, ReferenceTopN):
+            for key in {*inner.shown, *inner.waiting} - set(living):
+                inner.shown.pop(key, None)
+                inner.waiting.pop(key, None)
+            inner.revisions = {at: n for at, n in inner.revisions.items() if at[0] in living}
+            return
+        dead = {row_key for row_key, key in self.told.items() if key not in living}
+        self.told = {row_key: key for row_key, key in self.told.items() if row_key not in dead}
+        self._drop(dead, inner)
+
+    def _drop(self, row_keys: Iterable[str], book: ReferenceOperator) -> None:
+        for row_key in row_keys:
+            book.told.last.pop(row_key, None)
+            book.told.vanished.pop(row_key, None)
+            book.empty.pop(row_key, None)
+            book.waiting.pop(row_key, None)
+            book.shown.discard(row_key)
+            book.filled.discard(row_key)
+
+
+def _frame(rows: list[Row], batch: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=batch.schema, orient="row")
 
 
 def _at(row: Row) -> tuple[int, int]:

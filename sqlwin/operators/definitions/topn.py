@@ -30,7 +30,7 @@ from sqlwin.operators.definitions.ranks import places
 from sqlwin.operators.definitions.values import json_array
 from sqlwin.operators.definitions.waiting import Waiting, wait_early
 from sqlwin.operators.definitions.window import by_position, key_text, position
-from sqlwin.operators.definitions.withdrawn import changed, effective
+from sqlwin.operators.definitions.withdrawn import acting, changed, effective, horizon
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import (
     EMIT,
@@ -92,7 +92,8 @@ class ReferenceTopN:
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         self.instants |= {self._key(row): row[TS] for row in batch.to_dicts()}
         if self.top.weighted:
-            return self._change(batch.to_dicts(), now)
+            said = acting(batch.to_dicts(), self.taken, horizon(self.top.policy, stores))
+            return self._change(said, now)
         known = {_at(row) for row in self.taken}
         new = {(r[PART], r[SEQ]): r for r in batch.to_dicts() if (r[PART], r[SEQ]) not in known}
         self.taken += new.values()

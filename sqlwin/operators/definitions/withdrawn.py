@@ -2,6 +2,8 @@
 
 A row of weight -1 withdraws the one of its position, if that is there; a row of weight +1 is
 there from now on. In a batch one that is replaced by its equal is as if neither had come.
+A row that is there and comes again, for it was forgotten below, is withdrawn before; unless it
+is older than a horizon, behind which nothing is.
 
 >>> row = {"__ts": 5, "__part": 0, "__seq": 1, "x": 7}
 >>> gone, came = changed([{**row, "__weight": -1}, {**row, "x": 8, "__weight": 1}], [row])
@@ -14,9 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sqlwin.instants import START
 from sqlwin.kernels.reference.rows import Row
+from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.window import Position, comparable, position
-from sqlwin.schema import PART, SEQ, WEIGHT
+from sqlwin.policies import Policy
+from sqlwin.schema import PART, SEQ, TS, WEIGHT
 
 
 def effective(batch: Sequence[Row]) -> list[Row]:
@@ -27,12 +32,30 @@ def effective(batch: Sequence[Row]) -> list[Row]:
     return [rows[at] for rows in (minus, plus) for at in sorted(rows) if at not in same]
 
 
+def acting(batch: Sequence[Row], taken: Sequence[Row], horizon: int) -> list[Row]:
+    """The rows of a batch that change something of `taken`."""
+    rows, there = effective(batch), {position(row) for row in taken}
+    known = [row for row in rows if row[WEIGHT] > 0 or position(row) in there]
+    gone, came = ({_at(row) for row in known if row[WEIGHT] == weight} for weight in (-1, 1))
+    again = [row for row in taken if _at(row) in came - gone and row[TS] >= horizon]
+    return effective([*({**row, WEIGHT: -1} for row in again), *known])
+
+
+def horizon(policy: Policy, stores: Stores) -> int:
+    """What is older is out of retention."""
+    return START if policy.retain is None else stores.closed - policy.retain
+
+
 def changed(batch: Sequence[Row], taken: Sequence[Row]) -> tuple[set[Position], list[Row]]:
     """Positions of `taken` that a batch withdraws, and the rows it brings."""
     rows = effective(batch)
     gone = {position(row) for row in rows if row[WEIGHT] < 0}
     came: list[Row] = [_plain(row) for row in rows if row[WEIGHT] > 0]
     return gone & {position(row) for row in taken}, came
+
+
+def _at(row: Row) -> tuple[int, int]:
+    return row[PART], row[SEQ]
 
 
 def _plain(row: Row) -> dict[str, Any]:

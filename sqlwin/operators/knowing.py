@@ -1,0 +1,110 @@
+"""An operator over rows that may be withdrawn, where a TTL forgets some: it knows which.
+
+What was forgotten here cannot be withdrawn: accumulators would count it less than once. And a
+row that was forgotten below comes again without being withdrawn first. So the inner operator
+is given, of a batch,
+
+| row                                        | is                                          |
+|--------------------------------------------|---------------------------------------------|
+| withdrawn, and known                       | taken                                       |
+| withdrawn, and not known                   | passed over                                 |
+| new, and known under its position (`again`) | taken; the known one is withdrawn before it |
+| new                                        | taken                                       |
+
+and prepares that. All that is taken writes its key, where keys have lives; what is passed
+over reads it. The rows are known as long as all else of their key is.
+
+An OVER operator keeps its rows; of others a store `positions` keeps where each was, or, where
+they come again, what each was; with its weight, for what was written last counts.
+
+Worked example, SUM(n) by k: n = 5 of row 7 comes. All of k is forgotten. Row 7 becomes 6:
+n = 5 is withdrawn, which is passed over, and n = 6 comes: the sum is 6, `+I`, not 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Operator, Stores, bounds
+from sqlwin.operators.weights import SIGN, effective, there, weighed
+from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS, WEIGHT
+
+POSITIONS = "positions"
+
+
+@dataclass(frozen=True)
+class Knowing:
+    """carried: columns of the rows. keys: some of them, those of lives.
+
+    store: has the rows, by position and with weights. again: rows may come again that were not
+    withdrawn. retain: how much older than the watermark a row may be; None: any.
+    """
+
+    inner: Operator
+    carried: dict[str, pl.DataType]
+    keys: tuple[str, ...]
+    store: str
+    again: bool
+    retain: int | None
+
+    @property
+    def notes(self) -> bool:
+        """Whether the store is one of its own."""
+        return self.store == POSITIONS
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Of a record of its own store."""
+        kept = self.carried if self.again else {key: self.carried[key] for key in self.keys}
+        return {**kept, **PLACE, **SIGN}
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return effective(rows).select(*self.carried, *POSITION, WEIGHT)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        rows = self.known(batch, stores)
+        if stores.lives is not None:
+            stores.lives.written(rows)
+        if self.notes:
+            # what is withdrawn is written first, for another may take its place
+            stores[self.store].put(rows.select(*self.columns).sort(WEIGHT))
+        return self.inner.on_batch(self.inner.prepare(rows), stores, now)
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        out = self.inner.on_watermark(watermark, stores, now)
+        if self.notes and self.retain is not None and stores.closed > START:
+            stores[self.store].expire(stores.closed - self.retain)
+        return out
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        return self.inner.on_tick(now, stores)
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        return self.inner.on_end(stores, now)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.floors(stores)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return self.inner.next_deadline(stores)
+
+    def known(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """What is taken of a batch."""
+        gone, came = (batch.filter(pl.col(WEIGHT) == weight) for weight in (-1, 1))
+        if len(gone):
+            rows = there(stores[self.store].scan(*bounds(gone[TS]))).select(POSITION)
+            gone = gone.join(rows, on=list(POSITION), how="semi", maintain_order="left")
+        if not self.again or came.is_empty():
+            return pl.concat([gone, came])
+        return effective(pl.concat([gone, self._replaced(gone, came, stores), came]))
+
+    def _replaced(self, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Rows there that others come in place of, though nothing withdraws them."""
+        place = [PART, SEQ]
+        since = START if self.retain is None else max(START, stores.closed - self.retain)
+        rows = there(stores[self.store].scan(since, END))
+        again = rows.join(came, on=place, how="semi").join(gone, on=place, how="anti")
+        return weighed(again, -1).select(came.columns)

@@ -1,0 +1,275 @@
+"""Rows that come, change and go while a TTL forgets them: each call emits what the definition
+emits, under any TTL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwin.instants import SECOND
+from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.definitions.lives import Forgetting
+from sqlwin.operators.knowing import POSITIONS, Knowing
+from sqlwin.operators.living import Living
+from sqlwin.operators.over import ROWS, OverAggregator
+from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.session_ranking import SessionRanker
+from sqlwin.operators.topn import TopRows
+from sqlwin.operators.weights import SIGN
+from sqlwin.plan.facts import ttl_keys
+from sqlwin.plan.nodes import WindowAggregate, WindowRank
+from sqlwin.policies import Early, Late, Ttl, TtlTime, Update, Visibility
+from sqlwin.runtime.kept import Kept
+from sqlwin.runtime.stores import shapes
+from sqlwin.schema import PLACE, WEIGHT
+from sqlwin.state.contract import Store
+from sqlwin.state.segments import SegmentStore
+from sqlwin.state.ttl_store import TtlStore
+from sqlwin.windows import Frame, Unit, Whole
+from tests.operators import (
+    aggregators,
+    overs,
+    test_aggregator_reference,
+    test_ranking,
+    test_topn,
+    test_weighted_aggregator,
+    test_weighted_over,
+    test_weighted_ranking,
+    test_weighted_sessions,
+    test_weighted_topn,
+)
+from tests.operators.changelogs import Source, Step, steps
+from tests.operators.driving import Defined, Driven, records, told
+from tests.operators.sessions import OWN
+from tests.properties.plan_ttl import CLEANUPS
+
+
+class Lived(Driven):
+    """As a task keeps it: with the lives, restored with the stores."""
+
+    told = "null"
+
+    def _named(self) -> dict[str, Store]:
+        bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
+        if isinstance(self.operator, Living):
+            kept, header = Kept(None, run="always the same"), {"lives": json.loads(self.told)}
+            bare.lives = kept._lives(self.operator.ttl, bare, header)
+        if hasattr(self, "stores"):
+            self.stores.lives = bare.lives
+        self.lives = bare.lives
+        return bare.named
+
+    def _restart(self) -> None:
+        self.steps += 1
+        self.told = "null" if self.lives is None else json.dumps(self.lives.to_json())
+        for name, store in self.stores.named.items():
+            inner = store.inner if isinstance(store, TtlStore) else store
+            assert isinstance(inner, SegmentStore)
+            self.indexes[name] = json.loads(json.dumps(inner.flush(f"s{self.steps}")))
+        self.stores.named = self._named()
+
+
+def below(inner: Any) -> Any:
+    """What has the state and the policy."""
+    return inner.inner if isinstance(inner, WindowRanker | SessionRanker) else inner
+
+
+def knowing(inner: Any, keys: Sequence[str], again: bool) -> Knowing:
+    own = below(inner)
+    carried = own.carried if isinstance(own, OverAggregator | TopRows) else own.below
+    store = ROWS if isinstance(own, OverAggregator) else POSITIONS
+    return Knowing(inner, carried, tuple(keys), store, again, own.policy.retain)
+
+
+@dataclass(frozen=True)
+class Case:
+    """ttl: of the state. forgotten: at which steps rows come without a withdrawal before."""
+
+    ttl: Ttl | None
+    forgotten: tuple[bool, ...]
+    restarts: bool
+
+    def of(self, inner: Any) -> Any:
+        """The operator with this TTL."""
+        if isinstance(inner, WindowRanker | SessionRanker):
+            return replace(inner, inner=self.of(inner.inner))
+        return replace(inner, policy=replace(inner.policy, ttl=self.ttl))
+
+    def both(self, inner: Any, defined: Any, keys: Sequence[str]) -> tuple[Lived, Defined]:
+        made = knowing(inner, keys, any(self.forgotten))
+        if self.ttl is None:
+            return Lived(made, self.restarts), Defined(defined)
+        own = {key: made.carried[key] for key in keys}
+        fast = Lived(Living(made, self.ttl, own), self.restarts)
+        fast.stores.lives = fast.lives
+        return fast, Defined(Forgetting(defined, self.ttl, tuple(keys)))
+
+
+def agree(
+    case: Case,
+    inner: Any,
+    defined: Any,
+    keys: Sequence[str],
+    columns: dict[str, pl.DataType],
+    taken: list[Step],
+    ahead: bool = False,
+) -> None:
+    """As in `changelogs`, where a TTL forgets rows, here or below."""
+    fast, slow = case.both(inner, defined, keys)
+    watermark, now, retain = 0, 0, below(inner).policy.retain
+    source = Source(columns, lambda ts: retain is None or ts >= watermark - retain)
+    for number, step in enumerate(taken):
+        batch = source.batch(step.acts, watermark if ahead else 0)
+        if case.forgotten[number % len(case.forgotten)]:
+            batch = batch.filter(pl.col(WEIGHT) > 0)
+        watermark, now = watermark + step.watermark, now + step.clock
+        found, expected = (
+            records(
+                driven.step(batch if len(batch) else None, now, watermark, step.end),
+                list(inner.output),
+            )
+            for driven in (fast, slow)
+        )
+        assert found == expected
+
+
+def cases(unit: int) -> st.SearchStrategy[Case]:
+    """unit: of the TTL."""
+    forgotten = st.lists(st.booleans(), min_size=1, max_size=4).map(tuple)
+    some = st.one_of(st.just((False,)), forgotten)
+    always = st.builds(Case, ttls(unit), some, st.booleans())
+    return st.one_of(always, always, st.builds(Case, st.none(), forgotten, st.booleans()))
+
+
+def ttls(unit: int) -> st.SearchStrategy[Ttl]:
+    return st.builds(
+        Ttl,
+        st.integers(1, 8).map(lambda n: n * unit),
+        st.sampled_from(TtlTime),
+        st.sampled_from(Update),
+        st.sampled_from(Visibility),
+        st.sampled_from(CLEANUPS),
+    )
+
+
+OF_CHANGES: dict[str, Any] = {"retain": None, "late": Late.EVERY, "weighted": True}
+MANY = settings.default.max_examples * 2
+
+
+@given(
+    cases(10 * SECOND),
+    test_weighted_aggregator.operators(),
+    st.booleans(),
+    test_weighted_aggregator.STEPS,
+)
+@settings(max_examples=MANY)
+def test_aggregates(case: Case, made: WindowAggregator, whole: bool, taken: list[Step]) -> None:
+    inner = case.of(replace(made, window=Whole()) if whole else made)
+    defined = test_aggregator_reference.specified(inner)
+    agree(case, inner, defined, inner.by.common, aggregators.COLUMNS, taken)
+
+
+@given(cases(1), test_weighted_topn.operators(), test_weighted_topn.STEPS)
+@settings(max_examples=MANY)
+def test_the_first_rows(case: Case, made: TopRows, taken: list[Step]) -> None:
+    inner = case.of(made)
+    defined = test_weighted_topn.specified(inner)
+    agree(case, inner, defined, inner.partition, test_topn.COLUMNS, taken)
+
+
+@given(cases(1), test_weighted_over.operators(), test_weighted_over.STEPS)
+@settings(max_examples=MANY)
+def test_rows_of_frames(case: Case, made: OverAggregator, taken: list[Step]) -> None:
+    inner = case.of(made)
+    keys, defined = inner.limits.buckets, overs.specified(inner)
+    agree(case, inner, defined, keys, overs.COLUMNS, taken, ahead=True)
+
+
+FEW = steps(
+    st.tuples(st.sampled_from(["a", "b", None]), st.just(1), st.integers(1, 2)),
+    st.integers(-3, 2),
+    st.sampled_from([0, 1, 3]),
+    st.integers(0, 2),
+)
+
+
+@given(cases(3), st.booleans(), st.sampled_from([None, *Early]), st.booleans(), FEW)
+@settings(max_examples=MANY)
+def test_rows_that_change_their_partition(
+    case: Case, withdraw: bool, early: Early | None, follows: bool, taken: list[Step]
+) -> None:
+    """And wait to be told so, in which time they are withdrawn, and come again."""
+    frames = [Frame(Unit.RANGE, None, 0), Frame(Unit.ROWS, 1, int(follows))]
+    calls = [("count", ("k",), frame) for frame in frames]
+    policy: dict[str, Any] = {"early": early, "early_period": 5, "early_rows": 3}
+    inner = case.of(overs.over(*calls, late_period=6, withdraw=withdraw, **policy, **OF_CHANGES))
+    agree(case, inner, overs.specified(inner), ("k",), overs.COLUMNS, taken, ahead=True)
+
+
+@given(
+    cases(6 * SECOND),
+    test_weighted_sessions.plans() | test_weighted_sessions.ranked(),
+    test_weighted_sessions.STEPS,
+    st.booleans(),
+)
+@settings(max_examples=MANY)
+def test_sessions(
+    case: Case, asked: WindowAggregate | WindowRank, taken: list[Step], withdraw: bool
+) -> None:
+    inner, defined = test_weighted_sessions.both(asked, withdraw)
+    agree(case, case.of(inner), defined, ttl_keys(asked), OWN, taken)
+
+
+@given(cases(1), test_weighted_ranking.operators(), test_weighted_ranking.STEPS)
+@settings(max_examples=MANY)
+def test_ranks(case: Case, made: WindowRanker, taken: list[Step]) -> None:
+    inner = case.of(made)
+    keys = tuple(key for key in inner.inner.keys if key in inner.standing.partition)
+    defined = test_weighted_ranking.specified(inner)
+    agree(case, inner, defined, keys, test_ranking.COLUMNS, taken)
+
+
+HOUR = Case(Ttl(60), (False,), restarts=True)
+ROW = {"k": "a", "b": 1, "v": 5, "__ts": 0, "__part": 0, "__seq": 7}
+
+
+def driven() -> Lived:
+    """Sums by k, TTL 60, told of row 7: 5."""
+    inner = HOUR.of(aggregators.aggregator(Whole(), ("k",), ("total",), weighted=True, **ALWAYS))
+    made, _ = HOUR.both(inner, None, ("k",))
+    assert told(made.step(rows((5, 1))), "total") == [("+I", "early", 0, 5)]
+    return made
+
+
+def rows(*changes: tuple[int, int]) -> pl.DataFrame:
+    """Of row 7: (v, weight)."""
+    said = [{**ROW, "v": v, "__weight": weight} for v, weight in changes]
+    return pl.DataFrame(said, schema={**aggregators.COLUMNS, **PLACE, **SIGN})
+
+
+ALWAYS: dict[str, Any] = {"early": Early.ON_UPDATE, "retain": None}
+
+
+def test_what_replaces_a_forgotten_row_is_new() -> None:
+    made = driven()
+    assert told(made.step(rows((5, -1), (6, 1)), now=60), "total") == [("+I", "early", 0, 6)]
+
+
+def test_a_known_row_that_is_withdrawn_writes_its_key() -> None:
+    made = driven()
+    assert told(made.step(rows((5, -1)), now=50), "total") == [("-D", "early", 1, 5)]
+    assert told(made.step(rows((6, 1)), now=100), "total") == [("+I", "early", 2, 6)]
+
+
+def test_one_that_is_not_known_begins_nothing() -> None:
+    made = driven()
+    assert made.step(rows((5, -1)), now=60).is_empty()
+    assert made.lives is not None and made.lives.lives.uncleaned().is_empty()
+    assert all(len(store) == 0 for name, store in made.stores.named.items() if name != "lives")
