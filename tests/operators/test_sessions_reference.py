@@ -306,8 +306,8 @@ def test_what_makes_room_brings_with_it_the_full_ones_beside_it() -> None:
     assert fed(row("a", 0, logout=True), watermark=11) == [("+I", "full", 0, "a", 0, 10, 1)]
     assert fed(row("a", 4)) == []
     assert fed(watermark=15) == [
-        ("-D", "full", 1, "a", 0, 10, 1),
-        ("+I", "full", 0, "a", 0, 4, 1),
+        ("-D", "late", 1, "a", 0, 10, 1),
+        ("+I", "late", 0, "a", 0, 4, 1),
         ("+I", "full", 0, "a", 4, 14, 1),
     ]
 
