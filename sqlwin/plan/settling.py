@@ -23,7 +23,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.plan.times import source
+from sqlwin.plan.times import edge_in, source
 from sqlwin.windows import Cumulate, Hop, Unit
 
 
@@ -49,7 +49,9 @@ def _same(plan: Node, one: str, other: str) -> bool:
     if one == other:
         return True
     if isinstance(plan, Scan):
-        return bool(plan.stream.of) and all(_same(of, one, other) for of in plan.stream.of)
+        edges = edge_in(plan.stream, one), edge_in(plan.stream, other)
+        alike = None not in edges or len(plan.stream.of) == 1  # in all that gives its rows
+        return alike and bool(plan.stream.of) and all(_same(p, one, other) for p in plan.stream.of)
     if isinstance(plan, StaticScan):
         return False
     if isinstance(plan, Project):
@@ -62,8 +64,10 @@ def _same(plan: Node, one: str, other: str) -> bool:
             if {one, other} <= {column.name for column in side.schema}
         ]
         return any(_same(side, one, other) for side in sides)
-    if isinstance(plan, WindowAggregate) and not {one, other} <= set(plan.keys):
-        return {one, other} == {"window_start", "window_end"} and _sized(plan)
+    if isinstance(plan, WindowAggregate):
+        keys = {one, other} <= set(plan.keys) and all({one, other} <= set(s) for s in plan.sets)
+        edges_ = {one, other} == {"window_start", "window_end"} and _sized(plan)
+        return _same(plan.input, one, other) if keys else edges_
     known = {column.name for column in plan.input.schema}
     if isinstance(plan, TopN | WindowRank | OverAggregate) and not {one, other} <= known:
         return False

@@ -16,8 +16,8 @@ is not late above.
     sliding stream window   window_end        0
                             window_start      the window's size
     OVER                    carried column    its own, and the greatest RANGE following
-    top-n, GROUP BY alone   carried column    its own: such rows do not wait; of a top-n that
-                                              is told when it is settled, and its RETAIN
+    top-n, GROUP BY alone   carried column    its own: such rows do not wait; of a top-n whose
+                                              rows do, and its RETAIN
     join                    left column       its own, and how far the right may be ahead
                             right column      its own, and how far it may be behind
 
@@ -49,6 +49,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
     quoted,
 )
+from sqlwin.policies import Early
 from sqlwin.schema import TIMESTAMP
 from sqlwin.windows import AsOf, Cumulate, Hop, JoinSessions, Session, Unit, Whole
 
@@ -124,7 +125,8 @@ def delay(plan: Node, name: str) -> int | None:
     if isinstance(plan, TopN | WindowRank) and name == plan.name:
         return None
     own = delay(plan.input, name)
-    if isinstance(plan, TopN) and plan.policy.early is None and plan.policy.retain is not None:
+    waits = isinstance(plan, TopN) and plan.policy.early is not Early.ON_UPDATE
+    if waits and isinstance(plan, TopN) and plan.policy.retain is not None:
         return _plus(own, plan.policy.retain)
     return own
 

@@ -218,7 +218,7 @@ _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 def _meant(relation: Relation, compared: Sequence[exp.Column]) -> Relation:
     """A derived stream by the event time that conditions compare, where they do."""
     stream = relation.stream
-    if stream is None or not stream.of:
+    if stream is None or not stream.of or relation.versions is not None:
         return relation
     lower = [name.lower() for name in relation.names]
     found = []

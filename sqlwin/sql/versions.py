@@ -5,8 +5,9 @@
     --            ORDER BY at DESC) = 1
 
 What was the last row of a key at a time is the newest that is not newer, which is what the
-join looks for by itself. So the rank is left out, and the join reads what it ranks. A rank of
-any other kind is refused: what it leaves out is gone when an earlier time is asked for.
+join looks for by itself. So the rank is left out, and the join reads what it ranks; of equal
+instants it takes the greatest position, as any ASOF join does. A rank of any other kind is
+refused: what it leaves out is gone when an earlier time is asked for.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sqlwin.plan.facts import join_of, streams_of
 from tests.sql.cases import underlined
 from tests.sql.joins import mistake, query
 
@@ -42,6 +43,20 @@ def test_filters_and_columns_below_and_above_the_rank_stay() -> None:
     )
     found, same = (query(joined(each, shown="cost, rn")).plan for each in (view, plain))
     assert found == same
+
+
+def test_a_condition_does_not_choose_another_time() -> None:
+    hops = (
+        "SELECT id, window_start, window_end, COUNT(*) AS cost FROM "
+        "HOP(TABLE shipments, DESCRIPTOR(at), 1 MINUTE, 2 MINUTES) "
+        "GROUP BY id, window_start, window_end"
+    )
+    last = LAST.replace("at DESC", "window_end DESC")
+    text = f"CREATE VIEW hops AS {hops}; {joined(f'SELECT * FROM hops QUALIFY {last} = 1')}"
+    for where in ("", " WHERE o.ts >= s.window_start"):
+        found = join_of(query(text + where).plan)
+        assert found is not None
+        assert [stream.ts for stream in streams_of(found.right)] == ["window_end"]
 
 
 @pytest.mark.parametrize(
