@@ -37,7 +37,8 @@ class Forgetting:
     """inner: a specification, whose rows and emissions have the columns `keys`.
 
     forgotten: rows; a message that was taken stays a no-op, although it was forgotten.
-    told: of each row_key the key; what was withdrawn is forgotten too.
+    told: of each row_key the key; what was withdrawn is forgotten too. reads: of keys by a batch,
+    which are done when it has told what its rows make full, in ROWS by their numbers alone.
     """
 
     inner: ReferenceOperator | ReferenceTopN
@@ -46,6 +47,7 @@ class Forgetting:
     forgotten: list[Row] = field(default_factory=list)
     told: dict[str, str] = field(default_factory=dict)
     begun: bool = False
+    reads: list[tuple[str, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.known = Lives(self.ttl)
@@ -67,17 +69,23 @@ class Forgetting:
         written = self._keys_of(taken) if self.weighted else self._written(rows)
         for key in keys:
             stamp = max(row[TS] for row in rows if key_text(row, self.keys) == key)
-            renew = self.known.write if key in written else self.known.read
-            renew(key, self.known.stamp(stamp))
+            if key in written:
+                self.known.write(key, self.known.stamp(stamp))
+            else:
+                self.reads.append((key, self.known.stamp(stamp)))
         for key in (left | written) - set(keys):
             self.known.write(key, self.known.time)
         if self.weighted:
             self._note_windows()
+        if not self.by_count:
+            self._read()
         return self._told(out)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         self.begin(now, stores)
-        return self._told(self.inner.on_watermark(watermark, stores, now))
+        out = self.inner.on_watermark(watermark, stores, now)
+        self._read()
+        return self._told(out)
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         out = self._told(self.inner.on_tick(now, stores))
@@ -105,6 +113,15 @@ class Forgetting:
             self.known.clean_by_timers()
             self.known.compact()
             self._forget()
+
+    def _read(self) -> None:
+        for key, stamp in self.reads:
+            self.known.read(key, stamp)
+        self.reads.clear()
+
+    @property
+    def by_count(self) -> bool:
+        return isinstance(self.inner, ReferenceOperator) and self.inner.definition.by_count
 
     # Rows that may be withdrawn.
 
