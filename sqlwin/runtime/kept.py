@@ -18,7 +18,8 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.knowing import POSITIONS
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
-from sqlwin.policies import Ttl
+from sqlwin.operators.revisions import STORE as REVISIONS
+from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.stores import lives_of, shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
@@ -73,7 +74,7 @@ class Kept:
             raise StateError("the state was kept with a TTL or without; the query differs in that")
         stores = Stores({layout.name: self._store(layout, c, header) for layout, c in own})
         if isinstance(query.operator, Living):
-            stores.lives = self._lives(query.operator.ttl, stores, header)
+            stores.lives = self._lives(query.operator, stores, header)
         if isinstance(query.operator, LivingJoin):
             stores.sides = self._sides(query.operator, stores, header)
         stores.named |= {layout.name: self._store(layout, c, header) for layout, c in admitting}
@@ -83,11 +84,14 @@ class Kept:
             stores.heard = header["heard"]
         return stores
 
-    def _lives(self, ttl: Ttl, stores: Stores, header: Header) -> Lifetimes:
-        lives = Lifetimes(ttl, stores[LIVES], header.get("lives"), self.run)
+    def _lives(self, living: Living, stores: Stores, header: Header) -> Lifetimes:
+        lives = Lifetimes(living.ttl, stores[LIVES], header.get("lives"), self.run)
+        # messages of others make sessions in ROWS full: to note that is not to write their key
+        counts = isinstance(living.inner, SessionAggregator) and living.inner.by_count
+        by_others = {REVISIONS} if counts else set()
         for name, store in stores.named.items():
             if name != LIVES and LIFE in store.layout.keys:
-                stores.named[name] = TtlStore(store, lives)
+                stores.named[name] = TtlStore(store, lives, renews=name not in by_others)
         return lives
 
     def _sides(self, join: LivingJoin, stores: Stores, header: Header) -> SideLives:

@@ -60,7 +60,7 @@ class Lived(Driven):
         bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
         if isinstance(self.operator, Living):
             kept, header = Kept(None, run="always the same"), {"lives": json.loads(self.told)}
-            bare.lives = kept._lives(self.operator.ttl, bare, header)
+            bare.lives = kept._lives(self.operator, bare, header)
         if hasattr(self, "stores"):
             self.stores.lives = bare.lives
         self.lives = bare.lives
