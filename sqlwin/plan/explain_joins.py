@@ -9,7 +9,7 @@ from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
 from sqlwin.plan.facts import counts, lateness, scans, streams_of
 from sqlwin.plan.nodes import Join, Scan
-from sqlwin.plan.policy_lines import early, expired, late, retention, ties, watermark
+from sqlwin.plan.policy_lines import early, expired, late, retention, ties, timeout, watermark
 from sqlwin.policies import Early, Policy
 from sqlwin.windows import AsOf, JoinSessions, Session, Unit
 
@@ -45,9 +45,7 @@ def _facts(join: Join) -> Iterator[str]:
     if policy.early is not None:
         yield f"Early: {_early(join, policy)}"
     yield f"Full: {_full(join)}"
-    if policy.timeout is not None:
-        silence = format_duration(policy.timeout)
-        yield f"Timeout: after {silence} with no row, rows that wait are sent full"
+    yield from timeout(policy, "rows that wait are sent full")
     yield f"Late: {_late(join, policy)}"
     if not counts(join) and not join.static:
         within = "its side and key" if join.left_keys else "its side"

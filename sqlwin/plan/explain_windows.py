@@ -23,7 +23,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.plan.policy_lines import early, kept, late, retention, ties, watermark
+from sqlwin.plan.policy_lines import early, kept, late, retention, ties, timeout, watermark
 from sqlwin.plan.settling import settles
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
@@ -52,10 +52,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     if policy.early is not None:
         yield f"Early: {early(policy)}"
     yield f"Full: {_full(window)}"
-    if policy.timeout is not None:
-        silence = format_duration(policy.timeout)
-        sent = "what waits is sent" if isinstance(window, TopN) else "open windows are sent full"
-        yield f"Timeout: after {silence} with no row, {sent}"
+    sent = "what waits is sent" if isinstance(window, TopN) else "open windows are sent full"
+    yield from timeout(policy, sent)
     if not isinstance(window, TopN):  # of which nothing is full, and so nothing late
         never = "never: messages are counted as they come"
         yield f"Late: {never if counts(window) else late(policy)}"

@@ -52,6 +52,12 @@ def ties(stream: Stream) -> str:
     return f"by OFFSET {stream.offset}{' (trusted: no duplicates)' if stream.trusted else ''}"
 
 
+def timeout(policy: Policy, sent: str) -> Iterator[str]:
+    """sent: what is."""
+    if policy.timeout is not None:
+        yield f"Timeout: after {format_duration(policy.timeout)} with no row, {sent}"
+
+
 def kept(policy: Policy) -> Iterator[str]:
     """State TTL, and what becomes of expired rows."""
     if policy.ttl is not None:

@@ -6,7 +6,7 @@ what is refused for its time is neither withdrawn nor replaced later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,21 +133,40 @@ def agree(
 ) -> None:
     """Each call of an operator emits what its definition emits, and has the same deadline.
 
-    columns: of rows; beside: more, of what a row has. ahead: instants are counted from the
-    watermark.
+    columns: of rows; beside: more, of what a row has. ahead: as in `alike`.
     """
+
+    def told(_: int, batch: pl.DataFrame) -> pl.DataFrame:
+        return batch.with_columns(*beside)
+
     fast, slow = Driven(operator, restarts), Defined(defined)
+    for _ in alike(fast, slow, list(operator.output), columns, taken, retain, ahead, told):
+        assert fast.deadline == slow.deadline
+
+
+def alike(
+    fast: Driven,
+    slow: Defined,
+    output: list[str],
+    columns: dict[str, pl.DataType],
+    taken: Sequence[Step],
+    retain: int | None,
+    ahead: bool,
+    told: Callable[[int, pl.DataFrame], pl.DataFrame],
+) -> Iterator[None]:
+    """Both emit the same with each step.
+
+    ahead: instants are counted from the watermark. told: what an operator is given of a batch,
+    by the number of its step.
+    """
     watermark, now = 0, 0
     source = Source(columns, lambda ts: retain is None or ts >= watermark - retain)
-    for step in taken:
-        batch = source.batch(step.acts, watermark if ahead else 0).with_columns(*beside)
+    for number, step in enumerate(taken):
+        batch = told(number, source.batch(step.acts, watermark if ahead else 0))
         watermark, now = watermark + step.watermark, now + step.clock
+        given = batch if len(batch) else None
         found, expected = (
-            records(
-                driven.step(batch if len(batch) else None, now, watermark, step.end),
-                list(operator.output),
-            )
-            for driven in (fast, slow)
+            records(driven.step(given, now, watermark, step.end), output) for driven in (fast, slow)
         )
         assert found == expected
-        assert fast.deadline == slow.deadline
+        yield

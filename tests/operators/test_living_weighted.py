@@ -45,8 +45,8 @@ from tests.operators import (
     test_weighted_sessions,
     test_weighted_topn,
 )
-from tests.operators.changelogs import Source, Step, steps
-from tests.operators.driving import Defined, Driven, records, told
+from tests.operators.changelogs import Step, alike, steps
+from tests.operators.driving import Defined, Driven, told
 from tests.operators.sessions import OWN
 from tests.properties.plan_ttl import CLEANUPS
 
@@ -122,22 +122,15 @@ def agree(
     ahead: bool = False,
 ) -> None:
     """As in `changelogs`, where a TTL forgets rows, here or below."""
+
+    def told(number: int, batch: pl.DataFrame) -> pl.DataFrame:
+        lost = case.forgotten[number % len(case.forgotten)]
+        return batch.filter(pl.col(WEIGHT) > 0) if lost else batch
+
     fast, slow = case.both(inner, defined, keys)
-    watermark, now, retain = 0, 0, below(inner).policy.retain
-    source = Source(columns, lambda ts: retain is None or ts >= watermark - retain)
-    for number, step in enumerate(taken):
-        batch = source.batch(step.acts, watermark if ahead else 0)
-        if case.forgotten[number % len(case.forgotten)]:
-            batch = batch.filter(pl.col(WEIGHT) > 0)
-        watermark, now = watermark + step.watermark, now + step.clock
-        found, expected = (
-            records(
-                driven.step(batch if len(batch) else None, now, watermark, step.end),
-                list(inner.output),
-            )
-            for driven in (fast, slow)
-        )
-        assert found == expected
+    retain = below(inner).policy.retain
+    for _ in alike(fast, slow, list(inner.output), columns, taken, retain, ahead, told):
+        pass
 
 
 def cases(unit: int) -> st.SearchStrategy[Case]:
