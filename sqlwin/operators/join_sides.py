@@ -62,7 +62,8 @@ class Side:
 
     window: how far partners are from its rows. place: what tells rows of one instant apart,
     and breaks ties. large: the window is, so read by keys. weighted: rows may be withdrawn.
-    forgets: by a TTL, so what corrects a row may have to stand for it.
+    forgets: by a TTL, so what corrects a row may have to stand for it. timed: they have an event
+    time; what has none is not let go by time.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Side:
     large: bool = False
     weighted: bool = False
     forgets: bool = False
+    timed: bool = True
     place: Columns = field(default_factory=lambda: {PART: pl.Int32(), SEQ: pl.Int64()})
 
     @property
@@ -201,7 +203,7 @@ class Side:
         if self.at == POS:
             return START if reach is None else counted - reach + 1
         if reach is None:
-            return START if retain is None else closed - retain
+            return START if retain is None or not self.timed else closed - retain
         return closed - reach
 
     def floor(self, closed: int, counted: int, retain: int | None) -> int:

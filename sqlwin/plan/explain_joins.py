@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
-from sqlwin.plan.facts import counts, lateness, scans, streams_of
+from sqlwin.plan.facts import counts, lateness, scans, streams_of, untimed
 from sqlwin.plan.nodes import Join, Scan
 from sqlwin.plan.policy_lines import early, expired, late, retention, ties, timeout, watermark
 from sqlwin.policies import Early, Policy
@@ -48,8 +48,7 @@ def _facts(join: Join) -> Iterator[str]:
     yield from timeout(policy, "rows that wait are sent full")
     yield f"Late: {_late(join, policy)}"
     if not counts(join) and not join.static:
-        within = "its side and key" if join.left_keys else "its side"
-        yield f"Retention: {retention(policy, within)}"
+        yield f"Retention: {_retention(join)}"
     yield from _forgotten(join)
     yield from expired(policy)
 
@@ -203,8 +202,9 @@ def cautions(join: Join) -> Iterator[str]:
         yield "a window in ROWS numbers the messages of all keys, so all rows go to one bucket"
     elif not join.left_keys and not join.static:
         yield "the join has no equality, so all rows go to one bucket and each meets all others"
-    if join.unbounded and not _retained(join):
-        yield from _endless(join)
+    endless = [s for s in join.unbounded if not _retained(join) or s in untimed(join)]
+    if endless:
+        yield from _endless(join, endless)
     elif not _retained(join) and not counts(join) and not join.static and not join.policy.ttls:
         yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
     if join.policy.retain_rows is not None and join.left_keys and join.policy.retain is None:
@@ -214,17 +214,29 @@ def cautions(join: Join) -> Iterator[str]:
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
 
 
-def _endless(join: Join) -> Iterator[str]:
+def _retention(join: Join) -> str:
+    """What RETAIN says is of the sides that have an event time."""
+    kept = retention(join.policy, "its side and key" if join.left_keys else "its side")
+    timed = [side for side in ("left", "right") if side not in untimed(join)]
+    if len(timed) == 2 or not _retained(join):
+        return kept
+    return f"of {_named(join, timed)} {kept}" if timed else "for ever"
+
+
+def _endless(join: Join, sides: list[str]) -> Iterator[str]:
     """What is true of sides that no window and no RETAIN bounds."""
     ttls = join.policy.ttls
-    kept = [side for side in join.unbounded if side not in ttls]
+    kept = [side for side in sides if side not in ttls]
     if kept:
-        remedy = "a window or TTL" if counts(join) else "a RETAIN or TTL"
+        retains = "" if set(kept) <= set(untimed(join)) else "RETAIN or "
+        remedy = f"a {'window or ' if counts(join) else retains}TTL"
         named = _named(join, kept)
         yield f"rows of {named} are kept for ever, so state grows until {remedy} is given"
-    alone = [side for side in join.unbounded if side in _PADDED.get(join.kind, ())]
+    padded = _PADDED.get(join.kind, ())
+    alone = [side for side in sides if side in padded]
     if alone:
-        yield "a row is certain to have no match only at the end of input, for no window ends"
+        row = "a row" if len(alone) == len(padded) else f"a row of {_named(join, alone)}"
+        yield f"{row} is certain to have no match only at the end of input, for no window ends"
     untold = [side for side in alone if side in ttls]
     if untold and join.policy.early is None:
         named = _named(join, untold)

@@ -63,6 +63,12 @@ def streams_of(plan: Node) -> tuple[Stream, ...]:
     return tuple(dict.fromkeys(scan.stream for scan in scans(plan)))
 
 
+def untimed(join: Join) -> tuple[str, ...]:
+    """The sides of a join whose rows have no event time, so that RETAIN lets none of them go."""
+    sides = {"left": join.left, "right": join.right}
+    return tuple(s for s, node in sides.items() if any(x.ts is None for x in streams_of(node)))
+
+
 def derived_streams(plan: Node) -> tuple[Stream, ...]:
     """The derived streams below a plan, each once, and after those that it is made of."""
     found: dict[Stream, None] = {}

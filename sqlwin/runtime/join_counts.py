@@ -81,7 +81,7 @@ def _span(asked: Joined, side: int, reach: int) -> Records:
     """With RETAIN n ROWS no more than n of each key, and those whose windows are open."""
     policy, load, kept = asked.join.policy, asked.load, []
     open_ = asked.streams[side].delay + max(reach, 0)
-    if policy.retain is not None:
+    if policy.retain is not None and asked.streams[side].ts is not None:
         held = open_ + policy.retain + asked.layout.slice_width
         kept.append(load.rate * held / SECOND)
     if policy.retain_rows is not None:

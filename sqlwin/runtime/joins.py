@@ -17,7 +17,7 @@ from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.session_sides import SessionSide
 from sqlwin.operators.static_join import StaticJoin
-from sqlwin.plan.facts import changing
+from sqlwin.plan.facts import changing, untimed
 from sqlwin.plan.nodes import Join, Scalar
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.runtime.slices import ENDLESS, slice_width
@@ -59,8 +59,8 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
     match = ANYWHERE if join.static else join.match
     width = _slice(match, _retained(join))
     ttls = join.policy.ttls
-    of_left = (join.large, weighted[0], "left" in ttls)
-    of_right = (join.large, weighted[1], "right" in ttls)
+    of_left = (join.large, weighted[0], "left" in ttls, "left" not in untimed(join))
+    of_right = (join.large, weighted[1], "right" in ttls, "right" not in untimed(join))
     first = Side("left", left, join.left_keys, match, width, *of_left)
     second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
     of = StaticJoin if join.static else WindowJoin

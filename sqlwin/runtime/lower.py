@@ -163,7 +163,9 @@ def _side(join: Join, at: int) -> Input:
     assert isinstance(scan, Scan | StaticScan)
     where, columns = _front(below, scan)
     counted, static = counts(join), isinstance(scan, StaticScan)
-    stream, retain = scan.stream, None if counted or static else join.policy.retain
+    stream = scan.stream
+    expires = stream.ts is not None and not (counted or static)
+    retain = join.policy.retain if expires else None
     replays = stream.offset is not None and not stream.trusted and not static
     by_rows = _counted_of_side(join, at)
     width = slice_width(retain or ENDLESS)

@@ -200,7 +200,8 @@ def _joined_of(query: Query, lowered: Lowered) -> Lowered:
     fast = lowered.operator
     join = join_of(query.plan)
     assert isinstance(fast, WindowJoin | AsOfJoin | StaticJoin) and join is not None
-    left, right = (join_sides.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right))
+    sides = (fast.left, fast.right)
+    left, right = (join_sides.Side(s.columns, s.keys, s.window, timed=s.timed) for s in sides)
     rest = (fast.kind, fast.policy, fast.withdraw)
     if isinstance(fast, AsOfJoin):
         return replace(lowered, operator=ReferenceAsOf(left, right, *rest, match=fast.match))

@@ -36,7 +36,8 @@ class Side:
 
 
 def chained() -> SearchStrategy[JoinQuestion]:
-    return st.one_of(_same_windows(), _with_windows(), _asof_windows(), _three(), _windows_above())
+    timed = (_same_windows(), _with_windows(), _asof_windows(), _three(), _windows_above())
+    return st.one_of(*timed, _without_time(), _above_full())
 
 
 @st.composite
@@ -110,6 +111,29 @@ def _three(draw: DrawFn) -> JoinQuestion:
     second = _near(draw, by, "c", ["", "", " AND c.i > 0", f" AND {by}.i <= c.i"])
     source = f"FROM l a {one} JOIN r b ON {first} {two} JOIN z c ON {second}"
     shown = _columns(one, "id") + ([] if two in ("SEMI", "ANTI") else ["c.id AS cid"])
+    return _told(draw, shown, source, source, "l", "r", "z")
+
+
+@st.composite
+def _without_time(draw: DrawFn) -> JoinQuestion:
+    """A stream with groups of no window, on either side: RETAIN is of the stream alone."""
+    kind, first = draw(st.sampled_from(KINDS)), draw(st.booleans())
+    where, having = draw(st.sampled_from(WHERES)), draw(st.sampled_from(("", OUTGROWN)))
+    groups = f"(SELECT k, COUNT(*) AS n, SUM(i) AS x FROM r{where} GROUP BY k{having})"
+    of = {"a": "id i", "b": "n x"} if first else {"a": "n x", "b": "id i"}
+    more = draw(st.sampled_from(["", "", f" AND {'a.i <= b.x' if first else 'a.x <= b.i'}"]))
+    source = f"FROM l a {kind} JOIN {groups} b" if first else f"FROM {groups} a {kind} JOIN l b"
+    source += f" ON a.k = b.k{more}"
+    return _told(draw, _columns(kind, of["a"], of["b"]), source, source, "l", "r")
+
+
+@st.composite
+def _above_full(draw: DrawFn) -> JoinQuestion:
+    """What a FULL join pads has no event time."""
+    kind = draw(st.sampled_from(KINDS))
+    first = _near(draw, "a", "b", ["", "", " AND a.i <= b.i"])
+    source = f"FROM l a FULL JOIN r b ON {first} {kind} JOIN z c ON COALESCE(a.k, b.k) = c.k"
+    shown = ["a.id AS aid", "b.id AS bid"] + ([] if kind in ("SEMI", "ANTI") else ["c.id AS cid"])
     return _told(draw, shown, source, source, "l", "r", "z")
 
 

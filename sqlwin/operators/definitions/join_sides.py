@@ -59,6 +59,7 @@ class Side:
 
     window: how far partners are from its rows. kept: rows that may still be in a new match.
     counted: the greatest number of a message, where they are numbered. forgets: by a TTL.
+    timed: rows have an event time, and go by it.
     """
 
     columns: dict[str, pl.DataType]
@@ -67,6 +68,7 @@ class Side:
     kept: dict[Ident, Row] = field(default_factory=dict)
     counted: int = 0
     forgets: bool = False
+    timed: bool = True
 
     @property
     def at(self) -> str:
@@ -111,7 +113,7 @@ class Side:
         if self.at == POS:
             return START if reach is None else counted - reach + 1
         if reach is None:
-            return START if policy.retain is None else closed - policy.retain
+            return START if policy.retain is None or not self.timed else closed - policy.retain
         return closed - reach
 
     def retire(self, certain: int, policy: Policy, closed: int) -> None:
