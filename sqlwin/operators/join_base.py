@@ -94,9 +94,14 @@ class Joining(ABC):
     # What is asked.
 
     @property
-    def key(self) -> Columns:
+    def equal(self) -> Columns:
         """The equal columns, as the left calls them."""
         return {name: self.left.columns[name] for name in self.left.keys}
+
+    @property
+    def key(self) -> Columns:
+        """Of windows: the same, but of sessions the session key."""
+        return self.equal
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -108,8 +113,13 @@ class Joining(ABC):
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
         """Those of both sides, `__side` first; a row has NULL in the columns of the other."""
-        found = [self._held(side, stretch, stores) for side in (self.left, self.right)]
+        found = [self._held(side, stretch, stores) for side in self._kept]
         return pl.concat(found, how="diagonal")
+
+    @property
+    def _kept(self) -> tuple[Side, ...]:
+        """The sides whose rows are in a store."""
+        return self.left, self.right
 
     def _held(self, side: Side, stretch: Stretch, stores: Stores) -> pl.DataFrame:
         rows = side.scan(stores)
@@ -121,8 +131,11 @@ class Joining(ABC):
         return found
 
     def _keys_of(self, side: Side, keys: pl.DataFrame | None) -> pl.DataFrame | None:
-        """Keys that are asked for, under the side's own names."""
-        return None if keys is None else keys.rename(dict(zip(self.key, side.keys, strict=True)))
+        """Keys that are asked for, all or some, under the side's own names."""
+        if keys is None:
+            return None
+        named = zip(self.equal, side.keys, strict=True)
+        return keys.rename({name: own for name, own in named if name in keys.columns})
 
     def _check_sides(self) -> None:
         """ValueError for sides or policies that no join can have."""

@@ -31,7 +31,7 @@ from sqlwin.instants import START
 from sqlwin.operators.asking import SIDE, Question, said
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.join_sides import Shape
+from sqlwin.operators.join_sides import Columns, Shape
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.session_pairing import SessionPairing
 from sqlwin.operators.session_sides import SessionSide
@@ -56,6 +56,10 @@ class SessionJoin(WindowJoin):
     @property
     def shapes(self) -> list[Shape]:
         return [self.left.session_shape, self.right.session_shape, *super().shapes]
+
+    @property
+    def key(self) -> Columns:
+        return {name: self.left.columns[name] for name in self.left.partition}
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.errors import QueryError
+from sqlwin.operators.asking import Question
 from sqlwin.operators.changes import row_key
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_base import Joining
@@ -60,6 +62,10 @@ class StaticJoin(Joining):
     def shapes(self) -> list[Shape]:
         return [self.right.shape, *self.telling.shapes]
 
+    @property
+    def _kept(self) -> tuple[Side, ...]:
+        return (self.right,)
+
     @cached_property
     def pairing(self) -> Pairing:
         return Pairing(self.left, self.right, self.residual)
@@ -80,6 +86,10 @@ class StaticJoin(Joining):
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         return self.telling.none()
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        why = "a table has no time, so a join with it has no windows"
+        raise QueryError(why, legal="messages(), the rows of the table")
 
     # What a left row makes.
 

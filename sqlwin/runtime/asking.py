@@ -39,9 +39,11 @@ from sqlwin.instants import END, START
 from sqlwin.operators.asking import SIDE, STATE, Asked, Question, Stretch, answering
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.join_base import Joining
 from sqlwin.operators.knowing import Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
+from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.plan.facts import Window, counts, join_of, window_of
 from sqlwin.plan.nodes import Join, Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
@@ -78,7 +80,7 @@ class Answers(ABC):
 
     @property
     def joins(self) -> bool:
-        """Whether its messages and windows are of two sides."""
+        """Whether its messages are asked for by join keys: of a session join by session key."""
         return self._asking.joins
 
     def fetch(self, key: Key) -> pa.Table:
@@ -114,9 +116,9 @@ class Answers(ABC):
         end_offset), both included, ordered by them.
 
         None: from the first, to the last. Windows measured in messages know no time, so
-        there both are None. key: of the windows. join_keys: of a join, in place of it: the
-        equal columns, by the left's names. QueryError, with the reason, where the query keeps
-        no messages.
+        there both are None. key: of the windows; of a session join the session key. join_keys:
+        of a join, in place of it: the equal columns, by the left's names. QueryError, with the
+        reason, where the query keeps no messages.
         """
         asking = self._asking
         keys = asking.message_keys(key, join_keys)
@@ -148,17 +150,26 @@ class Asking:
 
     def keyed(self, key: Key) -> pl.DataFrame:
         """One line of the operator's key columns; InputError where `key` is no key."""
-        found = key_of(key, self._keys)
-        return found.rename(dict(zip(found.columns, self.operator.key, strict=True)))
+        return self._line(key, list(self.operator.key))
+
+    def _line(self, key: Key, names: list[str]) -> pl.DataFrame:
+        """One line of some of its columns."""
+        found = key_of(key, self._columns_of(names))
+        return found.rename(dict(zip(found.columns, names, strict=True)))
 
     def message_keys(self, key: Key, join_keys: Key) -> pl.DataFrame | None:
         """QueryError for those of the other kind of query."""
-        if join_keys is not None and self._join is None:
+        operator = self.operator
+        if join_keys is not None and not isinstance(operator, Joining):
             raise QueryError("join_keys are of joins, and the query joins nothing")
-        if key is not None and self._join is not None:
-            raise QueryError("the messages of a join have join_keys, and no key of a window")
-        asked = key if self._join is None else join_keys
-        return None if asked is None else self.keyed(asked)
+        if key is not None and isinstance(operator, Joining):
+            if not isinstance(operator, SessionJoin):
+                raise QueryError("the messages of a join have join_keys, and no key of a window")
+            if join_keys is not None:
+                raise QueryError("join_keys have the session key among them: ask by one of the two")
+        if join_keys is not None and isinstance(operator, Joining):
+            return self._line(join_keys, list(operator.equal))
+        return None if key is None else self.keyed(key)
 
     def point(self, at: Instant | None, otherwise: int) -> int:
         """An instant in microseconds, or a message number."""
@@ -243,7 +254,7 @@ class Asking:
 
     @property
     def joins(self) -> bool:
-        return self._join is not None
+        return self._join is not None and not isinstance(self.operator, SessionJoin)
 
     @property
     def _join(self) -> Join | None:
@@ -253,11 +264,11 @@ class Asking:
     def _counted(self) -> bool:
         return counts(self._join or self._window)
 
-    @property
-    def _keys(self) -> tuple[Column, ...]:
+    def _columns_of(self, names: list[str]) -> tuple[Column, ...]:
+        """As the select list calls them."""
         held = self._window if self._join is None else self._join.left
         types = {column.name: column.type for column in held.schema}
-        return tuple(Column(self._called(name), types[name]) for name in self.operator.key)
+        return tuple(Column(self._called(name), types[name]) for name in names)
 
     @property
     def _called_keys(self) -> dict[str, str]:

@@ -101,10 +101,14 @@ class Snapshot(Answers):
             db.execute("SET TimeZone = 'UTC'; SET python_enable_replacements = false")
             for name in asked:
                 db.register(name, self._records(name, buckets).to_arrow())
+            legal = f"SELECT … FROM {self._names}"
             try:
+                asked_for = db.extract_statements(text)
+                if [each.type for each in asked_for] != [duckdb.StatementType.SELECT]:
+                    raise QueryError(f"one SELECT is what can be asked, not {text!r}", legal=legal)
                 return db.sql(text).to_arrow_table()
-            except (duckdb.Error, AttributeError) as error:  # no SELECT has no table
-                raise QueryError(str(error), legal=f"SELECT … FROM {self._names}") from None
+            except duckdb.Error as error:
+                raise QueryError(str(error), legal=legal) from None
 
     # What was read.
 

@@ -186,6 +186,10 @@ class Lifetimes:
         """Floors by key as floors by life: a life to come is not cut, and no key is told."""
         return self.with_life(floors).drop(self.keys).select(pl.col(LIFE), pl.exclude(LIFE))
 
+    def shown(self) -> pl.DataFrame:
+        """Records of the table itself that may be read."""
+        return self._visible().drop(ALL)
+
     def hidden(self) -> pl.DataFrame:
         """`__life` of those that may not be read."""
         return self.lives.all().select(pl.col(LIFE).filter(~self._shown))

@@ -117,6 +117,38 @@ def test_the_windows_of_a_session_join_are_the_sessions_of_both_sides() -> None:
     assert q.windows("2024-01-01T09:01:40Z").num_rows == 1
 
 
+KEYED = """SELECT value, cost
+FROM orders OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL '1' MINUTE GAP)
+JOIN shipments OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL '1' MINUTE GAP)
+ON orders.id = shipments.id AND value = cost"""
+
+
+def test_a_session_join_is_asked_by_its_session_key() -> None:
+    q = sqlwin.query(STREAMS + KEYED)
+    q.push("orders", [row(1, 7, "09:00:00"), row(1, 8, "09:00:10"), row(2, 7, "09:00:00")])
+    q.push("shipments", [{"cost": 7, "id": 1, "ts": "2024-01-01T09:00:30Z"}])
+    assert [r["rows"] for r in q.fetch(1).to_pylist()] == [2, 1]
+    assert q.messages(key=1)["value"].to_pylist() == [7, 8, None]
+    assert q.messages(join_keys=(1, 7))["value"].to_pylist() == [7, None]
+    with pytest.raises(InputError, match=r"legal is a value for orders\.id BIGINT"):
+        q.fetch((1, 7))
+    with pytest.raises(QueryError, match="ask by one of the two"):
+        q.messages(key=1, join_keys=(1, 7))
+
+
+def test_of_a_join_with_a_table_the_rows_of_the_table_are_kept() -> None:
+    table = "CREATE TABLE items (id BIGINT, name STRING);"
+    q = sqlwin.query(
+        STREAMS + table + "SELECT value, name FROM orders o JOIN items i ON o.id = i.id"
+    )
+    q.push("items", [{"id": 1, "name": "tea"}, {"id": 2, "name": "milk"}])
+    q.push("orders", [row(1, 7, "09:00:00")])
+    assert q.messages()["name"].to_pylist() == ["tea", "milk"]
+    assert q.messages(join_keys=2)["name"].to_pylist() == ["milk"]
+    with pytest.raises(QueryError, match="a table has no time"):
+        q.windows()
+
+
 def test_what_a_join_does_not_know_is_refused_by_name() -> None:
     with pytest.raises(QueryError, match="a row finds one partner, however far"):
         asked(ASOF).windows()

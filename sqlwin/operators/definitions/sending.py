@@ -15,6 +15,7 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.definitions.book import Book
 from sqlwin.operators.definitions.families import Families
+from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import Told
 from sqlwin.operators.definitions.window import Window, comparable
 from sqlwin.schema import PART, SEQ, empty
@@ -33,7 +34,8 @@ class Sender(Book):
     def emit(
         self, windows: Iterable[Window], emit: str, apart: Sequence[Window] = ()
     ) -> pl.DataFrame:
-        """apart: late ones whose own turn comes next. What goes out late with them is `late`."""
+        """apart: late ones whose own turn comes next. What goes out late with them is `late`, and
+        what makes room for them."""
         asked = {w.row_key: w for w in windows}
         late = [w for w in self.windows.values() if self.late(w) and w not in apart]
         chosen = {w.row_key: w for w in self.told.with_rivals(list(asked.values()), late)}
@@ -46,7 +48,9 @@ class Sender(Book):
         records: list[dict[str, Any]] = []
         for window, values, word in self._changed(asked.keys(), going, among, emit):
             if window.row_key in self.windows:
-                records += [self._withdrawn(each, word) for each in self.told.replaced_by(window)]
+                for each in self.told.replaced_by(window):
+                    for_late = any(replaces(other, each) for other in apart)
+                    records.append(self._withdrawn(each, "late" if for_late else word))
             records += self.told.change(window, values, word, self.definition.withdraw)
         gone = [w for w in going if w.row_key in self.told.vanished]
         words = [emit if w.row_key in chosen else self._word(w) for w in gone]
