@@ -15,6 +15,7 @@ from sqlwin.plan.facts import (
     keeps_keys,
     keeps_messages,
     lateness,
+    parts_sessions,
     unranked,
 )
 from sqlwin.plan.nodes import OverAggregate, Stream, TopN, WindowAggregate
@@ -35,6 +36,8 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
         yield from _state(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window, window.window)
+    if _replayed(stream) and counts(window):
+        yield f"a message whose {stream.offset} is not above all before it is taken for a replay"
     if _replayed(stream) and _endless(window):
         yield "the positions of all messages are kept to tell replays, so state grows for ever"
     if isinstance(window, OverAggregate) and not window.by_arrival:
@@ -60,9 +63,12 @@ def _whole(window: Unranked) -> bool:
 def _session(window: WindowAggregate, session: Session) -> Iterator[str]:
     whys = ["MAX, START or END may part it anew"] * session.cut
     whys += ["its groups have keys of their own"] * (window.keys != window.partition)
-    whys += ["an aggregate reads them all"] * any(map(full_state, window.aggregates))
+    whys += ["RETAIN counts its rows"] * (window.policy.retain_rows is not None)
     if whys:
-        yield f"every row of a session is kept, since {' and '.join(whys)}"
+        each = "an accumulator is kept for each instant of a session"
+        yield f"{each}, since {' and '.join(whys)}"
+    if any(map(full_state, window.aggregates)):
+        yield "every row of a session is kept, since an aggregate reads them all"
     if None not in (session.gap, session.most) and session.most <= session.gap:  # type: ignore[operator]
         yield "MAX is no longer than the gap, so the gap ends no session"
 
@@ -116,6 +122,8 @@ def _renewed(window: Unranked) -> Iterator[str]:
     if isinstance(window, WindowAggregate):
         if keeps_messages(window) or forgets_below(window):
             yield f"all rows of a key are {grows}"
+        elif parts_sessions(window) and not changing(window.input):
+            yield f"an accumulator of each instant of a key is {grows}"
         elif changing(window.input):
             yield f"the position of every row of a key is {grows}"
     elif isinstance(window, OverAggregate) or changing(window.input):

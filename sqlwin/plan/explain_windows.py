@@ -11,6 +11,7 @@ from sqlwin.plan.facts import (
     forgets_below,
     keeps_messages,
     keeps_positions,
+    parts_sessions,
     streams_of,
     unranked,
     window_of,
@@ -116,9 +117,12 @@ def _stores(window: Unranked) -> str:
         return "rows (the first of each partition), revisions"
     if isinstance(window, WindowAggregate):
         if isinstance(window.window, Session):
-            kept = "metadata" if keeps_messages(window) else "merged accumulators"
-            messages = ", messages" if keeps_messages(window) else ""
-            return f"sessions ({kept}){messages}, revisions"
+            parted = parts_sessions(window)
+            stores = ["sessions (metadata)" if parted else "sessions (merged accumulators)"]
+            stores += ["panes (accumulators of each instant)"] * parted
+            stores += ["messages"] * keeps_messages(window)
+            counted = ["counts (messages of all keys)"] * counts(window)
+            return ", ".join([*stores, "revisions", *counted])
         if counts(window):
             return "ring (accumulators of the open windows), counts (messages of each key)"
         if keeps_messages(window):

@@ -253,13 +253,16 @@ def keeps_messages(window: WindowAggregate) -> bool:
     if any(full_state(aggregate) for aggregate in window.aggregates):
         return True
     kept = [each for each in window.aggregates if not lets_go(each, window)]
-    if kept and not counts(window) and changing(window.input):
-        return True
+    return bool(kept) and not counts(window) and changing(window.input)
+
+
+def parts_sessions(window: WindowAggregate) -> bool:
+    """Whether of sessions an accumulator is kept for each instant, so that they can be parted."""
     session, counted = window.window, window.policy.retain_rows is not None
     if not isinstance(session, Session):
         return False
-    parted = session.cut or counted or set(window.keys) != set(window.partition)
-    return parted or changing(window.input)
+    cut = session.cut or counted or set(window.keys) != set(window.partition)
+    return cut or changing(window.input)
 
 
 def lets_go(aggregate: Aggregate, window: WindowAggregate) -> bool:

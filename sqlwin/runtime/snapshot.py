@@ -35,9 +35,11 @@ from sqlwin.plan.wording import Wording
 from sqlwin.runtime.asking import Answers, Asking
 from sqlwin.runtime.kept import HEADER, TABLES, Kept
 from sqlwin.runtime.lowered import Lowered
+from sqlwin.runtime.stores import lives_of
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Layout
+from sqlwin.state.lives import LIVES
 
 BUCKET = "bucket"
 SIZES = {"rows": pl.Int64(), "bytes": pl.Int64(), "buckets": pl.Int64()}
@@ -119,9 +121,9 @@ class Snapshot(Answers):
     def _records(self, store: str, buckets: list[Bucket]) -> pl.DataFrame:
         none = self._layouts[store].empty().select(pl.lit(0, pl.Int64).alias(BUCKET), pl.all())
         held = [
-            self._opened(bucket)[store]
-            .scan(START, END)
-            .select(pl.lit(bucket.label, pl.Int64).alias(BUCKET), pl.all())
+            _shown(self._opened(bucket), store).select(
+                pl.lit(bucket.label, pl.Int64).alias(BUCKET), pl.all()
+            )
             for bucket in buckets
         ]
         return pl.concat([none.clear(), *held])
@@ -177,3 +179,11 @@ def _told(layout: Layout) -> str:
     known = (*layout.keys, *(name for name in layout.order if name not in layout.keys))
     held = [name for name in layout.schema if name not in known]
     return f"({', '.join(known)}) → {', '.join(held) or 'nothing more'}"
+
+
+def _shown(stores: Stores, name: str) -> pl.DataFrame:
+    """Records of a store that may be read; of a table of lives, too, what has expired is not."""
+    tables = {} if stores.lives is None else {LIVES: stores.lives}
+    if stores.sides is not None:
+        tables |= {lives_of(side): lives for side, lives in stores.sides.sides.items()}
+    return tables[name].shown() if name in tables else stores[name].scan(START, END)

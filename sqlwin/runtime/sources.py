@@ -96,7 +96,7 @@ def source_of(stream: Stream) -> Source:
             f"stream {stream.name} has no source to run from (connector {connector!r})",
             legal="WITH (connector = 'files', path = '…', format = 'json')",
         )
-    own = [name for name in options if not name.startswith("state.ttl")]  # checked when bound
+    own = [name for name in options if not name.startswith("state.")]  # checked when bound
     if connector == "nexmark":
         only_known(f"stream {stream.name}", own, nexmark.OPTIONS)
         return NexmarkSource(stream, nexmark.declared(stream))

@@ -37,7 +37,7 @@ from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View
 from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import with_ttl
-from sqlwin.sql.ttl_words import PREFIX, options
+from sqlwin.sql.ttl_words import OPTIONS, STATE, options
 from sqlwin.sql.widening import widens
 
 
@@ -174,7 +174,7 @@ def _show(binding: Binding, statement: ast.ShowAll) -> None:
 
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
-    if name.startswith(PREFIX):
+    if name.startswith(STATE):
         binding.known.ttl |= options({name: value}, statement.span)
         return
     if name == JOIN_WINDOW:
@@ -182,6 +182,7 @@ def _set(binding: Binding, statement: ast.Set) -> None:
         return
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
+        legal = f"{legal}; {JOIN_WINDOW} (small, large); {', '.join(OPTIONS)}"
         raise QueryError(f"there is no setting {statement.name}", statement.span, legal=legal)
     if not value.isdigit() or int(value) == 0:
         raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")

@@ -19,7 +19,8 @@ from sqlwin.policies import Cleanup, TtlTime, Update, Visibility
 from sqlwin.sql import ast
 from sqlwin.sql.durations import micros
 
-PREFIX = "state.ttl"
+STATE = "state."
+PREFIX = f"{STATE}ttl"
 LEGAL_LENGTH = "'7 days', '12 h', or '0' for none"
 LEGAL_CLEANUP = "full-snapshot, incremental(10, false), compaction, timers; several with ; between"
 LEGAL_HINT = "/*+ STATE_TTL('orders' = '3 days') */"
@@ -93,7 +94,7 @@ def options(given: Mapping[str, str], span: Span | None = None) -> dict[str, Any
         if name in OPTIONS:
             field, read, legal = OPTIONS[name]
             found[field] = _told(read, text, span, legal, name)
-        elif name.startswith(f"{PREFIX}."):
+        elif name.startswith(STATE):
             raise QueryError(f"there is no option {name}", span, legal=", ".join(OPTIONS))
     return found
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlwin.plan.facts import bucket_keys, counts, keeps_messages
+from sqlwin.plan.facts import bucket_keys, counts, keeps_messages, parts_sessions
 from tests.plan.test_explain import facts, lines
 from tests.sql.cases import window
 
@@ -44,7 +44,7 @@ def test_a_session_of_every_part_in_full() -> None:
     )
     assert facts(text) == [
         "Operator: aggregator, full state; sessions of time",
-        "Stores: sessions (metadata), messages, revisions",
+        "Stores: sessions (metadata), panes (accumulators of each instant), messages, revisions",
         "Session key: product",
         "Gap: each row's own, _gap1",
         "Max: 4 hours",
@@ -57,8 +57,9 @@ def test_a_session_of_every_part_in_full() -> None:
         "Retention: 1 day after the watermark passed",
         "Expired: emitted, each a session of its own",
         "Ties: by OFFSET id",
-        "Warning: every row of a session is kept, since MAX, START or END may part it anew "
-        "and its groups have keys of their own and an aggregate reads them all",
+        "Warning: an accumulator is kept for each instant of a session, since MAX, START or END "
+        "may part it anew and its groups have keys of their own",
+        "Warning: every row of a session is kept, since an aggregate reads them all",
     ]
 
 
@@ -69,7 +70,7 @@ def test_a_session_in_rows_in_full() -> None:
     )
     assert facts(text) == [
         "Operator: aggregator, incremental; sessions of messages",
-        "Stores: sessions (merged accumulators), revisions",
+        "Stores: sessions (merged accumulators), revisions, counts (messages of all keys)",
         "Session key: product",
         "Gap: 100 messages of others",
         "Message key: none: incremental",
@@ -77,6 +78,7 @@ def test_a_session_in_rows_in_full() -> None:
         "Late: never: messages are counted as they come",
         "Ties: by OFFSET id",
         "Warning: a session in ROWS counts the messages of all keys, so all rows go to one bucket",
+        "Warning: a message whose id is not above all before it is taken for a replay",
     ]
 
 
@@ -98,12 +100,21 @@ def test_a_session_of_all_rows() -> None:
         (f"{COUNT} 1 HOUR GAP START WHEN n = 1)", "MAX, START or END may part it anew"),
         (f"{COUNT} 1 HOUR GAP END WHEN n = 1)", "MAX, START or END may part it anew"),
         (f"{COUNT} 1 HOUR GAP) GROUP BY product, id", "its groups have keys of their own"),
-        (f"SELECT MODE(n) AS m {OVER} 1 HOUR GAP)", "an aggregate reads them all"),
+        (f"{COUNT} 1 HOUR GAP) RETAIN 9 ROWS", "RETAIN counts its rows"),
     ],
 )
-def test_what_makes_a_session_keep_its_rows(text: str, why: str) -> None:
+def test_what_makes_a_session_keep_its_instants(text: str, why: str) -> None:
+    assert parts_sessions(window(text))
+    assert not keeps_messages(window(text))
+    each = "an accumulator is kept for each instant of a session"
+    assert warned(text) == [f"{each}, since {why}"]
+
+
+def test_what_makes_a_session_keep_its_rows() -> None:
+    text = f"SELECT MODE(n) AS m {OVER} 1 HOUR GAP)"
     assert keeps_messages(window(text))
-    assert warned(text) == [f"every row of a session is kept, since {why}"]
+    assert not parts_sessions(window(text))
+    assert warned(text) == ["every row of a session is kept, since an aggregate reads them all"]
 
 
 @pytest.mark.parametrize("most", ["1 HOUR", "5 MINUTES"])

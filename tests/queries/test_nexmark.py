@@ -32,17 +32,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
-def check(run: Run, query: str, name: str, base: Path = QUERIES) -> None:
+def check(run: Run, query: str, name: str, base: Path = QUERIES, clock: str = "arrived") -> None:
     """The last revisions are the batch answer, and no row is refused."""
     emitted: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []
     run(script(query), RunOptions(base=base, show=emitted.append, on_errors=refused.append))
-    assert_answer(pl.concat(emitted), name)
+    assert_answer(pl.concat(emitted), name, clock)
     assert not refused or pl.concat(refused).is_empty()
 
 
-def assert_answer(told: pl.DataFrame, name: str) -> None:
-    last, expected = fold(told).filter(pl.col("op") != "-D"), answer(name)
+def assert_answer(told: pl.DataFrame, name: str, clock: str = "arrived") -> None:
+    last, expected = fold(told).filter(pl.col("op") != "-D"), answer(name, clock)
     assert len(expected) > 0
     assert same(last.select(expected.columns), expected)
 
@@ -59,7 +59,20 @@ def test_late_rows_correct_what_was_told(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_over_ordinary_streams(files: Path, name: str) -> None:
-    check(embedded.run, ordinary(name), name, files)
+    check(embedded.run, ordinary(name), name, files, "dateTime")
+
+
+@pytest.mark.spark
+def test_over_ordinary_streams_on_spark(files: Path) -> None:
+    """One with a chain, one with a join, one with a ranking and the one of the clock."""
+    names = ["q3", "q5", "q9", "q12"]
+    refused: list[pl.DataFrame] = []
+    asked = script(together(names, ordinary))
+    on_spark(asked, RunOptions(base=files, on_errors=refused.append))
+    assert not refused
+    for name in names:
+        parts = sorted((files / name).glob("*.parquet"))
+        assert_answer(pl.concat(map(pl.read_parquet, parts)), name, "dateTime")
 
 
 @pytest.fixture(scope="module")
