@@ -160,16 +160,15 @@ class Asking:
     def message_keys(self, key: Key, join_keys: Key) -> pl.DataFrame | None:
         """QueryError for those of the other kind of query."""
         operator = self.operator
-        if join_keys is not None and not isinstance(operator, Joining):
-            raise QueryError("join_keys are of joins, and the query joins nothing")
-        if key is not None and isinstance(operator, Joining):
-            if not isinstance(operator, SessionJoin):
+        if join_keys is None:
+            if key is not None and self.joins:
                 raise QueryError("the messages of a join have join_keys, and no key of a window")
-            if join_keys is not None:
-                raise QueryError("join_keys have the session key among them: ask by one of the two")
-        if join_keys is not None and isinstance(operator, Joining):
-            return self._line(join_keys, list(operator.equal))
-        return None if key is None else self.keyed(key)
+            return None if key is None else self.keyed(key)
+        if not isinstance(operator, Joining):
+            raise QueryError("join_keys are of joins, and the query joins nothing")
+        if key is not None:
+            raise QueryError("join_keys have the session key among them: ask by one of the two")
+        return self._line(join_keys, list(operator.equal))
 
     def point(self, at: Instant | None, otherwise: int) -> int:
         """An instant in microseconds, or a message number."""
@@ -254,6 +253,7 @@ class Asking:
 
     @property
     def joins(self) -> bool:
+        """As of `Answers`."""
         return self._join is not None and not isinstance(self.operator, SessionJoin)
 
     @property
