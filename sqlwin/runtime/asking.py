@@ -167,7 +167,7 @@ class Asking:
         if not isinstance(operator, Joining):
             raise QueryError("join_keys are of joins, and the query joins nothing")
         if key is not None:
-            raise QueryError("join_keys have the session key among them: ask by one of the two")
+            raise QueryError("join_keys have the key among them: ask by one of the two")
         return self._line(join_keys, list(operator.equal))
 
     def point(self, at: Instant | None, otherwise: int) -> int:
