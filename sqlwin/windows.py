@@ -117,8 +117,9 @@ class Session:
     def __post_init__(self) -> None:
         if (self.gap is None) == (self.gap_by is None):
             raise ValueError("a session has a gap, or a column of gaps")
-        if self.gap is not None and self.gap < 1:
-            raise ValueError(f"need a gap of at least 1, got {self.gap}")
+        least = 0 if self.unit is Unit.ROWS else 1
+        if self.gap is not None and self.gap < least:
+            raise ValueError(f"need a gap of at least {least}, got {self.gap}")
         if self.most is not None and self.most < 1:
             raise ValueError(f"need MAX of at least 1, got {self.most}")
         if (

@@ -104,7 +104,7 @@ def _messages(case: Case) -> Records:
     window = case.aggregate.window
     if isinstance(window, Session):
         if window.unit is Unit.ROWS:
-            return float(window.gap or 0)
+            return float(max(window.gap or 0, 1))
         return OWN_GAPS if window.gap is None else _retained(case, window.gap)
     return ALL_IN_ONE if isinstance(window, Whole) else _retained(case, window.size)
 

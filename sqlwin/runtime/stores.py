@@ -143,7 +143,7 @@ def _session_slices(operator: SessionAggregator) -> tuple[int, int]:
     """Of what goes by time, and of what goes by the end of a session."""
     gap, retain = operator.window.gap or 0, operator.policy.retain
     if operator.by_count:
-        return gap, gap
+        return max(gap, 1), max(gap, 1)
     width = slice_width(gap + (ENDLESS if retain is None else retain))
     if retain is None and operator.retention.by_rows:
         return width, segment_interval(gap)  # of a key they go whole, however soon n rows come

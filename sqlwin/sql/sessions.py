@@ -68,7 +68,7 @@ class OpenSession:
 
 
 def session(given: ast.SessionSpec) -> OpenSession:
-    """QueryError where a gap or MAX is not greater than 0."""
+    """QueryError where a gap of time or MAX is not greater than 0."""
     gap = given.gap
     if isinstance(gap, ast.Count):
         return _of_messages(given, gap)
@@ -92,8 +92,6 @@ def _of_messages(given: ast.SessionSpec, gap: ast.Count) -> OpenSession:
         if part is not None:
             message = f"a session in ROWS ends by its gap alone and takes no {what}"
             raise QueryError(message, part.span, legal=f"SESSION INTERVAL '30' MINUTE GAP {what} …")
-    if gap.rows < 1:
-        raise QueryError("a session's gap must be greater than 0", gap.span, legal=LEGAL)
     return OpenSession(gap.rows, Unit.ROWS)
 
 

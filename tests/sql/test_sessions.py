@@ -63,6 +63,7 @@ OTHERS = [
     ("[SESSION 1 HOUR GAP END WHEN n = 1 MAX 2 HOURS START WHEN n = 2]",
      Session(HOUR, most=2 * HOUR, starts="_start1", ends="_end1")),
     ("OVER (SESSION 100 ROWS GAP)", Session(100, Unit.ROWS)),
+    ("OVER (SESSION 0 ROWS GAP)", Session(0, Unit.ROWS)),
     ("[SESSION 1 ROW GAP]", Session(1, Unit.ROWS)),
     (f"OVER (SESSION ({CASE}) GAP MAX 1 HOUR)", Session(None, gap_by="_gap1", most=HOUR)),
 ]  # fmt: skip
@@ -307,7 +308,6 @@ REFUSED = [
     (_of("SESSION 0 SECONDS GAP"), "a session's gap must be greater than 0", "0 SECONDS"),
     (_of("SESSION '-5' s GAP"), "a session's gap must be greater than 0", "'-5' s"),
     (_of("SESSION ('-5 seconds') GAP"), "a session's gap must be greater than 0", "'-5 seconds'"),
-    (_of("SESSION 0 ROWS GAP"), "a session's gap must be greater than 0", "0"),
     (_of("SESSION 1 HOUR GAP MAX 0 s"), "a session's MAX must be greater than 0", "0 s"),
     ("SELECT COUNT(*) FROM orders GROUP BY session_window(ts, '0 seconds')",
      "a session's gap must be greater than 0", "'0 seconds'"),
