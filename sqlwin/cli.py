@@ -186,7 +186,7 @@ def _asked(arguments: argparse.Namespace, state: Snapshot) -> pa.Table:
     if arguments.sql is not None:
         return state.sql(arguments.sql)
     if arguments.store in MESSAGES and narrowed:
-        if state.joins:
+        if state.by_join_keys:
             return state.messages(start_time=since, end_time=until, join_keys=key)
         return state.messages(start_time=since, end_time=until, key=key)
     if arguments.store is not None and narrowed:

@@ -83,6 +83,11 @@ class Side:
         return POS if self.window.unit is Unit.ROWS else TS
 
     @property
+    def dated(self) -> bool:
+        """Whether its rows may be late."""
+        return self.timed and self.at == TS
+
+    @property
     def ends(self) -> str:
         """The column of `bounded` rows by which they are certain."""
         return self.at

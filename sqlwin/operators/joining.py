@@ -28,6 +28,7 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.instants import START
 from sqlwin.operators.asking import SIDE, STATE, Question, of_keys, said
 from sqlwin.operators.changes import row_key
 from sqlwin.operators.contents import EXTENT
@@ -162,7 +163,7 @@ class WindowJoin(Joining):
     def _pairs(self, pairs: pl.DataFrame, sign: int, due: Due, stores: Stores) -> pl.DataFrame:
         if self.kind in ("semi", "anti"):
             return self.telling.none()
-        late = pl.lit(False) if self.by_count else pl.col(AT) < stores.closed
+        late = (pl.col(AT) < stores.closed) & pl.lit(self.telling.dated)
         times = (pl.lit(due.late, pl.Int64()), pl.lit(due.early, pl.Int64()))
         return pairs.with_columns(
             pl.lit(sign, pl.Int8()).alias(SIGN),
@@ -231,7 +232,13 @@ class WindowJoin(Joining):
             stores[side.name].expire(floors[-1])
         for each in self.alone:
             stores[each.store].expire(stores[each.side.name].floor)
-        self.telling.retire(stores, min(floors))
+        # a pair goes with the row that has a time; a row without one may be told by itself
+        by_time = [
+            floor
+            for side, floor in zip((self.left, self.right), floors, strict=True)
+            if side.timed or side.name in ALONE[self.kind]
+        ]
+        self.telling.retire(stores, min(by_time, default=START))
 
     def _counted(self, stores: Stores) -> tuple[int, int]:
         """Messages that have come, of the left and the right."""

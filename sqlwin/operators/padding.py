@@ -142,7 +142,7 @@ class Alone:
 
     def _causes(self, pairs: pl.DataFrame, sign: int, stores: Stores) -> pl.DataFrame:
         """The side's rows of pairs, with what each pair adds to what is known of its row."""
-        side, late = self.side, self._late(pl.col(AT), stores.closed)
+        side, late = self.side, _late(pl.col(AT), stores.closed, self.telling.dated)
         names = {name: pl.col(new).alias(name) for name, new in marked(side).items()}
         flags = (late & (sign > 0), ~late & (sign > 0), late & (sign < 0), ~late & (sign < 0))
         return pairs.select(
@@ -151,9 +151,6 @@ class Alone:
             pl.lit(sign, pl.Int64()).alias(MATCHES),
             *(flag.alias(name) for flag, name in zip(flags, CAUSES, strict=True)),
         )
-
-    def _late(self, time: pl.Expr, closed: int) -> pl.Expr:
-        return (time < closed) & pl.lit(self.side.at == TS)
 
     def _known(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows with their records beside them."""
@@ -197,14 +194,14 @@ class Alone:
     def _done(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         if self.kind == "semi":
             return by_pairs(moment, *CAUSES[:2])
-        late = self._late(pl.col(TS), moment.closed)
+        late = _late(pl.col(TS), moment.closed, self.side.dated)
         known = (pl.lit(LATE), pl.lit(moment.due.late, pl.Int64()))
         certain = either(late, known, (pl.lit("full"), pl.lit(moment.now, pl.Int64())))
         early = (pl.lit("early"), pl.lit(moment.due.early, pl.Int64()))
         return either(pl.col(self.side.ends) < moment.certain, certain, early)
 
     def _by_row(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
-        late = self._late(pl.col(TS), moment.closed)
+        late = _late(pl.col(TS), moment.closed, self.side.dated)
         return either(late, *both(moment))
 
     def _change(
@@ -230,3 +227,7 @@ class Alone:
             return place
         before, after = ("[", ",null]") if self.side.name == "left" else ("[null,", "]")
         return pl.concat_str([pl.lit(before), place, pl.lit(after)]).alias(ROW_KEY)
+
+
+def _late(time: pl.Expr, closed: int, dated: bool) -> pl.Expr:
+    return (time < closed) & pl.lit(dated)

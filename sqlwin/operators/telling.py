@@ -76,6 +76,11 @@ class Telling:
         return early or (policy.late is Late.EVERY and policy.late_period > 0)
 
     @property
+    def dated(self) -> bool:
+        """Whether a pair may be late: when the watermark had passed what has a time in it."""
+        return self.left.dated or self.right.dated
+
+    @property
     def columns(self) -> Columns:
         """Of a change."""
         told = {ROW_KEY: pl.String(), EMIT: pl.String(), DUE: pl.Int64(), AT: pl.Int64()}

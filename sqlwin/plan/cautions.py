@@ -37,7 +37,8 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window, window.window)
     if _replayed(stream) and counts(window):
-        yield f"a message whose {stream.offset} is not above all before it is taken for a replay"
+        before = f"a message whose {stream.offset} is not above those before it in its partition"
+        yield f"{before} is taken for a replay"
     if _replayed(stream) and _endless(window):
         yield "the positions of all messages are kept to tell replays, so state grows for ever"
     if isinstance(window, OverAggregate) and not window.by_arrival:
@@ -65,9 +66,10 @@ def _session(window: WindowAggregate, session: Session) -> Iterator[str]:
     whys += ["its groups have keys of their own"] * (window.keys != window.partition)
     whys += ["RETAIN counts its rows"] * (window.policy.retain_rows is not None)
     if whys:
-        each = "an accumulator is kept for each instant of a session"
-        yield f"{each}, since {' and '.join(whys)}"
-    if any(map(full_state, window.aggregates)):
+        each = "message" if counts(window) else "instant"
+        kept = f"an accumulator is kept for each {each} of a session"
+        yield f"{kept}, since {' and '.join(whys)}"
+    if keeps_messages(window):
         yield "every row of a session is kept, since an aggregate reads them all"
     if None not in (session.gap, session.most) and session.most <= session.gap:  # type: ignore[operator]
         yield "MAX is no longer than the gap, so the gap ends no session"

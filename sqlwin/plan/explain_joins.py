@@ -207,11 +207,23 @@ def cautions(join: Join) -> Iterator[str]:
         yield from _endless(join, endless)
     elif not _retained(join) and not counts(join) and not join.static and not join.policy.ttls:
         yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
+    if not counts(join):
+        yield from _positions(join, endless)
     if join.policy.retain_rows is not None and join.left_keys and join.policy.retain is None:
         yield "the last rows of every key are kept, so state grows with keys"
     if isinstance(join.match, AsOf) and join.match.backward and "right" not in join.policy.ttls:
         (stream,) = streams_of(join.right)
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
+
+
+def _positions(join: Join, sides: list[str]) -> Iterator[str]:
+    """Of streams that tell replays by positions, those that let none go."""
+    of = {"left": join.left, "right": join.right}
+    read = [s for side in sides for s in streams_of(of[side])]
+    kept = [stream.name for stream in read if stream.offset is not None and not stream.trusted]
+    if kept:
+        of_all = f"the positions of all messages of {' and '.join(dict.fromkeys(kept))}"
+        yield f"{of_all} are kept to tell replays, so state grows for ever"
 
 
 def _retention(join: Join) -> str:
@@ -227,11 +239,13 @@ def _endless(join: Join, sides: list[str]) -> Iterator[str]:
     """What is true of sides that no window and no RETAIN bounds."""
     ttls = join.policy.ttls
     kept = [side for side in sides if side not in ttls]
-    if kept:
-        retains = "" if set(kept) <= set(untimed(join)) else "RETAIN or "
-        remedy = f"a {'window or ' if counts(join) else retains}TTL"
-        named = _named(join, kept)
-        yield f"rows of {named} are kept for ever, so state grows until {remedy} is given"
+    bounds = "window" if counts(join) else "RETAIN"
+    lasting = [side for side in kept if side in untimed(join) and not counts(join)]
+    bounded = [side for side in kept if side not in lasting]
+    for which, remedy in ((bounded, f"{bounds} or TTL"), (lasting, "TTL")):
+        if which:
+            rows = f"rows of {_named(join, which)}"
+            yield f"{rows} are kept for ever, so state grows until a {remedy} is given"
     padded = _PADDED.get(join.kind, ())
     alone = [side for side in sides if side in padded]
     if alone:

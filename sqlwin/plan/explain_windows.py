@@ -101,7 +101,7 @@ def _session(window: Session, partition: tuple[str, ...], sets: bool) -> Iterato
     if window.gap is None:
         yield f"Gap: each row's own, {window.gap_by}"
     elif window.unit is Unit.ROWS:
-        yield f"Gap: {window.gap} message{'s' * (window.gap > 1)} of others"
+        yield f"Gap: {window.gap} message{'s' * (window.gap != 1)} of others"
     else:
         yield f"Gap: {format_duration(window.gap)}"
     if window.most is not None:
@@ -119,7 +119,8 @@ def _stores(window: Unranked) -> str:
         if isinstance(window.window, Session):
             parted = parts_sessions(window)
             stores = ["sessions (metadata)" if parted else "sessions (merged accumulators)"]
-            stores += ["panes (accumulators of each instant)"] * parted
+            each = "message" if counts(window) else "instant"
+            stores += [f"panes (accumulators of each {each})"] * parted
             stores += ["messages"] * keeps_messages(window)
             counted = ["counts (messages of all keys)"] * counts(window)
             return ", ".join([*stores, "revisions", *counted])

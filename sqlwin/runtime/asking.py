@@ -79,9 +79,9 @@ class Answers(ABC):
         """The stores of all buckets, or of those that may hold keys, as they are now."""
 
     @property
-    def joins(self) -> bool:
-        """Whether its messages are asked for by join keys: of a session join by session key."""
-        return self._asking.joins
+    def by_join_keys(self) -> bool:
+        """Whether its messages are asked for by join keys, as of joins but those of sessions."""
+        return self._asking.by_join_keys
 
     def fetch(self, key: Key) -> pa.Table:
         """The windows of one key, in order.
@@ -161,7 +161,7 @@ class Asking:
         """QueryError for those of the other kind of query."""
         operator = self.operator
         if join_keys is None:
-            if key is not None and self.joins:
+            if key is not None and self.by_join_keys:
                 raise QueryError("the messages of a join have join_keys, and no key of a window")
             return None if key is None else self.keyed(key)
         if not isinstance(operator, Joining):
@@ -252,7 +252,7 @@ class Asking:
         return window
 
     @property
-    def joins(self) -> bool:
+    def by_join_keys(self) -> bool:
         """As of `Answers`."""
         return self._join is not None and not isinstance(self.operator, SessionJoin)
 

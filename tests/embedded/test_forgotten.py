@@ -13,7 +13,7 @@ import sqlwin
 from sqlwin.embedded.checkpoint import state
 from sqlwin.embedded.durable import DurableStore
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.errors import StateError
+from sqlwin.errors import QueryError, StateError
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs, SqliteBlobs
 from sqlwin.state.codec import MAGIC, decode_segment
@@ -183,10 +183,20 @@ def test_every_way_to_ask_knows_only_what_lives(tmp_path: Path) -> None:
     assert "messages" in asked.stores()["name"].to_pylist()
     assert asked.records("panes").num_rows == asked.records("messages").num_rows == 0
     assert asked.sql("SELECT user FROM messages").num_rows == 0
+    assert asked.records("lives").num_rows == asked.sql("SELECT * FROM lives").num_rows == 0
     assert asked.windows().num_rows == asked.fetch(GONE).num_rows == 0
     assert on.fetch(GONE).num_rows == 1
     on.advance(now="2024-01-09T09:00:00Z")
     assert on.fetch(GONE).num_rows == on.windows().num_rows == on.messages().num_rows == 0
+
+
+@pytest.mark.parametrize("text", ["", "DROP VIEW panes", "SELECT 1; SELECT 2", "SELECT n FROM no"])
+def test_one_select_is_asked(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "state"
+    sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file).flush()
+    with pytest.raises(QueryError) as refused:
+        state(file).sql(text)
+    assert str(refused.value).endswith("legal: SELECT … FROM panes, revisions, messages, lives")
 
 
 def test_so_it_is_of_the_results_of_another_query() -> None:

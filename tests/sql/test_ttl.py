@@ -99,6 +99,7 @@ def test_a_hint_stands_in_any_query_around_the_state(text: str) -> None:
         ("SET state.ttl.cleanup = 'incremental(0, true)'", "incremental(0, true) is no", "SET"),
         ("SET state.ttl.time = 'wall'", "state.ttl.time cannot be 'wall'", "SET"),
         ("SET state.ttl.colour = 'red'", "there is no option state.ttl.colour", "SET"),
+        ("SET state.tll = '7 days'", "there is no option state.tll", "SET"),
     ],
 )
 def test_mistakes(text: str, message: str, where: str) -> None:
@@ -128,6 +129,7 @@ def test_where_none_can_be(text: str, message: str) -> None:
     assert message in mistake(text).message
 
 
-def test_a_stream_is_told_of_a_slip_when_it_is_declared() -> None:
-    found = mistake("CREATE STREAM s (a BIGINT) WITH ('state.ttl.updates' = 'x')")
-    assert found.message == "there is no option state.ttl.updates"
+@pytest.mark.parametrize("option", ["state.ttl.updates", "state.tll"])
+def test_a_stream_is_told_of_a_slip_when_it_is_declared(option: str) -> None:
+    found = mistake(f"CREATE STREAM s (a BIGINT) WITH ('{option}' = 'x')")
+    assert found.message == f"there is no option {option}"

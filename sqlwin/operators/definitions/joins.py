@@ -48,6 +48,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from sqlwin.instants import END
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.changing import Due
@@ -139,8 +140,11 @@ class ReferenceJoin(Logged):
         judged = self.residual(pl.DataFrame(rows, schema=schema, orient="row")).to_list()
         return {pair: rows for (pair, rows), true in zip(near.items(), judged, strict=True) if true}
 
-    def _late(self, *rows: Row) -> bool:
-        return self.left.at == TS and max(row[TS] for row in rows) < self.closed
+    def _late(self, left: Row | None, right: Row | None) -> bool:
+        """Whether the watermark has passed what has an event time among them."""
+        placed = ((self.left, left), (self.right, right))
+        times = [row[TS] for side, row in placed if side.timed and row is not None]
+        return self.left.at == TS and max(times, default=END) < self.closed
 
     # What changes.
 
@@ -175,12 +179,13 @@ class ReferenceJoin(Logged):
         causes = []
         if out:
             told = gone if self.kind == "semi" else came
-            causes.append(self._withdrawing(old, due) if old else self._with_pairs(told, due))
+            own = self._withdrawing(side, old, due) if old else self._with_pairs(told, due)
+            causes.append(own)
         if wanted and self.kind == "semi":
             causes.append(self._with_pairs(came, due))
         elif wanted:
             assert row is not None
-            causes.append(self._unmatched(row, self._ends(side, row) < certain, due, now))
+            causes.append(self._unmatched(side, row, self._ends(side, row) < certain, due, now))
         when = [time for _, time in causes if time is not None]
         values = self._alone(side, row) if wanted else None
         known = row or old
@@ -206,13 +211,16 @@ class ReferenceJoin(Logged):
         when = min((time for time in times if time is not None), default=None)
         return "late" if all(late) else "full", when
 
-    def _withdrawing(self, row: Row, due: Due) -> tuple[str, int | None]:
-        return ("late", due.late) if self._late(row) else ("full", due.early)
+    def _withdrawing(self, side: int, row: Row, due: Due) -> tuple[str, int | None]:
+        late = self._late(*self._placed(side, row))
+        return ("late", due.late) if late else ("full", due.early)
 
-    def _unmatched(self, row: Row, certain: bool, due: Due, now: int) -> tuple[str, int | None]:
+    def _unmatched(
+        self, side: int, row: Row, certain: bool, due: Due, now: int
+    ) -> tuple[str, int | None]:
         if not certain:
             return "early", due.early
-        return ("late", due.late) if self._late(row) else ("full", now)
+        return ("late", due.late) if self._late(*self._placed(side, row)) else ("full", now)
 
     # Certainty.
 

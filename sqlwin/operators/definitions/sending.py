@@ -45,11 +45,12 @@ class Sender(Book):
                 del chosen[key]
         among = Families(self.windows, self.emptied(), self.told, self.waiting.keys())
         going = among.joined(list(chosen.values()), late)
+        others = [each for each in apart if each.row_key in self.windows]
         records: list[dict[str, Any]] = []
         for window, values, word in self._changed(asked.keys(), going, among, emit):
             if window.row_key in self.windows:
                 for each in self.told.replaced_by(window):
-                    for_late = any(replaces(other, each) for other in apart)
+                    for_late = any(replaces(other, each) for other in others)
                     records.append(self._withdrawn(each, "late" if for_late else word))
             records += self.told.change(window, values, word, self.definition.withdraw)
         gone = [w for w in going if w.row_key in self.told.vanished]
