@@ -10,8 +10,8 @@ lateness is; what a batch brings in time counts from its end on.
 | emitted                           | read          |
 
 Scans of all keys, such as its search for what is due, are no access to any of them, and to note
-that messages of others made a session in ROWS full puts nothing of its key's rows. Where rows may be
-withdrawn, `knowing` says which of them write.
+that messages of others made a session in ROWS full puts nothing of its key's rows. Where rows
+may be withdrawn, `knowing` says which of them write.
 
 `stores.pending` may be that of a key that was forgotten: then nothing is due when it
 has come, and what waits is looked up anew.

@@ -71,7 +71,8 @@ def test_a_sliding_window_of_messages() -> None:
         "Late: never: messages are counted as they come",
         "Ties: by OFFSET id",
         "Warning: there is no key to part the rows by, so all rows go to one bucket",
-        "Warning: a message whose id is not above all before it is taken for a replay",
+        "Warning: a message whose id is not above those before it in its partition is taken for "
+        "a replay",
     ]
 
 

@@ -78,7 +78,8 @@ def test_a_session_in_rows_in_full() -> None:
         "Late: never: messages are counted as they come",
         "Ties: by OFFSET id",
         "Warning: a session in ROWS counts the messages of all keys, so all rows go to one bucket",
-        "Warning: a message whose id is not above all before it is taken for a replay",
+        "Warning: a message whose id is not above those before it in its partition is taken for "
+        "a replay",
     ]
 
 
