@@ -43,7 +43,6 @@ from sqlwin.operators.join_base import Joining
 from sqlwin.operators.knowing import Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
-from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.plan.facts import Window, counts, join_of, window_of
 from sqlwin.plan.nodes import Join, Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
@@ -51,6 +50,7 @@ from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.moments import Instant, micros
 from sqlwin.runtime.scalars import Columns, evaluate
 from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
+from sqlwin.windows import JoinSessions
 
 EDGES: tuple[str, ...] = ("window_start", "window_end")
 PASSES = "__passes"
@@ -159,15 +159,16 @@ class Asking:
 
     def message_keys(self, key: Key, join_keys: Key) -> pl.DataFrame | None:
         """QueryError for those of the other kind of query."""
-        operator = self.operator
         if join_keys is None:
             if key is not None and self.by_join_keys:
                 raise QueryError("the messages of a join have join_keys, and no key of a window")
             return None if key is None else self.keyed(key)
-        if not isinstance(operator, Joining):
+        if self._join is None:
             raise QueryError("join_keys are of joins, and the query joins nothing")
         if key is not None:
             raise QueryError("join_keys have the key among them: ask by one of the two")
+        operator = self.operator
+        assert isinstance(operator, Joining)
         return self._line(join_keys, list(operator.equal))
 
     def point(self, at: Instant | None, otherwise: int) -> int:
@@ -254,7 +255,7 @@ class Asking:
     @property
     def by_join_keys(self) -> bool:
         """As of `Answers`."""
-        return self._join is not None and not isinstance(self.operator, SessionJoin)
+        return self._join is not None and not isinstance(self._join.match, JoinSessions)
 
     @property
     def _join(self) -> Join | None:
