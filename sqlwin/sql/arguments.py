@@ -43,7 +43,9 @@ def arguments(
         given = replace(given, args=_counted(given.args))
     _refuse_star(given, node, known, run)
     if given.order and within is None and not (known.sorts or known.name in ("first", "last")):
-        message = f"{written_name(node, run)} takes no ORDER BY: no order changes its value"
+        by_time = known.name in ("nth_value", "nth_last")
+        why = "its rows go by event time" if by_time else "no order changes its value"
+        message = f"{written_name(node, run)} takes no ORDER BY: {why}"
         raise QueryError(message, place(given.order[0], run), legal=known.example)
     return _constants(given, node, known, run)
 

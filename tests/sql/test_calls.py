@@ -268,6 +268,7 @@ REFUSED = [
     ("STDDEV(DISTINCT n)", "STDDEV(DISTINCT …) is not supported yet", "STDDEV(DISTINCT n"),
     ("MEDIAN(product)", "MEDIAN takes a number, not STRING", "MEDIAN(product)"),
     ("SUM(n ORDER BY id)", "SUM takes no ORDER BY: no order changes its value", "id"),
+    ("NTH_LAST(n, 2 ORDER BY id)", "NTH_LAST takes no ORDER BY: its rows go by event time", "id"),
     ("SUM(n) WITHIN GROUP (ORDER BY id)", "SUM takes no WITHIN GROUP", "SUM"),
     ("MODE() WITHIN GROUP (ORDER BY n, id)", "MODE is of one value", "id"),
     ("FIRST(n ORDER BY id, value)", "FIRST is ordered by one column", "value"),
