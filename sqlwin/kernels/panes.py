@@ -50,10 +50,10 @@ def pane_start(x: X, pane: int, offset: int) -> X:
 
 
 def pane_of(ts: pl.Expr, window: Aligned) -> pl.Expr:
-    """Start of the pane of a time window that holds an instant. Int64."""
+    """Start of the pane that holds an instant, or a message by its number. Int64."""
     if isinstance(window, Whole):
         return ts * 0  # not a literal: grouped by one, no rows would be one group
-    return pane_start(ts, window.pane, window.offset)
+    return pane_start(ts, window.pane, origin(window))
 
 
 def start_of(end: X, window: Hop | Cumulate) -> X:
@@ -67,7 +67,7 @@ def earliest(end: X, window: Hop | Cumulate) -> X:
     """The first start of the time windows that end at `end` or later, one or not. Int64."""
     if isinstance(window, Cumulate):
         return start_of(end, window)
-    return pane_start(end - window.size + window.advance - 1, window.advance, window.offset)
+    return pane_start(end - window.size + window.advance - 1, window.advance, origin(window))
 
 
 def span_of(window: Aligned, first: int, last: int) -> tuple[int, int]:
@@ -77,9 +77,9 @@ def span_of(window: Aligned, first: int, last: int) -> tuple[int, int]:
     return (START, END) if first <= ENDLESS <= last else (0, 0)
 
 
-def origin(hop: Hop) -> int:
-    """Where the windows of a hop are aligned: the epoch, or the first message, which is 1."""
-    return hop.offset + (1 if hop.unit is Unit.ROWS else 0)
+def origin(window: Hop | Cumulate) -> int:
+    """Where windows are aligned: the epoch and an offset, or the first message, which is 1."""
+    return window.offset + (1 if window.unit is Unit.ROWS else 0)
 
 
 def windows_of(panes: pl.DataFrame, time: str, hop: Hop) -> pl.DataFrame:

@@ -44,7 +44,7 @@ from sqlwin.operators.folded import Folded
 from sqlwin.operators.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.operators.weights import SIGN, effective, parted, there
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT, empty
-from sqlwin.windows import Aligned, Whole
+from sqlwin.windows import Aligned, Unit, Whole
 
 PANES, MESSAGES = "panes", "messages"
 PANE = "__pane"
@@ -238,6 +238,8 @@ class Contents(Folded):
     def _edges(self, end: int) -> str:
         if isinstance(self.window, Whole):
             return "[start, end)"
+        if self.window.unit is Unit.ROWS:
+            return f"[{end - self.window.size}, {end})"
         return f"[{format_instant(start_of(end, self.window))}, {format_instant(end)})"
 
 

@@ -31,6 +31,9 @@ goes out follows from these definitions:
   what its rows now make. One that has vanished waits as its own policy says, open or late.
   It is *deserted* if no open window replaces it: then it is withdrawn at the latest when it
   becomes full, or at once if it was open and is full by then, or when it leaves;
+- windows of rows that are numbered by event time hold, after each batch, what the numbers then
+  say. One is full when its last number is certain: so many rows of its bucket were before the
+  watermark, once. It leaves when so many are out of retention;
 - EXPIRED EMIT: a row beyond retention makes the windows that it would make alone. They
   are told at once, as late ones, and nothing is kept of them.
 
@@ -58,6 +61,7 @@ from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import alone
 from sqlwin.operators.definitions.window import Position, Window, position
 from sqlwin.operators.definitions.withdrawn import acting, changed, horizon
+from sqlwin.operators.weights import weighed
 from sqlwin.policies import Expired, Late
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 
@@ -67,6 +71,8 @@ class ReferenceOperator(Sender):
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         weight = [WEIGHT] if self.definition.weighted else []
+        if weight and WEIGHT not in rows.columns:
+            rows = weighed(rows, 1)
         return rows.select(*self.definition.carried, *POSITION, *weight)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
@@ -83,6 +89,8 @@ class ReferenceOperator(Sender):
         were = {window.row_key for window in self.known() if self.full(window)}
         self.closed = stores.closed = max(watermark, self.closed)
         self.filled = {key for key, window in self.windows.items() if window.full_at(self.closed)}
+        if self.definition.ordered:
+            self.certify()
         there = [*self.windows.values(), *self.emptied()]
         closing = [w for w in there if self.full(w) and w.row_key not in were]
         told = set() if self.definition.by_count else self.shown
@@ -161,6 +169,8 @@ class ReferenceOperator(Sender):
         gone, came = changed(batch, self.taken)
         if self.definition.sessions:
             return self._remake(gone, came, now)
+        if self.definition.ordered:
+            return self._renumber(gone, came, now)
         left = self._withdraw(gone, now)
         told = self._take(came, now, left) if came else self.nothing()
         # open ones that are full now that no rows are waited for
@@ -176,6 +186,30 @@ class ReferenceOperator(Sender):
         lost = [row for row in self.taken if position(row) in gone]
         self.taken = [row for row in self.taken if position(row) not in gone]
         return self._take(came, now, lost=lost)
+
+    def _renumber(self, gone: set[Position], came: list[Row], now: int) -> pl.DataFrame:
+        """Windows of the rows now there, by their numbers, and those that become full by them."""
+        before, new = self.windows, {position(row) for row in came}
+        certain = dict(self.certain)
+        self.taken = [row for row in self.taken if position(row) not in gone] + came
+        self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
+        left = [window for key, window in before.items() if key not in self.windows]
+        self.told.empty(left, self.windows)
+        self.empty |= {window.row_key: alone(window) for window in left}
+        for window in left:
+            self.touch(self.empty[window.row_key], 1, now)
+        for key, window in self.windows.items():
+            self.empty.pop(key, None)
+            added = len(window.held & new)
+            if added or key not in before or before[key].frames != window.frames:
+                self.touch(window, max(1, added), now)
+        self.certify()
+        there = [*self.windows.values(), *self.emptied()]
+        filled = [w for w in there if self.full(w) and w.last > certain.get(w.bucket, 0)]
+        full = self.emit([w for w in filled if w.row_key not in self.shown], "full")
+        shown = [w for w in filled if w.row_key in self.shown]
+        never = shown if self.policy.late is Late.NEVER else []
+        return pl.concat([full, self.emit(self.of_waiting(never), "late")])
 
     def _withdraw(self, positions: set[Position], now: int) -> set[str]:
         """row_keys of those that were open and, as nothing of them is waited for, are full."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlwin.plan.facts import (
     Unranked,
     Window,
+    arriving,
     bucket_keys,
-    changing,
     counts,
     forgets_below,
     full_state,
@@ -17,6 +17,7 @@ from sqlwin.plan.facts import (
     lateness,
     parts_sessions,
     unranked,
+    weighted,
 )
 from sqlwin.plan.nodes import OverAggregate, Stream, TopN, WindowAggregate
 from sqlwin.plan.settling import settles
@@ -124,11 +125,11 @@ def _renewed(window: Unranked) -> Iterator[str]:
     if isinstance(window, WindowAggregate):
         if keeps_messages(window) or forgets_below(window):
             yield f"all rows of a key are {grows}"
-        elif parts_sessions(window) and not changing(window.input):
+        elif parts_sessions(window) and not weighted(window):
             yield f"an accumulator of each instant of a key is {grows}"
-        elif changing(window.input):
+        elif weighted(window):
             yield f"the position of every row of a key is {grows}"
-    elif isinstance(window, OverAggregate) or changing(window.input):
+    elif isinstance(window, OverAggregate) or weighted(window):
         yield f"all rows of a key are {grows}"
 
 
@@ -141,7 +142,7 @@ def _endless(window: Unranked) -> bool:
 
 def _unbounded(window: Unranked) -> bool:
     kept_for_ever = window.policy.retain is None and window.policy.retain_rows is None
-    return kept_for_ever and not counts(window)
+    return kept_for_ever and not arriving(window)
 
 
 def _waiting(window: OverAggregate) -> Iterator[str]:

@@ -183,6 +183,18 @@ def counts(window: Stateful) -> bool:
     return isinstance(window, OverAggregate) and window.by_arrival
 
 
+def arriving(window: Stateful) -> bool:
+    """Whether it counts messages as they come. Those of a result it numbers by event time."""
+    return counts(window) and not any(stream.of for stream in streams_of(window))
+
+
+def weighted(window: Window) -> bool:
+    """Whether its rows may be withdrawn, if only to be given another number."""
+    below = unranked(window)
+    renumbers = not isinstance(below, TopN) and counts(below) and not arriving(below)
+    return renumbers or changing(below.input)
+
+
 def keeps_keys(window: Unranked) -> bool:
     """Whether what is kept of a key does not go with time."""
     if counts(window):
@@ -253,7 +265,7 @@ def keeps_messages(window: WindowAggregate) -> bool:
     if any(full_state(aggregate) for aggregate in window.aggregates):
         return True
     kept = [each for each in window.aggregates if not lets_go(each, window)]
-    return bool(kept) and not counts(window) and changing(window.input)
+    return bool(kept) and not arriving(window) and weighted(window)
 
 
 def parts_sessions(window: WindowAggregate) -> bool:
@@ -262,7 +274,7 @@ def parts_sessions(window: WindowAggregate) -> bool:
     if not isinstance(session, Session):
         return False
     cut = session.cut or counted or set(window.keys) != set(window.partition)
-    return cut or changing(window.input)
+    return cut or weighted(window)
 
 
 def lets_go(aggregate: Aggregate, window: WindowAggregate) -> bool:

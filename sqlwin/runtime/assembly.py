@@ -17,6 +17,7 @@ from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.framing import Call
+from sqlwin.operators.ordered import OrderedAggregator
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -25,7 +26,7 @@ from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
-from sqlwin.plan.facts import Window, counts, unranked
+from sqlwin.plan.facts import Window, arriving, counts, unranked
 from sqlwin.plan.nodes import (
     Aggregate,
     Node,
@@ -65,7 +66,9 @@ class Assembly:
             by = window.window
             if isinstance(by, Session):
                 return self._sessions(window, by)
-            return self._counted(window) if counts(window) else self._grouped(window, by)
+            if isinstance(by, Hop) and counts(window):
+                return self._counted(window, by) if arriving(window) else self._ordered(window, by)
+            return self._grouped(window, by)
         return self._slid(window)
 
     def _topped(self, window: TopN) -> TopRows:
@@ -100,13 +103,19 @@ class Assembly:
         kept = (self.stream, by, below, window.partition, keys, *rest)
         return SessionAggregator(*kept, sets=window.sets, weighted=self.weighted)
 
-    def _counted(self, window: WindowAggregate) -> TupleAggregator:
-        assert isinstance(window.window, Hop)
+    def _counted(self, window: WindowAggregate, by: Hop) -> TupleAggregator:
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
         rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
-        kept = (self.stream, window.window, below, window.partition, keys, *rest)
+        kept = (self.stream, by, below, window.partition, keys, *rest)
         return TupleAggregator(*kept, sets=window.sets)
+
+    def _ordered(self, window: WindowAggregate, by: Hop) -> OrderedAggregator:
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
+        kept = (self.stream, by, below, keys, *rest)
+        return OrderedAggregator(*kept, partition=window.partition, where=window.where)
 
     def _slid(self, window: OverAggregate) -> TupleSlider | OverAggregator:
         carried = polars_schema(window.input.schema)
@@ -140,13 +149,8 @@ class Assembly:
 
 def refuse(window: Window) -> None:
     """QueryError for windows that rows which may be withdrawn cannot make."""
-    below, policy = unranked(window), unranked(window).policy
+    policy = unranked(window).policy
     message = "of an input whose rows may be withdrawn"
-    if not isinstance(below, TopN) and counts(below):
-        raise QueryError(
-            f"windows measured in messages {message}: its changes are no messages to count",
-            legal="windows of event time, or ROWS frames of OVER",
-        )
     if policy.expired is Expired.EMIT:
         raise QueryError(
             f"EXPIRED EMIT {message}: a session of an expired row is not kept, "

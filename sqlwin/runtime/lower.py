@@ -18,6 +18,7 @@ from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.over import ROWS, OverAggregator
 from sqlwin.plan.facts import (
     Window,
+    arriving,
     bucket_keys,
     changing,
     counts,
@@ -25,6 +26,7 @@ from sqlwin.plan.facts import (
     join_of,
     ttl_keys,
     unranked,
+    weighted,
     window_policy,
 )
 from sqlwin.plan.nodes import (
@@ -70,11 +72,11 @@ def lower(query: Query, derives: bool = False) -> Lowered:
 def _windowed(query: Query, derives: bool) -> Lowered:
     cut = _cut(query.plan)
     window, policy, stream = cut.window, window_policy(query.plan), cut.scan.stream
-    counted = window is not None and counts(window)
-    timed = (window is not None or derives) and not counted and stream.ts is not None
+    comes = window is not None and arriving(window)
+    timed = (window is not None or derives) and not comes and stream.ts is not None
     functions = {function.name: function for function in query.functions}
     withdraw = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
-    assembly = Assembly(stream.name, withdraw, functions, changing(cut.scan))
+    assembly = Assembly(stream.name, withdraw, functions, window is not None and weighted(window))
     read = Input(
         stream=stream,
         where=cut.where,
@@ -221,7 +223,7 @@ def _identity(node: Node) -> Columns:
 
 
 def _admission(window: Window, stream: Stream) -> Admission | None:
-    policy, rising = window_policy(window), counts(window)
+    policy, rising = window_policy(window), arriving(window)
     assert policy is not None
     replays = stream.offset is not None and not stream.trusted
     counted = policy.retain_rows is not None and not rising

@@ -13,6 +13,9 @@
 |                  | panes     | accumulators of (keys, instant), if it may be parted | merging |
 |                  | messages, revisions | as of WindowAggregator |      |
 |                  | counts    | messages of the stream, if they are its gap | last written |
+| OrderedAggregator | panes, messages, revisions | as of WindowAggregator, by number | |
+|                  | ordered   | a row and its number           | last written |
+|                  | counts    | counters of the partition      | last written |
 | TupleAggregator  | ring      | accumulators in a slot of keys | last written |
 |                  | counts    | messages of the partition      | last written |
 |                  | revisions |                                | last written |
@@ -58,6 +61,8 @@ from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
+from sqlwin.operators.ordered import OrderedAggregator
+from sqlwin.operators.ordering import ORDERED
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -77,7 +82,7 @@ from sqlwin.state.lives import LIVES, lives_layout
 from sqlwin.state.pair_store import paired
 from sqlwin.state.session_store import FROM, UNTIL, segment_interval, session_layout
 from sqlwin.state.ttl_store import lived
-from sqlwin.windows import Whole
+from sqlwin.windows import Unit, Whole
 
 Columns = dict[str, pl.DataType]
 Shape = tuple[Layout, Combine]
@@ -106,13 +111,25 @@ def _window(operator: WindowAggregator) -> list[Shape]:
     return kept
 
 
+@shapes.register
+def _ordered(operator: OrderedAggregator) -> list[Shape]:
+    """Numbers tell the time of windows; rows are ordered by their own."""
+    ordering, retain = operator.ordering, operator.policy.retain
+    width = slice_width(ENDLESS if retain is None else retain)
+    rows = _layout(ORDERED, ordering.row, ordering.partition, POSITION, width)
+    counts = _layout(
+        numbering.STORE, ordering.counters, ordering.partition, (numbering.AT,), ONE_SLICE
+    )
+    return [*_window(operator), (rows, last_written(rows)), (counts, last_written(counts))]
+
+
 def _rows_of(layout: Layout) -> OneOf:
     """How rows combine: one that may be withdrawn is written again, as withdrawn."""
     return last_written(layout) if WEIGHT in layout.schema else keep_all(layout)
 
 
 def _window_slice(operator: WindowAggregator) -> int:
-    if isinstance(operator.window, Whole):
+    if isinstance(operator.window, Whole) or operator.window.unit is Unit.ROWS:
         return ONE_SLICE
     retain = operator.policy.retain
     return slice_width(operator.window.size + (ENDLESS if retain is None else retain))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlwin.plan.facts import Stateful, counts, with_policy
+from sqlwin.plan.facts import Stateful, arriving, with_policy
 from sqlwin.plan.nodes import Join, Node, OverAggregate, Scan, StaticScan, Stream
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.times import delay_in, preferred
@@ -113,7 +113,7 @@ def entitled(relation: Relation, name: str) -> Relation:
 
 
 def _inner(node: Stateful, policy: Policy, early: bool) -> Policy:
-    if counts(node):
+    if arriving(node):
         return policy
     at_once = replace(policy, late=Late.ON_UPDATE)
     if policy.early is not None or not ((early and _may_be_early(node)) or _never_full(node)):

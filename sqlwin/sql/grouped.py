@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.facts import lateness
-from sqlwin.plan.nodes import Aggregate, OverAggregate, OverCall, Stream, WindowAggregate
+from sqlwin.plan.nodes import Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.sql import ast
 from sqlwin.sql.above import aliased, no_over
@@ -26,17 +25,17 @@ from sqlwin.sql.grouping_sets import grouping_sets
 from sqlwin.sql.items import Item
 from sqlwin.sql.keys import aliases, key_sets, keys
 from sqlwin.sql.opened import named_windows
-from sqlwin.sql.policies import counted, of_sessions, policy, unending
+from sqlwin.sql.policies import by_order, counted, of_sessions, policy, unending
 from sqlwin.sql.ranks import Output, Ranks, refuse_filtered
 from sqlwin.sql.relation import Base, Columns, Relation
 from sqlwin.sql.scalars import Expr, column, parsed
 from sqlwin.sql.scope import WINDOW, Scope
 from sqlwin.sql.sessions import OpenSession
+from sqlwin.sql.sliding import over_result, sliding
 from sqlwin.sql.sources import filtering, narrowed
 from sqlwin.sql.windows import Window
-from sqlwin.windows import Whole
+from sqlwin.windows import Frame, Whole
 
-_BIGINT = pa.int64()
 _WHERE = "WHERE; use HAVING"
 
 
@@ -92,6 +91,8 @@ def grouped(
     columns = _columns(grouping, items)
     having = _having(grouping, select, items)
     qualify = _qualify(grouping, select, items, columns)
+    if window.frame is not None and window.counts and stream.of:
+        return _over_result(grouping, operator, window.frame, columns, having, select)
     base = _operator(grouping, operator)
     if grouping.ranks.spec is None:
         return Relation(base, columns, (), having, select.having or select.items[0])
@@ -139,6 +140,8 @@ def _qualify(
 
 
 def _policy(given: ast.Policies, window: Window, stream: Stream) -> Policy:
+    if window.counts and stream.of:
+        return by_order(given, window.frame, lateness(stream))
     if window.counts:
         return counted(given, slides=window.group is None)
     if window.session is not None:
@@ -207,9 +210,11 @@ def _operator(grouping: Grouping, operator: Operator) -> Base:
     names = tuple(dict.fromkeys((*operator.partition, *grouping.keys)))
     aggregates = tuple(grouping.aggregates.values())
     window = operator.window
-    if window.group is None:
-        return _sliding(grouping, operator, names, aggregates)
     group = window.group
+    if group is None:
+        assert window.frame is not None
+        rest = (window.frame, operator.policy, operator.where)
+        return sliding(grouping.below, aggregates, names, *rest)
     group = group.closed(grouping.below) if isinstance(group, OpenSession) else group
     return WindowAggregate(
         grouping.below.project(),
@@ -224,23 +229,16 @@ def _operator(grouping: Grouping, operator: Operator) -> Base:
     )
 
 
-def _sliding(
+def _over_result(
     grouping: Grouping,
     operator: Operator,
-    names: tuple[str, ...],
-    aggregates: tuple[Aggregate, ...],
-) -> OverAggregate:
-    frame, counts = operator.window.frame, operator.window.counts
-    assert frame is not None
-    if not aggregates:
-        rows = Aggregate(grouping.below.free("agg"), "count", (), _BIGINT)
-        aggregates = (rows,)
-    return OverAggregate(
-        grouping.below.project(),
-        tuple(OverCall(aggregate, names, frame) for aggregate in aggregates),
-        operator.policy,
-        by_arrival=counts,
-        per_instant=not counts,
-        window_columns=True,
-        where=operator.where,
-    )
+    frame: Frame,
+    columns: Columns,
+    having: Expr | None,
+    select: ast.Select,
+) -> Relation:
+    names = tuple(dict.fromkeys((*operator.partition, *grouping.keys)))
+    aggregates = tuple(grouping.aggregates.values())
+    rest = (frame, operator.policy, operator.where, columns, having)
+    run = select.having or select.where or select.items[0]
+    return over_result(grouping.below, aggregates, names, *rest, run)

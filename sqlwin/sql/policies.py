@@ -62,6 +62,17 @@ def counted(given: ast.Policies, slides: bool) -> Policy:
     return Policy(retain=0, **({} if slides else soon), **_expired(given))
 
 
+def by_order(given: ast.Policies, frame: Frame | None, lateness: int | None) -> Policy:
+    """Of a window in ROWS over a result, whose rows are numbered by event time.
+
+    frame: of a sliding one. lateness: as of `policy`.
+    """
+    if given.retain_rows is not None:
+        message = "RETAIN n ROWS of a window in ROWS over a result, whose numbers change"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN of a time")
+    return policy(given, 0 if frame is None else reach_of([frame]), lateness)
+
+
 def of_sessions(
     given: ast.Policies,
     gap: int,

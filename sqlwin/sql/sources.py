@@ -172,14 +172,18 @@ def timed(relation: Relation, window: Window) -> Relation:
 def _numbered(relation: Relation, window: Window) -> Relation:
     """Messages are numbered where they have an order: within one source partition, or a key.
 
-    A session counts those of other keys too.
+    A session counts those of other keys too. Rows of a result are in that of their event time.
     """
     stream = relation.stream
     assert stream is not None
     if stream.of:
-        message = f"a window in ROWS counts messages of a source, and {stream.name} is a result"
-        legal = "a window in RANGE; OVER (… ORDER BY … ROWS n PRECEDING) in the select list"
-        raise QueryError(message, window.span, legal=legal)
+        timed = relation if window.ts is None else ordered(relation, window.ts)
+        return stream_time(timed, window.span)
+    if window.ts is not None:
+        what = "stream window" if window.session is None else "session"
+        message = f"a {what} in ROWS counts messages as they come; it has no ORDER BY"
+        legal = "ROWS 5 PRECEDING, SESSION 100 ROWS GAP, without ORDER BY"
+        raise QueryError(message, window.ts.span, legal=legal)
     count = dict(stream.options).get("partitions", "1")
     if int(count) > 1 and (window.session is not None or not window.partition):
         message = (

@@ -20,8 +20,8 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.facts import (
     Stateful,
     Window,
+    arriving,
     bucket_keys,
-    counts,
     keeps_keys,
     operator_of,
     scans,
@@ -143,7 +143,7 @@ def _endless(window: Window) -> bool:
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:
     untimed = any(scan.stream.ts is None for scan in scans(window) if isinstance(scan, Scan))
-    if ttl.time is TtlTime.EVENT and (counts(window) or untimed):
+    if ttl.time is TtlTime.EVENT and (arriving(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"
         raise QueryError(message, legal=f"{PREFIX}.time = processing")
     if isinstance(window, Join) and window.policy.retain_rows is not None:

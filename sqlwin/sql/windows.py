@@ -132,9 +132,6 @@ def of_spec(spec: ast.Spec) -> Window:
         legal = "RANGE INTERVAL '10' MINUTE PRECEDING, ROWS 5 PRECEDING, SESSION 1 HOUR GAP"
         raise QueryError(message, spec.span, legal=legal)
     unit, length = _back(spec.frame)
-    if unit is Unit.ROWS and spec.order:
-        message = "a stream window in ROWS counts messages as they come; it has no ORDER BY"
-        raise QueryError(message, spec.order[0].span, legal="ROWS 5 PRECEDING, without ORDER BY")
     if length is None:
         return _unbounded(spec, unit)
     if length < 0 or (unit is Unit.ROWS and length == 0):
@@ -158,9 +155,6 @@ def _session(spec: ast.Spec, given: ast.SessionSpec) -> Window:
         message = "a session begins with a row of its own and does not advance"
         raise QueryError(message, spec.advance.span, legal=LEGAL_SESSION)
     made = session(given)
-    if made.unit is Unit.ROWS and spec.order:
-        message = "a session in ROWS counts messages as they come; it has no ORDER BY"
-        raise QueryError(message, spec.order[0].span, legal="SESSION 100 ROWS GAP alone")
     return Window(spec.span, group=made, partition=spec.partition)
 
 

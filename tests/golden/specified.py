@@ -41,7 +41,7 @@ from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, changing, counts, join_of, ttl_keys
+from sqlwin.plan.facts import arriving, bucket_keys, changing, counts, join_of, ttl_keys
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -246,7 +246,13 @@ def _policy(window: Window) -> Policy:
 
 def _counts(window: Window) -> bool:
     inner = _inner(window)
-    return not isinstance(inner, TopN) and counts(inner)
+    return not isinstance(inner, TopN) and arriving(inner)
+
+
+def _orders(window: Window) -> bool:
+    """Whether it numbers rows of a result."""
+    inner = _inner(window)
+    return not isinstance(inner, TopN) and counts(inner) and not arriving(inner)
 
 
 def _retain(window: Window) -> int | None:
@@ -288,10 +294,16 @@ def _operator(
             buckets=buckets,
             floor_of=_floor(_inner(window)),
             once=not stream.trusted and not stream.of,
-            weighted=changing(scan),
+            weighted=changing(scan) or _orders(window),
+            ordered=_orders(window) and not _is_session(window),
             **_of_all(_inner(window)),
         )
     )
+
+
+def _is_session(window: Window) -> bool:
+    inner = _inner(window)
+    return isinstance(inner, WindowAggregate) and isinstance(inner.window, Session)
 
 
 def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
@@ -341,6 +353,7 @@ def _groups(
         window.sets,
         buckets,
         window.per_row,
+        _orders(window),
     )
 
 

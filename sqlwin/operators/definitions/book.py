@@ -6,6 +6,7 @@ leave retention, and what of them waits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -14,8 +15,9 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import Told
 from sqlwin.operators.definitions.waiting import Waiting, together, wait_early, wait_late
-from sqlwin.operators.definitions.window import Definition, Window
+from sqlwin.operators.definitions.window import Definition, Window, key_text
 from sqlwin.policies import Policy
+from sqlwin.schema import TS
 
 
 @dataclass
@@ -24,6 +26,7 @@ class Book:
 
     filled: tuple windows that were full when the last watermark was told. told: what is
     out, and what of that is no more. empty: windows whose rows were withdrawn, whether out or not.
+    certain: where rows are numbered by event time, past how many of a bucket the watermark was.
     """
 
     definition: Definition
@@ -35,6 +38,7 @@ class Book:
     waiting: dict[str, Waiting] = field(default_factory=dict)
     told: Told = field(default_factory=Told)
     empty: dict[str, Window] = field(default_factory=dict)
+    certain: dict[str, int] = field(default_factory=dict)
 
     @property
     def policy(self) -> Policy:
@@ -44,6 +48,8 @@ class Book:
         """By the rows now known; a tuple window is full from when that was told."""
         if self.definition.by_count:
             return window.row_key in self.filled
+        if self.definition.ordered:
+            return window.last <= self.certain.get(window.bucket, 0)
         return window.full_at(self.closed)
 
     def late(self, window: Window) -> bool:
@@ -52,12 +58,24 @@ class Book:
     def leaves(self, window: Window, found: dict[str, int]) -> bool:
         """Whether retention is over: no row that may still come is held by it."""
         retain = self.policy.retain
+        if self.definition.ordered:
+            return retain is not None and window.last <= self._before(retain)[window.bucket]
         by_time = retain is not None and window.full_at(self.closed - retain)
         return by_time or window.full_at(found.get(window.bucket, START))
 
     def known(self) -> list[Window]:
         known = {**self.empty, **self.told.vanished, **self.windows}
         return list(known.values())
+
+    def certify(self) -> None:
+        """What was certain stays so, though rows of it go."""
+        for bucket, number in self._before(0).items():
+            self.certain[bucket] = max(number, self.certain.get(bucket, 0))
+
+    def _before(self, retain: int) -> Counter[str]:
+        """How many rows of each bucket the watermark is past by more than `retain`."""
+        keys, since = self.definition.buckets, self.closed - retain
+        return Counter(key_text(row, keys) for row in self.taken if row[TS] < since)
 
     @property
     def empties(self) -> bool:

@@ -44,7 +44,8 @@ class Groups:
     """Fields as of WindowAggregate. buckets: the keys within which RETAIN n ROWS counts.
 
     partition: of a session, its session key; other keys group the rows inside it.
-    per_row: every row is a group of its own; its position comes before its keys.
+    per_row: every row is a group of its own; its position comes before its keys. ordered:
+    rows are numbered by event time.
     """
 
     stream: str
@@ -56,9 +57,10 @@ class Groups:
     sets: tuple[tuple[str, ...], ...] = ()
     buckets: tuple[str, ...] = ()
     per_row: bool = False
+    ordered: bool = False
 
     def __call__(self, taken: list[Row]) -> list[Window]:
-        rows = numbered(taken, self._counted)
+        rows = numbered(by_position(taken) if self.ordered else taken, self._counted)
         counts = last_numbers(rows, self._counted)
         members: dict[tuple[str, Span], list[Row]] = defaultdict(list)
         groups: dict[str, dict[str, Any]] = {}
@@ -148,6 +150,7 @@ class Groups:
             bucket=key_text(held[0], self.buckets),
             group=name,
             span=span,
+            last=span.end - 1,
         )
 
     def _full(self, span: Span, mark: int) -> bool:
@@ -169,11 +172,12 @@ class Groups:
 
     def _place(self, span: Span, keys: dict[str, Any], last: int) -> str:
         start, end = span
-        if self.by_count:
+        if self.by_count and not self.ordered:
             return (
                 f"the window from message {start}; its last row is {self.stream} at position {last}"
             )
-        bounds = f"[{format_instant(start)}, {format_instant(end)})"
+        told = (start, end) if self.by_count else (format_instant(start), format_instant(end))
+        bounds = f"[{told[0]}, {told[1]})"
         named = ", ".join(f"{key} = {value!r}" for key, value in keys.items())
         return (
             f"window {bounds}{' of ' + named if named else ''}; "

@@ -36,7 +36,8 @@ class Window:
     within which RETAIN n ROWS counts. family: windows whose values depend on each other,
     as ranks do; placed: from the values of them all, by row_key, to these with the ranks.
     group, span: of a group window its keys as text, and its bounds. without: as `full_at`,
-    once it holds no row; None: the same.
+    once it holds no row; None: the same. last: the number of the row that fills it, where
+    numbers change.
     """
 
     row_key: str
@@ -50,6 +51,7 @@ class Window:
     group: str = ""
     span: Span | None = None
     without: Callable[[int], bool] | None = None
+    last: int = 0
 
     @property
     def held(self) -> frozenset[Position]:
@@ -65,7 +67,7 @@ class Definition:
     time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
     counted: whether a row that is forgotten, or takes no part, still is a message of all.
     weighted: rows may be withdrawn. sessions: others may take the place of windows that lose
-    rows.
+    rows. ordered: rows are numbered by event time, within buckets.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -81,6 +83,7 @@ class Definition:
     part: Callable[[Row], bool] = lambda row: True
     weighted: bool = False
     sessions: bool = False
+    ordered: bool = False
 
 
 def forgotten(row: Row) -> Row:
