@@ -26,7 +26,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, pane_of, start_of
 from sqlwin.operators.aggregator import WindowAggregator
-from sqlwin.operators.asking import STATE, Question
+from sqlwin.operators.asking import STATE, Question, Stretch
 from sqlwin.operators.contents import EXTENT, MESSAGES, PANE, PANES
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering
@@ -96,6 +96,9 @@ class OrderedAggregator(WindowAggregator):
         kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
         known = self._keyed(self._edged(self.looked_at(kept, stores)))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return self.ordering.messages(stretch, stores)
 
     # Rows with numbers to windows.
 

@@ -100,7 +100,7 @@ class OrderedSessions:
             return self.inner.windows(question, numbered)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
-        return self.inner.messages(stretch, stores)
+        return self.ordering.messages(stretch, stores)
 
     def vanished(self, stores: Stores) -> pl.DataFrame:
         with self._by_number(stores) as numbered:

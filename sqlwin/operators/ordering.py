@@ -28,6 +28,7 @@ from typing import Literal
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.operators.asking import Stretch
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.numbering import AT, COUNT, NUMBER, STORE
 from sqlwin.operators.weights import SIGN, parted, there, weighed
@@ -87,6 +88,10 @@ class Ordering:
             _by_number(moved, RANK, 1),
         )
         return pl.concat(part.select(*self.carried, *POSITION, WEIGHT, NEW) for part in parts)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        """The rows that are not let go, by their event time."""
+        return stretch.stored(stores[ORDERED]).select(*self.carried, *POSITION)
 
     def counts(self, stores: Stores) -> pl.DataFrame:
         return everything(stores, STORE)

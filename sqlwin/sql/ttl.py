@@ -147,11 +147,9 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
     if ttl.time is TtlTime.EVENT and (arriving(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"
         raise QueryError(message, legal=f"{PREFIX}.time = processing")
-    if counts(window) and not arriving(window) and not bucket_keys(window):
-        message = (
-            "a TTL of rows of a result that are numbered over all keys: what is forgotten counts"
-        )
-        raise QueryError(message, legal="RETAIN a duration, or ROWS n PRECEDING with PARTITION BY")
+    if counts(window) and not arriving(window):
+        message = "a TTL of windows in ROWS over a result: what is forgotten has no number"
+        raise QueryError(message, legal="RETAIN a duration, or no TTL")
     if isinstance(window, Join) and window.policy.retain_rows is not None:
         message = "RETAIN n ROWS of a join with a TTL: what is forgotten cannot be counted"
         raise QueryError(message, legal="RETAIN a duration, or no TTL")
