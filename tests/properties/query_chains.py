@@ -34,10 +34,17 @@ class Below:
 
 def chains() -> SearchStrategy[Question]:
     timed = st.one_of(grouped_below(), sessions_below(), rows_below(), both_below(), joined_below())
-    over_time = timed.flatmap(
-        lambda below: st.one_of(windows_of(below), sessions_of(below), frames_of(below))
-    )
+    over_time = timed.flatmap(_over_time)
     return st.one_of(over_time, over_time, st.one_of(timed, whole_below()).flatmap(groups_of))
+
+
+def over_united() -> SearchStrategy[Question]:
+    """A message that comes again counts again there, so each is to come once."""
+    return united_below().flatmap(_over_time)
+
+
+def _over_time(below: Below) -> SearchStrategy[Question]:
+    return st.one_of(windows_of(below), sessions_of(below), frames_of(below))
 
 
 @st.composite
@@ -136,6 +143,16 @@ def both_below(draw: DrawFn) -> Below:
         for first, second in ((one.ours, other.ours), (one.theirs, other.theirs))
     )
     return Below(ours, theirs, ("part", *one.known))
+
+
+@st.composite
+def united_below(draw: DrawFn) -> Below:
+    """UNION ALL of rows as they come."""
+    made = " UNION ALL ".join(
+        f"SELECT {part} AS part, id, k, ts AS t, i AS n, {x} AS x FROM s{draw(predicates())}"
+        for part, x in enumerate(("i", "id"))
+    )
+    return Below(made, made, ("part", "id"))
 
 
 @st.composite
