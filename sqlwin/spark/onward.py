@@ -47,7 +47,7 @@ def addressed(
 ) -> Iterator[Packed]:
     """Whole rows of an input to the buckets of their `keys`, from position `at` on."""
     labels = program.labels[stage]
-    for bucket, found in cut(keyed, program.lowered[stage].inputs[number].keys, len(labels)):
+    for bucket, found in cut(keyed, program.cut_by(stage, number), len(labels)):
         for payload in encode(rows[found[PART].to_numpy()]):
             yield Packed(stage, labels[bucket], of_input(RAW, number), at, payload)
             at += 1

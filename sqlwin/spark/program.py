@@ -29,20 +29,24 @@ from sqlwin.plan.wording import Wording
 from sqlwin.runtime.chain import Chain, Feed, chain, fronts_of
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lowered import Lowered
+from sqlwin.schema import SEQ
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
 
 MANIFEST, WORDING = "manifest.json", "query.json"
 VERSION = 1
+SPREAD = ", by position where there is no window"
+"""Of a cut in which rows that no operator takes have all buckets."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """partitions: of Spark's shuffle. buckets: for each query with keys; others have one.
+    """partitions: of Spark's shuffle. buckets: of each stage, but of one whose rows all meet.
 
     counted: queries whose results nobody reads; they are only counted. run: unlike that of
     any other start. given: static tables that are no files of the script's, name and rows as
-    Arrow; they come with the first tick.
+    Arrow; they come with the first tick. spread: whether rows that no operator takes are cut
+    by their positions; if not, they have one bucket, as in checkpoints of before.
     """
 
     queries: tuple[Query, ...]
@@ -51,6 +55,7 @@ class Program:
     counted: frozenset[int] = frozenset()
     run: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False)
     given: tuple[tuple[str, bytes], ...] = ()
+    spread: bool = True
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
@@ -110,9 +115,19 @@ class Program:
     def labels(self) -> tuple[tuple[int, ...], ...]:
         """For each stage the labels of its buckets."""
         return tuple(
-            labels(number, self.buckets if query.inputs[0].keys else 1, self.partitions)
-            for number, query in enumerate(self.lowered)
+            labels(stage, self.buckets if self.cut_by(stage) else 1, self.partitions)
+            for stage in range(len(self.lowered))
         )
+
+    def cut_by(self, stage: int, number: int = 0) -> tuple[str, ...]:
+        """The columns of an input that a row's bucket is chosen by; none: there is one bucket.
+
+        Rows that no operator takes need not meet. By its position each goes where what
+        withdraws it goes, and rows whose positions are counted there are equal ones.
+        """
+        if self.lowered[stage].operator is not None:
+            return self.lowered[stage].inputs[number].keys
+        return (SEQ,) if self.spread else ()
 
     @property
     def print(self) -> str:
@@ -121,10 +136,20 @@ class Program:
     @property
     def cut(self) -> str:
         """Two programs of one cut look for each key in the same bucket."""
-        return f"{self.buckets} buckets on {self.partitions} shuffle partitions"
+        told = f"{self.buckets} buckets on {self.partitions} shuffle partitions"
+        spread = self.spread and self.buckets > 1
+        return told + SPREAD * (spread and any(each.operator is None for each in self.lowered))
 
-    def check_cut(self, known: str) -> None:
-        """RunError where a checkpoint has another cut; "" says nothing."""
+    def check_cut(self, known: str, tells: bool = False) -> None:
+        """RunError where a checkpoint has another cut; "" says nothing.
+
+        tells: whether it would say something, were it not of before.
+        """
+        if self.cut == known + SPREAD or (tells and not known and self.cut.endswith(SPREAD)):
+            raise RunError(
+                "the checkpoint has all rows of what has no window in one bucket, as versions "
+                "up to 0.1 cut them; they are spread by now: give the query a new checkpoint"
+            )
         if known not in ("", self.cut):
             raise RunError(
                 f"the checkpoint has {known}, the session asks for {self.cut}; "
@@ -133,7 +158,8 @@ class Program:
 
     def dump(self) -> str:
         """As text, for the options of a data source."""
-        bare = (self.queries, self.partitions, self.buckets, self.counted, self.run, self.given)
+        of_run = (self.counted, self.run, self.given, self.spread)
+        bare = (self.queries, self.partitions, self.buckets, *of_run)
         pickled: bytes = cloudpickle.dumps(bare)  # type: ignore[no-untyped-call]
         return base64.b64encode(zlib.compress(pickled)).decode()
 
@@ -163,6 +189,7 @@ def _as_kept(program: Program, folder: Folder) -> Program:
             "print": program.print,
             "partitions": program.partitions,
             "buckets": program.buckets,
+            "spread": program.spread,
         }
         folder.write(MANIFEST, json.dumps(manifest))
         return program
@@ -172,4 +199,9 @@ def _as_kept(program: Program, folder: Folder) -> Program:
             f"the checkpoint {folder.path} belongs to another script; "
             "give this one a checkpoint of its own, or run the script that made it"
         )
-    return replace(program, partitions=manifest["partitions"], buckets=manifest["buckets"])
+    return replace(
+        program,
+        partitions=manifest["partitions"],
+        buckets=manifest["buckets"],
+        spread=manifest.get("spread", False),
+    )

@@ -2,7 +2,7 @@
 
 Invariant: every bucket of every query gets at least one mark from each batch, so
 its clock and watermark move whether or not it has rows; and no row leaves here
-but in the bucket of its keys.
+but in the bucket of its keys, or of its position where no operator takes it.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class Packer:
 
     def add(self, at: int, rows: pl.DataFrame, number: int = 0) -> Iterator[Packed]:
         """Rows from position `at` on, of the input with that number."""
-        read, labels = self.lowered.inputs[number], self.program.labels[self.query]
-        for bucket, part in cut(rows, read.keys, len(labels)):
+        by, labels = self.program.cut_by(self.query, number), self.program.labels[self.query]
+        for bucket, part in cut(rows, by, len(labels)):
             place = (number, bucket)
             self.held.setdefault(place, []).append((at, part))
             self.bytes[place] = self.bytes.get(place, 0) + int(part.estimated_size())

@@ -92,7 +92,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _known(self, offset: dict[str, Any]) -> Offset:
         found = Offset.load(offset)
-        self.program.check_cut(found.cut)
+        self.program.check_cut(found.cut, self.settings.input == "tick" and found.batch > 0)
         return found
 
     # What the next batch takes.

@@ -21,12 +21,13 @@ Delivery = list[list[Row]]
 """Batches of rows, in the order of arrival."""
 
 _INSTANTS = st.integers(0, 40).map(lambda seconds: START + seconds * SECOND)
-_BATCHES = st.lists(st.lists(rows(_INSTANTS), min_size=1, max_size=12), min_size=1, max_size=6)
 
 
 @st.composite
-def deliveries(draw: st.DrawFn, question: Question) -> tuple[Question, Delivery]:
-    batches = draw(_BATCHES)
+def deliveries(draw: st.DrawFn, question: Question, least: int = 1) -> tuple[Question, Delivery]:
+    """least: so many batches, and rows in each."""
+    some = st.lists(rows(_INSTANTS), min_size=least, max_size=12)
+    batches = draw(st.lists(some, min_size=least, max_size=6))
     count = sum(map(len, batches))
     shuffled = question.replays and not question.rising
     ids = iter(draw(st.permutations(range(count))) if shuffled else range(count))

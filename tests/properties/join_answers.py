@@ -29,30 +29,27 @@ SCHEMA = pa.schema(
     [("id", pa.int64()), ("k", pa.string()), ("i", pa.int64()), ("b", pa.bool_()),
      ("ts", pa.string())]
 )  # fmt: skip
-_ROWS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "k": st.sampled_from(["a", "a", "b", None]),
-            "i": st.none() | st.integers(-2, 4),
-            "b": st.sampled_from([True, True, False, None]),
-            "ts": st.integers(0, 40).map(lambda n: format_instant(START + n * SECOND)),
-        }
-    ),
-    min_size=1,
-    max_size=6,
+_ROW = st.fixed_dictionaries(
+    {
+        "k": st.sampled_from(["a", "a", "b", None]),
+        "i": st.none() | st.integers(-2, 4),
+        "b": st.sampled_from([True, True, False, None]),
+        "ts": st.integers(0, 40).map(lambda n: format_instant(START + n * SECOND)),
+    }
 )
 
 
 @st.composite
-def pushes(draw: DrawFn, question: JoinQuestion) -> tuple[JoinQuestion, Pushes]:
-    """Of a table all rows first."""
+def pushes(draw: DrawFn, question: JoinQuestion, least: int = 1) -> tuple[JoinQuestion, Pushes]:
+    """Of a table all rows first. least: so many batches, and rows in each."""
+    some = st.lists(_ROW, min_size=least, max_size=6)
     names = ["s"] if question.itself else ["l"] if question.table else list(question.streams)
     # of three streams chance alone seldom gives rows to each
     each = draw(st.permutations(names)) if len(names) > 2 else []
-    drawn = draw(st.lists(st.tuples(st.sampled_from(names), _ROWS), min_size=1, max_size=7))
-    tables = [("r", draw(_ROWS))] if question.table else []
+    drawn = draw(st.lists(st.tuples(st.sampled_from(names), some), min_size=least, max_size=7))
+    tables = [("r", draw(some))] if question.table else []
     out: Pushes = []
-    for name, rows in [*tables, *((name, draw(_ROWS)) for name in each), *drawn]:
+    for name, rows in [*tables, *((name, draw(some)) for name in each), *drawn]:
         known = [row for stream, batch in out for row in batch if stream == name]
         first, oldest = len({row["id"] for row in known}), _oldest(question, out)
         batch = [{"id": first + at, **_aged(row, oldest)} for at, row in enumerate(rows)]

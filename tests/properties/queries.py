@@ -38,8 +38,19 @@ def questions() -> SearchStrategy[Question]:
     found = [kind for feature, kind in more.items() if has(feature) and has("sessions")]
     kinds += [_asked(kind, timed()) for kind in found]
     kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
-    kinds += [_asked(query_chains.chains, by_hours())] * 2 if has("chains") else []
+    kinds += [chained()] * 2 if has("chains") else []
     return st.one_of(kinds)
+
+
+def chained() -> SearchStrategy[Question]:
+    """Queries over the results of queries."""
+    return _asked(query_chains.chains, by_hours())
+
+
+def united() -> SearchStrategy[Question]:
+    """Queries over UNION ALL of rows."""
+    asked = _asked(query_chains.over_united, by_hours())
+    return asked.map(lambda question: replace(question, replays=False))
 
 
 _MORE: dict[str, Kind] = {

@@ -35,17 +35,28 @@ class Below:
 
 def chains() -> SearchStrategy[Question]:
     timed = st.one_of(grouped_below(), sessions_below(), rows_below(), both_below(), joined_below())
-    over_time = timed.flatmap(
-        lambda below: st.one_of(windows_of(below), sessions_of(below), frames_of(below))
-    )
+    over_time = timed.flatmap(_over_time)
+    of_any = st.one_of(timed, whole_below()).flatmap(groups_of)
+    return st.one_of(over_time, over_time, by_number(), of_any)
+
+
+def by_number() -> SearchStrategy[Question]:
     once = st.one_of(grouped_below(), sessions_below())  # at an instant, of a key
-    by_number = once.flatmap(
+    rows = once.flatmap(
         lambda below: st.one_of(
-            hops_of(below.ours, below.theirs), slides_of(below.ours, below.theirs), sessions()
+            hops_of(below.ours, below.theirs), slides_of(below.ours, below.theirs)
         )
     )
-    of_any = st.one_of(timed, whole_below()).flatmap(groups_of)
-    return st.one_of(over_time, over_time, by_number, of_any)
+    return st.one_of(rows, rows, sessions())
+
+
+def over_united() -> SearchStrategy[Question]:
+    """A message that comes again counts again there, so each is to come once."""
+    return united_below().flatmap(_over_time)
+
+
+def _over_time(below: Below) -> SearchStrategy[Question]:
+    return st.one_of(windows_of(below), sessions_of(below), frames_of(below))
 
 
 @st.composite
@@ -144,6 +155,16 @@ def both_below(draw: DrawFn) -> Below:
         for first, second in ((one.ours, other.ours), (one.theirs, other.theirs))
     )
     return Below(ours, theirs, ("part", *one.known))
+
+
+@st.composite
+def united_below(draw: DrawFn) -> Below:
+    """UNION ALL of rows as they come."""
+    made = " UNION ALL ".join(
+        f"SELECT {part} AS part, id, k, ts AS t, i AS n, {x} AS x FROM s{draw(predicates())}"
+        for part, x in enumerate(("i", "id"))
+    )
+    return Below(made, made, ("part", "id"))
 
 
 @st.composite

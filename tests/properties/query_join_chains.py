@@ -36,7 +36,7 @@ class Side:
 
 
 def chained() -> SearchStrategy[JoinQuestion]:
-    timed = (_same_windows(), _with_windows(), _asof_windows(), _three(), _windows_above())
+    timed = (_same_windows(), _with_windows(), _asof_windows(), three(), _windows_above())
     return st.one_of(*timed, _without_time(), _above_full())
 
 
@@ -102,7 +102,7 @@ def _asof_windows(draw: DrawFn) -> JoinQuestion:
 
 
 @st.composite
-def _three(draw: DrawFn) -> JoinQuestion:
+def three(draw: DrawFn) -> JoinQuestion:
     """By times that are not padded: the next join needs one."""
     one = draw(st.sampled_from([kind for kind in KINDS if kind != "FULL"]))
     two = draw(st.sampled_from(KINDS))

@@ -1,4 +1,5 @@
-"""Random queries on Spark: each a golden of its own, all of them in one streaming query.
+"""Random queries, joins and chains on Spark: each a golden of its own, all of them in two
+streaming queries.
 
 Spark says in every step what the reference says, whose last revisions are DuckDB's batch
 answer for the same rows; so Spark's are too.
@@ -6,31 +7,57 @@ answer for the same rows; so Spark's are too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
 
 from sqlwin.instants import SECOND, format_instant, parse_instant
 from tests.golden.cells import Table, cell, difference, write
 from tests.golden.hosts import REFERENCE
 from tests.golden.on_spark import Spark
 from tests.golden.text import START_OF_CLOCK, Block, Golden
-from tests.properties.batch_answers import Asked, answers
-from tests.properties.deliveries import Delivery, deliveries
+from tests.properties.batch_answers import answers
+from tests.properties.deliveries import deliveries
 from tests.properties.hosts import reference
-from tests.properties.queries import questions
-from tests.properties.question import Question
+from tests.properties.join_answers import Pushes, joined, pushes
+from tests.properties.queries import chained, questions, united
+from tests.properties.query_join_chains import chained as joins_of_joins
+from tests.properties.query_join_chains import three
+from tests.properties.query_joins import questions as joins
+
+T = TypeVar("T")
+BATCHES = 6
+"""At most, of each case: all share those of Spark."""
+MANY = 4
+"""Batches, and rows in each, so that rows find others and come late."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """holds: raises where the reference does not say what DuckDB does."""
+
+    text: str
+    pushed: Pushes
+    holds: Callable[[], None]
+
+    def golden(self, name: str) -> Golden:
+        query = Block("query", "", tuple(self.text.splitlines()))
+        return Golden(name, {"title": name}, (query, *_steps(self.pushed)))
 
 
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer() -> None:
-    asked = _drawn()
-    drawn = [_golden(f"case {number}", *each) for number, each in enumerate(asked)]
+    cases = {f"case {number}": case for number, case in enumerate(_cases())}
+    drawn = [case.golden(name) for name, case in cases.items()]
     found = Spark().run(drawn)
-    for golden, each in zip(drawn, asked, strict=True):
-        answers(each, reference)
+    for golden in drawn:
+        cases[golden.name].holds()
         expected = REFERENCE.run([golden])[golden.name]
         steps = zip(golden.steps(), expected.steps, found[golden.name].steps, strict=True)
         for step, theirs, ours in steps:
@@ -39,29 +66,45 @@ def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer() -> No
                 assert not different, (golden.query, step.kind, different)
 
 
-def _drawn() -> list[Asked]:
+def _cases() -> Iterator[Case]:
     """The same every time: the reference is searched elsewhere, here the host is asked."""
-    taken: list[Asked] = []
+    asked = _drawn(questions().flatmap(deliveries), 50)
+    for kind, count in ((chained(), 5), (united(), 3)):
+        many = kind.flatmap(lambda question: deliveries(question, MANY))
+        asked += _drawn(many, count, every=3)
+    for question, delivery in asked:
+        pushed = [("s", batch) for batch in delivery]
+        yield Case(question.text, pushed, partial(answers, (question, delivery), reference))
+    for of_joins, count in ((joins(), 10), (three(), 5), (joins_of_joins(), 4)):
+        drawn = of_joins.flatmap(lambda question: pushes(question, MANY))
+        for join, pushed in _drawn(drawn, count, every=3):
+            few = pushed[:BATCHES]
+            yield Case(join.text, few, partial(joined, (join, few), reference))
 
-    @given(questions().flatmap(deliveries))
-    @settings(max_examples=50, derandomize=True, phases=[Phase.generate])
-    def draw(asked: Asked) -> None:
+
+def _drawn(drawn: SearchStrategy[T], count: int, every: int = 1) -> list[T]:
+    """every: of those that Hypothesis draws, for it varies each a little before it goes on."""
+    taken: list[T] = []
+
+    @given(drawn)
+    @settings(
+        max_examples=count * every,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def draw(asked: T) -> None:
         taken.append(asked)
 
     draw()
-    return taken
+    return taken[every - 1 :: every]
 
 
-def _golden(name: str, question: Question, delivery: Delivery) -> Golden:
-    query = Block("query", "", tuple(question.text.splitlines()))
-    return Golden(name, {"title": name}, (query, *_steps(delivery)))
-
-
-def _steps(delivery: Delivery) -> Iterator[Block]:
+def _steps(pushed: Pushes) -> Iterator[Block]:
     """Two seconds of processing time after each batch; then the end of input."""
-    for number, batch in enumerate(delivery, start=1):
+    for number, (stream, batch) in enumerate(pushed, start=1):
         rows = tuple(tuple(map(cell, row.values())) for row in batch)
-        yield Block("feed", "s", tuple(write(Table(tuple(batch[0]), rows))))
+        yield Block("feed", stream, tuple(write(Table(tuple(batch[0]), rows))))
         now = parse_instant(START_OF_CLOCK) + 2 * number * SECOND
         yield Block("clock", format_instant(now), ())
     yield Block("drain", "", ())
