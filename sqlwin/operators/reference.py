@@ -91,9 +91,9 @@ class ReferenceOperator(Sender):
         full = self.emit([w for w in closing if w.row_key not in told], "full")
         # LATE NEVER: of a window that was shown before its time, the close tells the rest
         never = closing if self.policy.late is Late.NEVER else []
-        found = floors(self.taken, self.definition)
+        self.reached = floors(self.taken, self.definition, self.reached)
         known = self.known() if self.empties else [*there, *gone]
-        leaving = [w for w in known if self.full(w) and self.leaves(w, found)]
+        leaving = [w for w in known if self.full(w) and self.leaves(w)]
         return pl.concat([full, self.emit(self.of_waiting([*never, *leaving]), "late")])
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -108,11 +108,11 @@ class ReferenceOperator(Sender):
         return pl.concat([self.emit(late, "late"), self._show_open()])
 
     def floors(self, stores: Stores) -> pl.DataFrame:
-        return floor_frame(self.taken, self.definition)
+        return floor_frame(self.reached, self.definition)
 
     def expired(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Of a batch's rows those beyond retention."""
-        return expired(rows, self.taken, self.definition, self.closed)
+        return expired(rows, self.reached, self.definition, self.closed)
 
     def next_deadline(self, stores: Stores) -> int | None:
         deadlines = [w.due for w in self.waiting.values() if w.due is not None]

@@ -247,4 +247,5 @@ RECORDS: dict[str, Callable[[Case], Records]] = {
     "top": _top,
     "rankings": _each,
     "lives": _each,
+    "floors": _each,
 }

@@ -65,7 +65,7 @@ from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
-from sqlwin.schema import CHANGE, PART, SEQ, WEIGHT, polars_schema
+from sqlwin.schema import CHANGE, POSITION, WEIGHT, polars_schema
 from sqlwin.windows import Cumulate, Hop, JoinSessions, Session, Whole
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
@@ -136,10 +136,11 @@ class SpecifiedFront(Front):
         if gone.is_empty():
             return taken
         timed, _ = self._timed(raw, watermark)
-        rows = timed.join(gone.select(PART, SEQ), on=[PART, SEQ], how="semi", maintain_order="left")
+        on = [name for name in (*POSITION, WEIGHT) if name in gone.columns]
+        rows = timed.join(gone.select(on), on=on, how="semi", maintain_order="left")
         stream = self.query.stream.name
         errors = rejects(stream, rows, [EXPIRED] * len(rows), watermark)
-        kept = taken.rows.join(gone.select(PART, SEQ), on=[PART, SEQ], how="anti")
+        kept = taken.rows.join(gone.select(on), on=on, how="anti", maintain_order="left")
         return Taken(kept, pl.concat([taken.errors, errors]), taken.marks)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sqlwin.instants import START
 from sqlwin.kernels.reference.rows import Row
+from sqlwin.operators.definitions.floors import Floors
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import Told
 from sqlwin.operators.definitions.waiting import Waiting, together, wait_early, wait_late
@@ -24,6 +25,7 @@ class Book:
 
     filled: tuple windows that were full when the last watermark was told. told: what is
     out, and what of that is no more. empty: windows whose rows were withdrawn, whether out or not.
+    reached: the floors of RETAIN n ROWS as they were when the last watermark was told.
     """
 
     definition: Definition
@@ -35,6 +37,7 @@ class Book:
     waiting: dict[str, Waiting] = field(default_factory=dict)
     told: Told = field(default_factory=Told)
     empty: dict[str, Window] = field(default_factory=dict)
+    reached: Floors = field(default_factory=dict)
 
     @property
     def policy(self) -> Policy:
@@ -49,11 +52,12 @@ class Book:
     def late(self, window: Window) -> bool:
         return window.row_key in self.shown or self.full(window)
 
-    def leaves(self, window: Window, found: dict[str, int]) -> bool:
+    def leaves(self, window: Window) -> bool:
         """Whether retention is over: no row that may still come is held by it."""
         retain = self.policy.retain
         by_time = retain is not None and window.full_at(self.closed - retain)
-        return by_time or window.full_at(found.get(window.bucket, START))
+        floor, _ = self.reached.get(window.bucket, (START, {}))
+        return by_time or window.full_at(floor)
 
     def known(self) -> list[Window]:
         known = {**self.empty, **self.told.vanished, **self.windows}

@@ -240,6 +240,8 @@ class ReferenceJoin(Logged):
     def _become_certain(self, were: tuple[int, int], now: int) -> pl.DataFrame:
         """Tell those that are certain now and were not, then let go what leaves."""
         bounds = self._bounds()
+        for side in (LEFT, RIGHT):
+            self._side(side).note(self.policy)
         for side in ALONE[self.kind]:
             self._show(side, were[side], bounds[side], now)
             self._show_outnumbered(side, now)
@@ -265,7 +267,7 @@ class ReferenceJoin(Logged):
         """Those that had no reach by which to be certain are so when RETAIN n ROWS lets them go."""
         of = self._side(side)
         if of.window.high is None and of.at == TS:
-            for at in of.outnumbered(self.policy, self.closed):
+            for at in of.outnumbered(self.closed):
                 self._show_row(side, at, of.kept[at], now)
 
     def _show_row(self, side: int, at: Ident, row: Row, now: int) -> None:
