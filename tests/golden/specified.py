@@ -3,7 +3,8 @@
 The plan is cut here anew, not by `lower`, so that what the two share is the front, the
 scalars and the back. Admission is the reference's own too: the operator passes over
 messages it has taken, and the front sends to the error stream what RETAIN n ROWS has
-left behind.
+left behind. Of the results of other queries, which pass no such front, and of joins the task's own
+admission does, by the floors that the reference tells.
 """
 
 from __future__ import annotations
@@ -165,6 +166,7 @@ def specified(query: Query, derives: bool = False) -> Lowered:
         retain=None if isinstance(window, Scan) else _retain(window),
         timed=derives if isinstance(window, Scan) else not _counts(window),
         carried=_carried(scan, isinstance(window, Scan)),
+        admission=lower(query, derives).inputs[0].admission if scan.stream.of else None,
     )
     return Lowered(
         query=query,
