@@ -23,9 +23,7 @@ from sqlwin.operators.definitions.window import Definition, key_text
 from sqlwin.schema import PART, SEQ, TS
 
 
-def expired(
-    rows: pl.DataFrame, found: Floors, definition: Definition, closed: int
-) -> pl.DataFrame:
+def expired(rows: pl.DataFrame, found: Floors, definition: Definition, closed: int) -> pl.DataFrame:
     """Those of a batch that are; found, closed: floors and watermark before it."""
     if definition.by_count:
         return rows.clear()
