@@ -56,7 +56,7 @@ from sqlwin.operators.definitions.floors import floor_frame, floors
 from sqlwin.operators.definitions.sending import Sender
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import alone
-from sqlwin.operators.definitions.window import Position, Window, position
+from sqlwin.operators.definitions.window import Position, Window
 from sqlwin.operators.definitions.withdrawn import acting, changed, horizon
 from sqlwin.policies import Expired, Late
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
@@ -71,7 +71,8 @@ class ReferenceOperator(Sender):
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if self.definition.weighted:
-            said = acting(batch.to_dicts(), self.taken, horizon(self.policy, stores))
+            since, ident = horizon(self.policy, stores), self.definition.ident
+            said = acting(batch.to_dicts(), self.taken, since, ident)
             return self._change(said, now)
         gone = batch.clear() if self.policy.expired is not Expired.EMIT else self.expired(batch)
         kept = batch.join(gone, on=list(POSITION), how="anti") if len(gone) else batch
@@ -126,7 +127,7 @@ class ReferenceOperator(Sender):
         self, rows: list[Row], now: int, left: Collection[str] = (), lost: Sequence[Row] = ()
     ) -> pl.DataFrame:
         """left: row_keys that count as open until now. lost: rows that are there no more."""
-        before, new = self.windows, {position(row) for row in rows}
+        before, new = self.windows, {self.definition.ident(row) for row in rows}
         self.taken += rows
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [window for key, window in before.items() if key not in self.windows]
@@ -147,7 +148,7 @@ class ReferenceOperator(Sender):
         closing = filled if self.policy.late is Late.NEVER else unshown
         fewer = [w for row in lost for w in self.definition.windows([row])]
         for window in self.windows.values():
-            added = len(window.held & new) + any(_lies_in(w, window) for w in fewer)
+            added = len(self._idents(window) & new) + any(_lies_in(w, window) for w in fewer)
             touched = self.touched(before.get(window.row_key), window) or added
             if touched and window not in closing:
                 self.touch(window, max(1, added), now)
@@ -158,7 +159,7 @@ class ReferenceOperator(Sender):
         return pl.concat([told, again])
 
     def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
-        gone, came = changed(batch, self.taken)
+        gone, came = changed(batch, self.taken, self.definition.ident)
         if self.definition.sessions:
             return self._remake(gone, came, now)
         left = self._withdraw(gone, now)
@@ -173,8 +174,9 @@ class ReferenceOperator(Sender):
         """Sessions of the rows now there."""
         if not gone and not came:
             return self.nothing()
-        lost = [row for row in self.taken if position(row) in gone]
-        self.taken = [row for row in self.taken if position(row) not in gone]
+        ident = self.definition.ident
+        lost = [row for row in self.taken if ident(row) in gone]
+        self.taken = [row for row in self.taken if ident(row) not in gone]
         return self._take(came, now, lost=lost)
 
     def _withdraw(self, positions: set[Position], now: int) -> set[str]:
@@ -184,7 +186,7 @@ class ReferenceOperator(Sender):
         before = self.windows
         were_late = {key for key, window in before.items() if self.late(window)}
         were_full = {key for key, window in before.items() if self.full(window)}
-        self.taken = [row for row in self.taken if position(row) not in positions]
+        self.taken = [row for row in self.taken if self.definition.ident(row) not in positions]
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [window for key, window in before.items() if key not in self.windows]
         self.told.empty(gone, self.windows)
@@ -198,6 +200,11 @@ class ReferenceOperator(Sender):
             elif window.frames != there.frames or self.full(there) != (key in were_full):
                 self.touch(there, 1, now)
         return left
+
+    def _idents(self, window: Window) -> set[Position]:
+        """Of the rows it holds."""
+        own = (window.bucket,) if self.definition.keyed else ()
+        return {(*at, *own) for at in window.held}
 
     def _show_opened(self, were_late: set[str]) -> None:
         """What was late is late, if it is open again."""

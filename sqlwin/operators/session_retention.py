@@ -84,13 +84,16 @@ class SessionRetention:
         panes = self.spans.by.one(everything(stores, PANES))
         return nth_newest(panes, self.keys, AT, self.policy.retain_rows)
 
+    def reach(self, stores: Stores) -> int:
+        """Sessions that end here or later are not out of retention, whatever their keys."""
+        return stores.closed if self.by_rows else self._horizon(stores)
+
     def leaving(self, stores: Stores) -> pl.DataFrame:
         """Records that wait, of sessions that with this watermark are out of retention.
 
         One that has vanished stays: it goes when what takes its place does, or when it is due.
         """
-        before = stores.closed if self.by_rows else self._horizon(stores)
-        waiting = self.revisions.waiting(stores, before).filter(~pl.col(GONE))
+        waiting = self.revisions.waiting(stores, self.reach(stores)).filter(~pl.col(GONE))
         return self.retired(waiting, stores)
 
     def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:

@@ -103,9 +103,16 @@ def _window(operator: WindowAggregator) -> list[Shape]:
         _revisions(operator.revisions, types, width),
     ]
     if contents.whole:
-        messages = _layout(MESSAGES, contents.message, (), POSITION, width)
-        kept.append((messages, _rows_of(messages)))
+        kept.append(_messages(contents.message, operator.retention.reached, width))
     return [*kept, *_floors(operator.retention.reached, width)]
+
+
+def _messages(columns: Columns, reached: Floors | None, width: int) -> Shape:
+    """Where keys have floors of their own each may have a row of one position: what withdraws it
+    may be beyond the floor of its key, and what replaces it not."""
+    keys = () if reached is None else tuple(reached.keys)
+    messages = _layout(MESSAGES, columns, keys, POSITION, width)
+    return messages, _rows_of(messages)
 
 
 def _floors(reached: Floors | None, width: int) -> list[Shape]:
@@ -144,8 +151,7 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
         panes = _layout(PANES, columns, spans.keys, spans.pane, width)
         kept.append((panes, merged(panes, spans.merges)))
     if contents.whole:
-        messages = _layout(MESSAGES, contents.message, (), POSITION, width)
-        kept.append((messages, _rows_of(messages)))
+        kept.append(_messages(contents.message, operator.retention.reached, width))
     kept += _floors(operator.retention.reached, width)
     return [*kept, *([_counts(operator.numbering)] if operator.by_count else [])]
 

@@ -42,7 +42,7 @@ from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, changing, counts, join_of, ttl_keys
+from sqlwin.plan.facts import bucket_keys, changing, counts, join_of, keeps_floors, ttl_keys
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -292,6 +292,7 @@ def _operator(
             floor_of=_floor(_inner(window)),
             once=not stream.trusted and not stream.of,
             weighted=changing(scan),
+            keyed=keeps_floors(_inner(window)) and isinstance(_inner(window), WindowAggregate),
             **_of_all(_inner(window)),
         )
     )

@@ -277,7 +277,9 @@ class Source:
             if of != side or which >= len(known) or known[-1 - which][3] < horizon:
                 continue
             row = known[-1 - which]
-            changed = (*row[:2], (row[2] or 0) + 1, *row[3:])
+            value = (row[2] or 0) + 1
+            key = "b" if row[0] == "a" and value % 2 else row[0]  # some change their key, too
+            changed = (key, row[1], value, *row[3:])
             if row in self.gone:
                 out += [(*changed, 1)] if again and not self.numbered else []
             else:
