@@ -26,7 +26,6 @@ from sqlwin.windows import AsOf, JoinWindow, Unit
 NOT_ESTIMATED = "how many these are is not estimated"
 BY_SIDE = {"left": 0, "left_known": 0, "told": 0, "right": 1, "right_known": 1}
 BY_SIDE |= {"left_lives": 0, "right_lives": 1}
-FLOORS = ("left_floors", "right_floors")
 LEFT_OR_RIGHT = ("left", "right")
 
 
@@ -46,8 +45,6 @@ def records(asked: Joined) -> Records:
         return 0.0  # changes that wait for the end of a period, which are few
     if name.startswith("seen"):
         return _span(asked, int(name.removeprefix("seen") or 0), 0)
-    if name in FLOORS:
-        return asked.load.keys if asked.join.left_keys else 1.0
     side = BY_SIDE.get(name)
     if asked.join.static or side is None or not isinstance(match, AsOf | JoinWindow):
         return NOT_ESTIMATED

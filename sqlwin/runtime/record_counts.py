@@ -247,5 +247,4 @@ RECORDS: dict[str, Callable[[Case], Records]] = {
     "top": _top,
     "rankings": _each,
     "lives": _each,
-    "floors": _each,
 }

@@ -38,7 +38,7 @@ def questions() -> SearchStrategy[Question]:
     found = [kind for feature, kind in more.items() if has(feature) and has("sessions")]
     kinds += [_asked(kind, timed()) for kind in found]
     kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
-    kinds += [_asked(query_chains.chains, by_hours())] * 2 if has("chains") else []
+    kinds += [_asked(query_chains.chains, timed())] * 2 if has("chains") else []
     return st.one_of(kinds)
 
 

@@ -14,7 +14,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from tests.properties.query_calls import listed
 from tests.properties.query_groups import Windowed, windowed
-from tests.properties.query_policies import above, by_hours
+from tests.properties.query_policies import by_hours
 from tests.properties.question import SECOND, Question, predicates
 
 MADE = ["COUNT(*)", "SUM(n)", "MIN(n)", "MAX(x)", "COUNT(DISTINCT n)"]
@@ -151,7 +151,7 @@ def windows_of(draw: DrawFn, below: Below) -> Question:
     told = f"TABLE ({below.ours}), DESCRIPTOR(t)"
     source = window.source.replace("TABLE s, DESCRIPTOR(ts)", told)
     by = [*keys, "window_start", "window_end"]
-    select = f"SELECT {listed(by, made)}\nFROM {source}\nGROUP BY {', '.join(by)}{draw(above())}"
+    select = f"SELECT {listed(by, made)}\nFROM {source}\nGROUP BY {', '.join(by)}"
     rows = f"(SELECT *, epoch_us(t) AS us FROM ({below.theirs}))"
     batch = (
         f"SELECT {listed([*keys, *window.bounds], made)} "
@@ -170,7 +170,7 @@ def sessions_of(draw: DrawFn, below: Below) -> Question:
     parted = f"PARTITION BY {', '.join(keys)} " if keys else ""
     select = (
         f"SELECT {listed(by, made)}\nFROM ({below.ours}) OVER ({parted}ORDER BY t "
-        f"SESSION INTERVAL '{gap}' SECOND GAP)\nGROUP BY {', '.join(by)}{draw(above())}"
+        f"SESSION INTERVAL '{gap}' SECOND GAP)\nGROUP BY {', '.join(by)}"
     )
     own = "".join(f"{key}, " for key in keys)
     rows = f"(SELECT *, epoch_us(t) AS us FROM ({below.theirs}))"
@@ -190,7 +190,7 @@ def frames_of(draw: DrawFn, below: Below) -> Question:
     over = f"OVER ({keys}ORDER BY t {frame})"
     made = [f"{call} {over}" for call in draw(_made()) if "FILTER" not in call]
     made = made or [f"COUNT(*) {over}"]
-    select = f"SELECT {listed(list(below.known), made)}\nFROM ({below.ours}){draw(above())}"
+    select = f"SELECT {listed(list(below.known), made)}\nFROM ({below.ours})"
     batch = f"SELECT {listed(list(below.known), made)} FROM ({below.theirs})"
     return Question(select, batch, len(below.known))
 

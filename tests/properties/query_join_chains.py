@@ -19,7 +19,7 @@ from tests.properties.query_policies import by_hours
 WHERES = ("", "", " WHERE i > 0", " WHERE b")
 HINTS = ("", "", "/*+ JOIN_WINDOW('small') */ ", "/*+ JOIN_WINDOW('large') */ ")
 HOUR = "RETAIN 1 HOUR"
-RETAINED = (HOUR, HOUR, "RETAIN 100000 ROWS", "RETAIN 1 HOUR OR 100000 ROWS")
+RETAINED = (HOUR, "RETAIN 1 HOUR OR 100000 ROWS")
 """Of a join whose inputs all have an event time."""
 OUTGROWN = " HAVING COUNT(*) < 3"
 """What an early revision passes and a later one does not: the group is withdrawn."""

@@ -17,11 +17,6 @@ def timed() -> st.SearchStrategy[str]:
     return _timed(RETAINED if has("rows") else RETAINED[:1])
 
 
-def above() -> st.SearchStrategy[str]:
-    """Of windows over the results of others, whose rows have a key to be counted by."""
-    return st.sampled_from(["", "", *(f"\n{kept}" for kept in RETAINED[1:] if has("rows"))])
-
-
 def by_hours() -> st.SearchStrategy[str]:
     """Of those whose rows have no key to be counted by."""
     return _timed(RETAINED[:1])
