@@ -34,7 +34,7 @@ from sqlwin.operators.correcting import Correcting
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.retention import Retention
 from sqlwin.operators.revisions import ADDED, FULL, STORE, Revisions
-from sqlwin.operators.withdrawals import GONE, OUT, Withdrawals, check_weighted
+from sqlwin.operators.withdrawals import GONE, OUT, Withdrawals
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY
 from sqlwin.windows import Aligned, Whole
@@ -61,10 +61,6 @@ class WindowAggregator(Correcting):
     per_row: bool = False
     weighted: bool = False
 
-    def __post_init__(self) -> None:
-        if self.weighted:
-            check_weighted(self.policy)
-
     @cached_property
     def by(self) -> Grouping:
         return Grouping(self.keys, self.sets)
@@ -76,7 +72,7 @@ class WindowAggregator(Correcting):
 
     @cached_property
     def retention(self) -> Retention:
-        return Retention(self.policy, self.window, self.by)
+        return Retention(self.policy, self.window, self.by, self.weighted)
 
     @property
     def edges(self) -> dict[str, pl.DataType]:
@@ -130,6 +126,7 @@ class WindowAggregator(Correcting):
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= stores.closed and not self.retention.by_rows:
             return self.nothing()
+        self.retention.note(stores)
         closing = self.contents.closing(stores.closed, watermark, stores)
         emptied = self._emptied_between(closing, stores.closed, watermark, stores)
         stores.closed = max(stores.closed, watermark)

@@ -151,4 +151,4 @@ class Joining(ABC):
         if policy.early is Early.ROWS:
             raise ValueError("a join has no windows whose rows EARLY could count")
         if policy.retain_rows is not None and not self.retains_rows:
-            raise ValueError("RETAIN n ROWS counts rows of time that nothing withdraws")
+            raise ValueError("RETAIN n ROWS counts rows by their time")

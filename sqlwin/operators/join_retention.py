@@ -6,6 +6,8 @@ is let go once the watermark has passed its window, so no match that is on time 
 that comes late and below it has expired. Where partners may be later without end there is
 no window to wait for: the row is let go when the watermark is past it.
 
+Where rows may be withdrawn the floor is the greatest that it ever was, see `floors`.
+
 Invariant: the stores hold the n greatest rows of every key of the side.
 
 Worked example, partners up to 5 later, RETAIN 2 ROWS, watermark 20: a side with rows of tea
@@ -22,6 +24,7 @@ watermark 17 only the first would.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 import polars as pl
@@ -29,10 +32,12 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.operators.contents import ROWS
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.join_sides import Side
+from sqlwin.operators.floors import STORE, Floors
+from sqlwin.operators.join_sides import Shape, Side
 from sqlwin.operators.nth_newest import floored, nth_newest
 from sqlwin.operators.padding import Alone
 from sqlwin.schema import TS
+from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import FLOOR
 
 
@@ -43,8 +48,31 @@ class Newest:
     side: Side
     rows: int
 
+    @cached_property
+    def reached(self) -> Floors | None:
+        """Where floors are noted, for rows may be withdrawn."""
+        types = {key: self.side.columns[key] for key in self.side.keys}
+        return Floors(types, f"{self.side.name}_{STORE}") if self.side.weighted else None
+
+    @property
+    def shapes(self) -> list[Shape]:
+        if self.reached is None:
+            return []
+        layout = self.reached.layout(self.side.slice_width)
+        return [(layout, keep_all(layout))]
+
+    def note(self, retain: int | None, stores: Stores) -> None:
+        """The floors of the rows now there; those overtaken by `retain` say nothing any more."""
+        if self.reached is not None:
+            self.reached.note(self._newest(stores), stores)
+            if retain is not None:
+                self.reached.expire(stores.closed - retain, stores)
+
     def floors(self, stores: Stores) -> pl.DataFrame:
         """Keys of the side and `__floor`; keys with fewer rows have no line."""
+        return self._newest(stores) if self.reached is None else self.reached.of(stores)
+
+    def _newest(self, stores: Stores) -> pl.DataFrame:
         kept = self.side.scan(stores).select(*self.side.keys, TS, pl.lit(1).alias(ROWS))
         return nth_newest(kept, self.side.keys, TS, self.rows)
 

@@ -10,6 +10,7 @@ watermark had passed both its rows, else `full`; it never changes.
 | `left`, `right`             | the row; see `join_sides`                    |
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
 | `waiting`, `told`           | see `telling`                                |
+| `left_floors`, `right_floors` | see `floors`; with RETAIN n ROWS of rows that may be withdrawn |
 | `counts`                    | under ROWS: messages of each side            |
 
 Invariant: every match of two rows of which one may still come is found when the second
@@ -100,7 +101,7 @@ class WindowJoin(Joining):
 
     @property
     def retains_rows(self) -> bool:
-        return not (self.by_count or self.repeats)
+        return not self.by_count
 
     @cached_property
     def newest(self) -> tuple[Newest, ...]:
@@ -111,6 +112,7 @@ class WindowJoin(Joining):
     @property
     def shapes(self) -> list[Shape]:
         kept = [self.left.shape, self.right.shape, *(each.shape for each in self.alone)]
+        kept += [shape for each in self.newest for shape in each.shapes]
         return [*kept, *self.telling.shapes, *([_counts()] if self.by_count else [])]
 
     def on_batch(
@@ -142,6 +144,8 @@ class WindowJoin(Joining):
             return self.nothing()
         bounds = self._bounds(stores)
         stores.closed = max(watermark, stores.closed)
+        for each in self.newest:
+            each.note(self.policy.retain, stores)
         return self.nothing() if self.by_count else self._become_certain(bounds, stores, now)
 
     def windows(self, question: Question, stores: Stores) -> pl.DataFrame:

@@ -18,6 +18,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.floors import Floors
 from sqlwin.operators.reading import stored
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
@@ -28,10 +29,12 @@ LIMIT = "__limit"
 
 @dataclass(frozen=True)
 class Limits:
-    """buckets: the keys within which RETAIN n ROWS counts."""
+    """buckets: the keys within which RETAIN n ROWS counts. reached: where floors are noted, for
+    rows may be withdrawn."""
 
     policy: Policy
     buckets: tuple[str, ...]
+    reached: Floors | None = None
 
     @property
     def any(self) -> bool:
@@ -46,11 +49,19 @@ class Limits:
         """Whether keys have limits of their own."""
         return self.by_rows and bool(self.buckets)
 
+    def note(self, stores: Stores) -> None:
+        """The floors of the rows now there."""
+        if self.reached is not None:
+            self.reached.note(self._newest(stores), stores)
+
     def floors(self, stores: Stores) -> pl.DataFrame:
         """Bucket keys and `__floor`; keys with fewer rows have no line."""
-        n = self.policy.retain_rows or 1
+        return self._newest(stores) if self.reached is None else self.reached.of(stores)
+
+    def _newest(self, stores: Stores) -> pl.DataFrame:
+        n = self.policy.retain_rows
         rows = stored(stores).select(*self.buckets, TS)
-        if rows.height < n:
+        if n is None or rows.height < n:
             return rows.clear().rename({TS: FLOOR})
         nth = pl.when(pl.len() >= n).then(pl.col(TS).tail(n).first()).alias(FLOOR)
         grouped = rows.group_by(self.buckets).agg(nth) if self.buckets else rows.select(nth.first())

@@ -35,6 +35,7 @@ from sqlwin.operators.base_sums import ROWS
 from sqlwin.operators.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.correcting import Correcting
+from sqlwin.operators.floors import Floors
 from sqlwin.operators.framing import Call
 from sqlwin.operators.fullness import Fullness
 from sqlwin.operators.history import OLD_ROW
@@ -46,7 +47,7 @@ from sqlwin.operators.revisions import FULL, SHOWN, STORE, Revisions
 from sqlwin.operators.sharing import Shares, shares_of
 from sqlwin.operators.touching import FILLED, LEFT, Touching
 from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
-from sqlwin.operators.withdrawals import GONE, OUT, Withdrawals, check_weighted
+from sqlwin.operators.withdrawals import GONE, OUT, Withdrawals
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS
 
@@ -70,10 +71,6 @@ class OverAggregator(Correcting):
     per_instant: bool = False
     withdraw: bool = False
     weighted: bool = False
-
-    def __post_init__(self) -> None:
-        if self.weighted:
-            check_weighted(self.policy)
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -116,7 +113,10 @@ class OverAggregator(Correcting):
     @cached_property
     def limits(self) -> Limits:
         first, *others = [share.partition for share in self.shares.each]
-        return Limits(self.policy, tuple(k for k in first if all(k in o for o in others)))
+        buckets = tuple(k for k in first if all(k in o for o in others))
+        noted = self.weighted and self.policy.retain_rows is not None
+        types = {key: self.carried[key] for key in buckets}
+        return Limits(self.policy, buckets, Floors(types) if noted else None)
 
     @cached_property
     def leaving(self) -> Leaving:
@@ -205,6 +205,7 @@ class OverAggregator(Correcting):
         moved = watermark > stores.closed
         if not moved and not self.limits.by_rows:
             return self.nothing()
+        self.limits.note(stores)
         full = self._become_full(max(watermark, stores.closed), stores)
         leaving = self.leaving.retired(self.revisions.waiting(stores), stores)
         last = self._again(leaving, stores)

@@ -82,7 +82,10 @@ class Alone:
         there = [arrivals.new, *(each.select(*side.row) for each in causes), arrivals.gone]
         rows = pl.concat(there).unique(on, keep="first", maintain_order=True)
         tallies = pl.concat(causes).group_by(on).agg(pl.col(MATCHES).sum(), pl.col(CAUSES).any())
-        told = self._known(rows, stores).join(
+        were = pl.concat([arrivals.gone, rows]).unique(on, keep="first", maintain_order=True)
+        known = self._known(were, stores).select(*on, MATCHES, OUT)
+        self._leave(arrivals, stores)
+        told = rows.join(known, on=on, how="left", maintain_order="left").join(
             tallies, on=on, how="left", suffix=".more", maintain_order="left"
         )
         more = pl.col(MATCHES) + pl.col(f"{MATCHES}.more").fill_null(0)
@@ -154,14 +157,24 @@ class Alone:
 
     def _known(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows with their records beside them."""
-        first = self.side.layout.keys
+        first, on = self.side.layout.keys, list(self.side.layout.identity)
         keys = rows.select(first).unique() if first else None
-        on = list(self.side.identity)
         known = stores[self.store].scan(*bounds(rows[self.side.at]), keys)
         joined = rows.join(
-            known.select(*on, MATCHES, OUT), on=on, how="left", maintain_order="left"
+            known.select(*on, MATCHES, OUT),
+            on=on,
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
         )
         return joined.with_columns(pl.col(MATCHES).fill_null(0), pl.col(OUT).fill_null(False))
+
+    def _leave(self, arrivals: Arrivals, stores: Stores) -> None:
+        """Rows that have other keys from now on leave no record under the old ones."""
+        on = list(self.side.layout.identity)
+        moved = arrivals.gone.join(arrivals.new, on=on, how="anti", nulls_equal=True)
+        none = pl.lit(0, pl.Int64()).alias(MATCHES), pl.lit(False).alias(OUT)
+        stores[self.store].put(moved.with_columns(none).select(*self.known))
 
     def _among(self, rows: pl.DataFrame, others: pl.DataFrame) -> pl.Expr:
         on = list(self.side.identity)

@@ -79,7 +79,8 @@ class ReferenceOperator(Sender):
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if self.definition.weighted:
-            said = acting(batch.to_dicts(), self.taken, horizon(self.policy, stores))
+            since, ident = horizon(self.policy, stores), self.definition.ident
+            said = acting(batch.to_dicts(), self.taken, since, ident)
             return self._change(said, now)
         gone = batch.clear() if self.policy.expired is not Expired.EMIT else self.expired(batch)
         kept = batch.join(gone, on=list(POSITION), how="anti") if len(gone) else batch
@@ -95,9 +96,9 @@ class ReferenceOperator(Sender):
             self.certify()
         full, never = self._closing(were)
         gone = self.deserted()
-        found = floors(self.taken, self.definition)
+        self.reached = floors(self.taken, self.definition, self.reached)
         known = self.known() if self.empties else [*self._there(), *gone]
-        leaving = [w for w in known if self.full(w) and self.leaves(w, found)]
+        leaving = [w for w in known if self.full(w) and self.leaves(w)]
         return pl.concat([full, self.emit(self.of_waiting([*never, *leaving]), "late")])
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -112,11 +113,11 @@ class ReferenceOperator(Sender):
         return pl.concat([self.emit(late, "late"), self._show_open()])
 
     def floors(self, stores: Stores) -> pl.DataFrame:
-        return floor_frame(self.taken, self.definition)
+        return floor_frame(self.reached, self.definition)
 
     def expired(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Of a batch's rows those beyond retention."""
-        return expired(rows, self.taken, self.definition, self.closed)
+        return expired(rows, self.reached, self.definition, self.closed)
 
     def next_deadline(self, stores: Stores) -> int | None:
         deadlines = [w.due for w in self.waiting.values() if w.due is not None]
@@ -137,7 +138,7 @@ class ReferenceOperator(Sender):
         """left: row_keys that count as open until now. fewer: windows that rows made alone which
         are there no more. new: what counts as having come, if not `rows`."""
         before = self.windows
-        new = {position(row) for row in rows} if new is None else set(new)
+        new = {self.definition.ident(row) for row in rows} if new is None else set(new)
         self.taken += rows
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [window for key, window in before.items() if key not in self.windows]
@@ -157,7 +158,7 @@ class ReferenceOperator(Sender):
         unshown = [w for w in filled if w.row_key not in self.shown]
         closing = filled if self.policy.late is Late.NEVER else unshown
         for window in self.windows.values():
-            added = len(window.held & new) + any(_lies_in(w, window) for w in fewer)
+            added = len(self._idents(window) & new) + any(_lies_in(w, window) for w in fewer)
             touched = self.touched(before.get(window.row_key), window) or added
             if touched and window not in closing:
                 self.touch(window, max(1, added), now)
@@ -182,7 +183,7 @@ class ReferenceOperator(Sender):
         return full, closing if self.policy.late is Late.NEVER else []
 
     def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
-        gone, came = changed(batch, self.taken)
+        gone, came = changed(batch, self.taken, self.definition.ident)
         if self.definition.sessions:
             return self._remake(gone, came, now)
         if self.definition.ordered:
@@ -201,8 +202,9 @@ class ReferenceOperator(Sender):
             return self.nothing()
         if self.definition.ordered:
             return self._remake_numbered(gone, came, now)
-        lost = [row for row in self.taken if position(row) in gone]
-        self.taken = [row for row in self.taken if position(row) not in gone]
+        ident = self.definition.ident
+        lost = [row for row in self.taken if ident(row) in gone]
+        self.taken = [row for row in self.taken if ident(row) not in gone]
         fewer = [w for row in lost for w in self.definition.windows([row])]
         return self._take(came, now, fewer=fewer)
 
@@ -258,7 +260,7 @@ class ReferenceOperator(Sender):
         before = self.windows
         were_late = {key for key, window in before.items() if self.late(window)}
         were_full = {key for key, window in before.items() if self.full(window)}
-        self.taken = [row for row in self.taken if position(row) not in positions]
+        self.taken = [row for row in self.taken if self.definition.ident(row) not in positions]
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [window for key, window in before.items() if key not in self.windows]
         self.told.empty(gone, self.windows)
@@ -272,6 +274,11 @@ class ReferenceOperator(Sender):
             elif window.frames != there.frames or self.full(there) != (key in were_full):
                 self.touch(there, 1, now)
         return left
+
+    def _idents(self, window: Window) -> set[Position]:
+        """Of the rows it holds."""
+        own = (window.bucket,) if self.definition.keyed else ()
+        return {(*at, *own) for at in window.held}
 
     def _show_opened(self, were_late: set[str]) -> None:
         """What was late is late, if it is open again."""

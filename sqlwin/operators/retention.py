@@ -5,7 +5,8 @@ watermark is `retain` past its end; by messages, when `retain_rows` rows of its 
 are newer than all a window could take in; under both, by whichever comes first.
 A bucket is what its keys have in common: all group keys, or those that all grouping
 sets have. Its *floor* says how far its messages go: the start of the pane that holds
-the n-th newest row, so no row below it is among the newest n.
+the n-th newest row, so no row below it is among the newest n. Where rows may be withdrawn it is
+the greatest that it ever was, see `floors`.
 
 Invariant: the stores hold every pane, message and record of a window that is not
 retired, and no scan of theirs returns one that only retired windows would need.
@@ -19,6 +20,7 @@ the window of 9:01.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -26,6 +28,7 @@ from sqlwin.instants import START
 from sqlwin.kernels.panes import WINDOW_END, earliest
 from sqlwin.operators.contents import MESSAGES, PANE, PANES
 from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.floors import Floors
 from sqlwin.operators.grouping import Grouping
 from sqlwin.operators.nth_newest import floored, nth_newest
 from sqlwin.operators.revisions import STORE
@@ -37,11 +40,12 @@ from sqlwin.windows import Aligned, Cumulate, Hop, Whole
 
 @dataclass(frozen=True)
 class Retention:
-    """A window that is never full never retires."""
+    """A window that is never full never retires. weighted: rows may be withdrawn."""
 
     policy: Policy
     window: Aligned
     by: Grouping
+    weighted: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -52,12 +56,25 @@ class Retention:
     def by_rows(self) -> bool:
         return self.policy.retain_rows is not None and not isinstance(self.window, Whole)
 
+    @cached_property
+    def reached(self) -> Floors | None:
+        """Where floors are noted, for rows may be withdrawn."""
+        types = {key: self.by.types[key] for key in self.keys}
+        return Floors(types) if self.weighted and self.by_rows else None
+
+    def note(self, stores: Stores) -> None:
+        """The floors of the rows now there."""
+        if self.reached is not None:
+            self.reached.note(self._newest(stores), stores)
+
     def floors(self, stores: Stores) -> pl.DataFrame:
         """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
-        none = empty({**{key: self.by.types[key] for key in self.keys}, FLOOR: pl.Int64()})
+        return self._newest(stores) if self.reached is None else self.reached.of(stores)
+
+    def _newest(self, stores: Stores) -> pl.DataFrame:
         wanted = self.policy.retain_rows
         if wanted is None or not self.by_rows:
-            return none
+            return empty({**{key: self.by.types[key] for key in self.keys}, FLOOR: pl.Int64()})
         panes = self.by.one(everything(stores, PANES))
         return nth_newest(panes, self.keys, PANE, wanted)
 
@@ -88,6 +105,8 @@ class Retention:
             stores[STORE].expire(after)
             for name in self._contents(stores):
                 stores[name].expire(earliest(after, self.window))
+            if self.reached is not None:
+                self.reached.expire(self._horizon(stores), stores)
         if self.by_rows:
             self._cut(self.floors(stores), self.window, stores)
 

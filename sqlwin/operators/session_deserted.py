@@ -11,6 +11,7 @@ goes out, `-D`, `full`. If a row at 5 had come beside it, [5, 10) would have tak
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +22,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.departures import GONE, OUT, Departures
 from sqlwin.operators.revisions import DUE, SHOWN, STORE, WAITING
 from sqlwin.operators.session_asking import SessionAsking
+from sqlwin.operators.session_retention import SessionRetention
 from sqlwin.operators.session_spans import Spans
 from sqlwin.state.session_store import FROM, UNTIL
 
@@ -65,6 +67,10 @@ class Deserted:
 
 
 class Deserting(SessionAsking):
+    @property
+    @abstractmethod
+    def retention(self) -> SessionRetention: ...
+
     @cached_property
     def deserted(self) -> Deserted:
         return Deserted(self.contents.spans, self.revisions)
@@ -82,7 +88,7 @@ class Deserting(SessionAsking):
         return self._close(left.select(self.contents.spans.identity), stores)
 
     def _leaving_alone(self, stores: Stores) -> pl.DataFrame:
-        if not self.weighted or self.policy.retain is None or self.restoring:
+        if not self.weighted or self.restoring:
             return self.nothing()
-        horizon = self.retention.horizon(stores)
-        return self._again(self.deserted.waiting(horizon, stores), stores)
+        waiting = self.deserted.waiting(self.retention.reach(stores), stores)
+        return self._again(self.retention.retired(waiting, stores), stores)

@@ -3,7 +3,8 @@
 A session that ends below the *horizon* takes no row any more. By time the horizon is the
 watermark less RETAIN; with RETAIN n ROWS each bucket has its own, the instant of its n-th
 newest row, or the watermark if that is less; under both the later one holds. A bucket is
-the session key, or what all grouping sets have of it.
+the session key, or what all grouping sets have of it. Where rows may be withdrawn its instant
+never goes back, see `floors`.
 
 The record of a session goes with its segment; panes and messages go by key, so that one
 that has gone on for long holds nothing of other keys back.
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -27,6 +29,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contents import MESSAGES, PANES
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.departures import GONE, Departures, overlapping
+from sqlwin.operators.floors import Floors
 from sqlwin.operators.nth_newest import floored, nth_newest
 from sqlwin.operators.revisions import STORE
 from sqlwin.operators.session_spans import SESSIONS, Spans
@@ -41,9 +44,12 @@ ENDED = "__ended"
 
 @dataclass(frozen=True)
 class SessionRetention:
+    """weighted: rows may be withdrawn."""
+
     policy: Policy
     spans: Spans
     revisions: Departures
+    weighted: bool = False
 
     @property
     def by_rows(self) -> bool:
@@ -54,21 +60,40 @@ class SessionRetention:
         """Of a bucket."""
         return self.spans.bucket
 
+    @cached_property
+    def reached(self) -> Floors | None:
+        """Where floors are noted, for rows may be withdrawn."""
+        return Floors(self._types) if self.weighted and self.by_rows else None
+
+    def note(self, stores: Stores) -> None:
+        """The floors of the rows now there."""
+        if self.reached is not None:
+            self.reached.note(self._newest(stores), stores)
+
     def floors(self, stores: Stores) -> pl.DataFrame:
         """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
+        return self._newest(stores) if self.reached is None else self.reached.of(stores)
+
+    @property
+    def _types(self) -> dict[str, pl.DataType]:
+        return {key: self.spans.by.types[key] for key in self.keys}
+
+    def _newest(self, stores: Stores) -> pl.DataFrame:
         if self.policy.retain_rows is None:
-            types = self.spans.by.types
-            return empty({**{key: types[key] for key in self.keys}, FLOOR: pl.Int64()})
+            return empty({**self._types, FLOOR: pl.Int64()})
         panes = self.spans.by.one(everything(stores, PANES))
         return nth_newest(panes, self.keys, AT, self.policy.retain_rows)
+
+    def reach(self, stores: Stores) -> int:
+        """Sessions that end here or later are not out of retention, whatever their keys."""
+        return stores.closed if self.by_rows else self.horizon(stores)
 
     def leaving(self, stores: Stores) -> pl.DataFrame:
         """Records that wait, of sessions that with this watermark are out of retention.
 
         One that has vanished stays: it goes when what takes its place does, or when it is due.
         """
-        before = stores.closed if self.by_rows else self.horizon(stores)
-        waiting = self.revisions.waiting(stores, before).filter(~pl.col(GONE))
+        waiting = self.revisions.waiting(stores, self.reach(stores)).filter(~pl.col(GONE))
         return self.retired(waiting, stores)
 
     def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -84,6 +109,8 @@ class SessionRetention:
         """Drop what only retired sessions need; what waited there was emitted."""
         if self.policy.retain is not None:
             self.drop(self.horizon(stores), stores)
+            if self.reached is not None:
+                self.reached.expire(self.horizon(stores), stores)
         self._cut(self._limits(stores), stores)
 
     def drop(self, horizon: int, stores: Stores) -> None:

@@ -35,7 +35,6 @@ from sqlwin.operators.session_contents import SessionContents
 from sqlwin.operators.session_restoring import SessionRestoring
 from sqlwin.operators.session_retention import SessionRetention
 from sqlwin.operators.session_spans import Spans
-from sqlwin.operators.withdrawals import check_weighted
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import TS
 from sqlwin.state.session_store import UNTIL
@@ -66,10 +65,8 @@ class SessionAggregator(SessionRestoring):
     weighted: bool = False
 
     def __post_init__(self) -> None:
-        if self.weighted:
-            check_weighted(self.policy)
-            if self.policy.expired is Expired.EMIT:
-                raise ValueError("rows that may be withdrawn make no such sessions")
+        if self.weighted and self.policy.expired is Expired.EMIT:
+            raise ValueError("rows that may be withdrawn make no such sessions")
 
     @cached_property
     def by(self) -> Grouping:
@@ -113,7 +110,7 @@ class SessionAggregator(SessionRestoring):
 
     @cached_property
     def retention(self) -> SessionRetention:
-        return SessionRetention(self.policy, self.spans, self.revisions)
+        return SessionRetention(self.policy, self.spans, self.revisions, self.weighted)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sessions of these rows alone where they are enough, else what is read of them."""
@@ -149,6 +146,7 @@ class SessionAggregator(SessionRestoring):
         retires = self.retention.by_rows or stores.horizon is not None
         if self.arriving or (watermark <= closed and not retires):
             return self._leaving_alone(stores)
+        self.retention.note(stores)
         full = self._close(self.spans.ending(closed, watermark, stores), stores)
         alone = self._filling_alone(closed, watermark, stores)
         if self.restoring:

@@ -55,7 +55,6 @@ from sqlwin.operators.counting import Counting
 from sqlwin.operators.revisions import DUE, WAITING
 from sqlwin.operators.top_changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, parted
-from sqlwin.operators.withdrawals import check_weighted
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, TS, WEIGHT
 
@@ -86,8 +85,8 @@ class TopRows(Counting):
     settles: bool = False
 
     def __post_init__(self) -> None:
-        if self.weighted:
-            check_weighted(self.policy)
+        if self.policy.retain_rows is not None:
+            raise ValueError("RETAIN n ROWS counts rows, and a first n does not")
 
     @cached_property
     def changing(self) -> TopChanges:

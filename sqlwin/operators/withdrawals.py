@@ -48,12 +48,6 @@ OUT = (pl.col(WAS) >= 0) & ~pl.col(WITHDRAWN)
 """Whether the last emission of a window stands."""
 
 
-def check_weighted(policy: Policy) -> None:
-    """ValueError for policies that rows which may be withdrawn do not go with."""
-    if policy.retain_rows is not None:
-        raise ValueError("RETAIN n ROWS counts rows, and those of this input may be withdrawn")
-
-
 @dataclass(frozen=True)
 class Withdrawals(Revisions):
     """Of windows over rows that may be withdrawn. All their columns are remembered."""

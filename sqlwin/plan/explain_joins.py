@@ -7,9 +7,18 @@ from collections.abc import Collection, Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
-from sqlwin.plan.facts import counts, lateness, scans, streams_of, untimed
+from sqlwin.plan.facts import changing, counts, lateness, scans, streams_of, untimed
 from sqlwin.plan.nodes import Join, Scan
-from sqlwin.plan.policy_lines import early, expired, late, retention, ties, timeout, watermark
+from sqlwin.plan.policy_lines import (
+    FLOORS,
+    early,
+    expired,
+    late,
+    retention,
+    ties,
+    timeout,
+    watermark,
+)
 from sqlwin.policies import Early, Policy
 from sqlwin.windows import AsOf, JoinSessions, Session, Unit
 
@@ -121,7 +130,12 @@ def _stores(join: Join) -> str:
     if isinstance(join.match, JoinSessions):
         return f"left_sessions, right_sessions, left, right, pending{lives}"
     left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
-    return f"{left}, right, pending{lives}"
+    floors = f", {FLOORS}" * (join.policy.retain_rows is not None and _changing(join))
+    return f"{left}, right, pending{floors}{lives}"
+
+
+def _changing(join: Join) -> bool:
+    return changing(join.left) or changing(join.right)
 
 
 def _forgotten(join: Join) -> Iterator[str]:
@@ -228,7 +242,8 @@ def _positions(join: Join, sides: list[str]) -> Iterator[str]:
 
 def _retention(join: Join) -> str:
     """What RETAIN says is of the sides that have an event time."""
-    kept = retention(join.policy, "its side and key" if join.left_keys else "its side")
+    key = "its side and key" if join.left_keys else "its side"
+    kept = retention(join.policy, key, _changing(join))
     timed = [side for side in ("left", "right") if side not in untimed(join)]
     if len(timed) == 2 or not _retained(join):
         return kept

@@ -8,8 +8,10 @@ from sqlwin.instants import format_duration
 from sqlwin.plan.facts import (
     Unranked,
     arriving,
+    changing,
     counts,
     forgets_below,
+    keeps_floors,
     keeps_messages,
     keeps_positions,
     parts_sessions,
@@ -25,7 +27,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.plan.policy_lines import early, kept, late, retention, ties, timeout, watermark
+from sqlwin.plan.policy_lines import FLOORS, early, kept, late, retention, ties, timeout, watermark
 from sqlwin.plan.settling import settles
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
@@ -40,6 +42,7 @@ def facts(plan: Node) -> Iterator[str]:
         yield f"Operator: {_operator(window)}{ranked}"
         more = [", ranked"] * bool(ranked)
         more += [f", {_positions(window)}"] * keeps_positions(window)
+        more += [f", {FLOORS}"] * keeps_floors(window)
         more += [", lives"] * (window.policy.ttl is not None)
         yield f"Stores: {_stores(window)}{''.join(more)}"
         yield from _facts(window, stream)
@@ -62,7 +65,7 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     if not arriving(window):
         if stream.ts is not None:
             yield f"Watermark: {watermark(stream)}"
-        yield f"Retention: {retention(policy)}"
+        yield f"Retention: {retention(policy, changing=changing(window.input))}"
     yield from kept(policy)
 
 

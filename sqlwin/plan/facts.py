@@ -25,7 +25,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.policies import Late, Policy
-from sqlwin.windows import AsOf, JoinWindow, Session, Unit
+from sqlwin.windows import AsOf, JoinWindow, Session, Unit, Whole
 
 Unranked = WindowAggregate | OverAggregate | TopN
 Window = Unranked | WindowRank
@@ -291,6 +291,12 @@ def keeps_positions(window: Unranked) -> bool:
     """Whether it is kept which rows are known, beside what an operator keeps of them anyway."""
     forgets = window.policy.ttl is not None or forgets_below(window)
     return changing(window.input) and forgets and not isinstance(window, OverAggregate)
+
+
+def keeps_floors(window: Unranked) -> bool:
+    """Whether it is kept how far RETAIN n ROWS has gone, for rows that it counts may go."""
+    whole = isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
+    return changing(window.input) and window.policy.retain_rows is not None and not whole
 
 
 def functions_of(plan: Node) -> frozenset[str]:

@@ -9,6 +9,9 @@ from sqlwin.plan import ttl
 from sqlwin.plan.nodes import Stream
 from sqlwin.policies import Early, Expired, Late, Policy
 
+FLOORS = "floors (how far the rows of each key ever went)"
+"""A store beside others: of RETAIN n ROWS, where rows may be withdrawn."""
+
 
 def early(policy: Policy) -> str:
     if policy.early is Early.EVERY:
@@ -24,15 +27,16 @@ def late(policy: Policy) -> str:
     return "on each update" if policy.late is Late.ON_UPDATE else "never"
 
 
-def retention(policy: Policy, key: str = "its key") -> str:
-    """key: within which RETAIN n ROWS counts."""
+def retention(policy: Policy, key: str = "its key", changing: bool = False) -> str:
+    """key: within which RETAIN n ROWS counts. changing: rows may be withdrawn, and then count no
+    more."""
     kept = []
     if policy.retain is not None:
         kept.append(f"{format_duration(policy.retain)} after the watermark passed")
     if policy.retain_rows is not None:
         rows = policy.retain_rows
         newer = f"{rows} rows of {key} are newer" if rows > 1 else f"a row of {key} is newer"
-        kept.append(f"until {newer}")
+        kept.append(f"until {newer}{' at one time' * changing}")
     return ", or ".join(kept) or "for ever"
 
 

@@ -27,7 +27,7 @@ from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
-from sqlwin.plan.facts import Window, arriving, counts, unranked
+from sqlwin.plan.facts import Window, arriving, counts, forgets_below, unranked
 from sqlwin.plan.nodes import (
     Aggregate,
     Node,
@@ -159,8 +159,12 @@ def refuse(window: Window) -> None:
             "and could not be withdrawn with it",
             legal="EXPIRED INTO an error stream, RETAIN of a longer time",
         )
-    if policy.retain_rows is not None:
-        raise QueryError(f"RETAIN n ROWS {message}", legal="RETAIN of a time")
+    if policy.retain_rows is not None and (policy.ttl is not None or forgets_below(window)):
+        raise QueryError(
+            f"RETAIN n ROWS {message}, with a TTL of its keys or of those below: "
+            "what was forgotten would count",
+            legal="RETAIN of a time",
+        )
 
 
 def standing(window: TopN | WindowRank) -> Standing:

@@ -5,13 +5,14 @@
 | WindowAggregator | panes     | extent and accumulators of (keys, pane) | merging |
 |                  | messages  | what full-state aggregates read, by position | position |
 |                  | revisions | see `operators.revisions`      | last written |
+|                  | floors    | keys and their greatest floor, see `operators.floors` | position |
 | OverAggregator   | rows      | the row                        | position    |
 |                  | base, past | accumulators of (partition, slice) | merging |
 |                  | history   | a row of before, by generation | position     |
-|                  | revisions |                                | last written |
+|                  | revisions, floors | as of WindowAggregator |              |
 | SessionAggregator | sessions | a session, with its accumulators if it only grows | last written |
 |                  | panes     | accumulators of (keys, instant), if it may be parted | merging |
-|                  | messages, revisions | as of WindowAggregator |      |
+|                  | messages, revisions, floors | as of WindowAggregator | |
 |                  | counts    | messages of the stream, if they are its gap | last written |
 | OrderedAggregator | panes, messages, revisions | as of WindowAggregator, by number | |
 |                  | ordered   | a row and its number           | last written |
@@ -57,6 +58,7 @@ from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contents import MESSAGES, PANE, PANES, merges
 from sqlwin.operators.contract import Timed
+from sqlwin.operators.floors import Floors
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
@@ -107,9 +109,24 @@ def _window(operator: WindowAggregator) -> list[Shape]:
         _revisions(operator.revisions, types, width),
     ]
     if contents.whole:
-        messages = _layout(MESSAGES, contents.message, (), POSITION, width)
-        kept.append((messages, _rows_of(messages)))
-    return kept
+        kept.append(_messages(contents.message, operator.retention.reached, width))
+    return [*kept, *_floors(operator.retention.reached, width)]
+
+
+def _messages(columns: Columns, reached: Floors | None, width: int) -> Shape:
+    """Where keys have floors of their own each may have a row of one position: what withdraws it
+    may be beyond the floor of its key, and what replaces it not."""
+    keys = () if reached is None else tuple(reached.keys)
+    messages = _layout(MESSAGES, columns, keys, POSITION, width)
+    return messages, _rows_of(messages)
+
+
+def _floors(reached: Floors | None, width: int) -> list[Shape]:
+    """Of RETAIN n ROWS, where rows may be withdrawn."""
+    if reached is None:
+        return []
+    layout = reached.layout(width)
+    return [(layout, keep_all(layout))]
 
 
 @shapes.register
@@ -159,8 +176,8 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
         panes = _layout(PANES, columns, spans.keys, spans.pane, width)
         kept.append((panes, merged(panes, spans.merges)))
     if contents.whole:
-        messages = _layout(MESSAGES, contents.message, (), POSITION, width)
-        kept.append((messages, _rows_of(messages)))
+        kept.append(_messages(contents.message, operator.retention.reached, width))
+    kept += _floors(operator.retention.reached, width)
     return [*kept, *([_counts(operator.numbering)] if operator.arriving else [])]
 
 
@@ -183,6 +200,7 @@ def _over(operator: OverAggregator) -> list[Shape]:
         (rows, _rows_of(rows)),
         _revisions(operator.revisions, {**operator.output, **row}, width),
     ]
+    kept += _floors(operator.limits.reached, width)
     past = operator.reading.history
     if past.deep:
         order = (history.GENERATION, *POSITION)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import changing, lateness, streams_of
+from sqlwin.plan.facts import lateness, streams_of
 from sqlwin.plan.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name
@@ -242,13 +242,9 @@ def _policy(
 
 
 def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:
-    """QueryError where RETAIN n ROWS would ask for the newest rows of what has no time, or of
-    what may lose some."""
+    """QueryError where RETAIN n ROWS would ask for the newest rows of what has no time."""
     if given.retain_rows is None:
         return
-    if any(changing(node) for node in below):
-        message = "RETAIN n ROWS of a join with an input whose rows may be withdrawn"
-        raise QueryError(message, given.retain_rows.span, legal="RETAIN of a time")
     untimed = [s.name for node in below for s in streams_of(node) if s.ts is None]
     if untimed:
         message = f"RETAIN n ROWS keeps the newest rows, and {untimed[0]} has no event time"

@@ -3,7 +3,8 @@
 The plan is cut here anew, not by `lower`, so that what the two share is the front, the
 scalars and the back. Admission is the reference's own too: the operator passes over
 messages it has taken, and the front sends to the error stream what RETAIN n ROWS has
-left behind.
+left behind. Of the results of other queries, which pass no such front, and of joins the task's own
+admission does, by the floors that the reference tells.
 """
 
 from __future__ import annotations
@@ -41,7 +42,15 @@ from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import arriving, bucket_keys, changing, counts, join_of, ttl_keys
+from sqlwin.plan.facts import (
+    arriving,
+    bucket_keys,
+    changing,
+    counts,
+    join_of,
+    keeps_floors,
+    ttl_keys,
+)
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,
@@ -65,7 +74,7 @@ from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.rejects import EXPIRED, rejects
 from sqlwin.runtime.scalars import Columns
 from sqlwin.runtime.stores import Shape, shapes
-from sqlwin.schema import CHANGE, PART, SEQ, WEIGHT, polars_schema
+from sqlwin.schema import CHANGE, POSITION, WEIGHT, polars_schema
 from sqlwin.windows import Cumulate, Hop, JoinSessions, Session, Whole
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
@@ -136,10 +145,11 @@ class SpecifiedFront(Front):
         if gone.is_empty():
             return taken
         timed, _ = self._timed(raw, watermark)
-        rows = timed.join(gone.select(PART, SEQ), on=[PART, SEQ], how="semi", maintain_order="left")
+        on = [name for name in (*POSITION, WEIGHT) if name in gone.columns]
+        rows = timed.join(gone.select(on), on=on, how="semi", maintain_order="left")
         stream = self.query.stream.name
         errors = rejects(stream, rows, [EXPIRED] * len(rows), watermark)
-        kept = taken.rows.join(gone.select(PART, SEQ), on=[PART, SEQ], how="anti")
+        kept = taken.rows.join(gone.select(on), on=on, how="anti", maintain_order="left")
         return Taken(kept, pl.concat([taken.errors, errors]), taken.marks)
 
 
@@ -164,6 +174,7 @@ def specified(query: Query, derives: bool = False) -> Lowered:
         retain=None if isinstance(window, Scan) else _retain(window),
         timed=derives if isinstance(window, Scan) else not _counts(window),
         carried=_carried(scan, isinstance(window, Scan)),
+        admission=lower(query, derives).inputs[0].admission if scan.stream.of else None,
     )
     return Lowered(
         query=query,
@@ -296,6 +307,7 @@ def _operator(
             once=not stream.trusted and not stream.of,
             weighted=changing(scan) or _orders(window),
             ordered=_orders(window),
+            keyed=keeps_floors(_inner(window)) and isinstance(_inner(window), WindowAggregate),
             **_of_all(_inner(window)),
         )
     )

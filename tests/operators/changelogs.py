@@ -13,8 +13,10 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
+from sqlwin.instants import START
 from sqlwin.operators.contract import Operator
 from sqlwin.schema import PLACE, TS, WEIGHT
+from sqlwin.state.contract import FLOOR
 from tests.operators.driving import Defined, Driven, records
 
 Values = tuple[Any, ...]
@@ -59,14 +61,15 @@ def steps(
 
 @dataclass
 class Source:
-    """there: rows by position, (values…, ts, part, seq); gone: withdrawn ones.
+    """there: rows by position, (values…, ts, part, seq); gone: withdrawn ones. admits: whether a
+    row is within retention.
 
     Operators that know rows by position and not by what they are in need `same` instants when a
     row comes `again`.
     """
 
     columns: dict[str, pl.DataType]
-    admits: Callable[[int], bool]
+    admits: Callable[[Values], bool]
     there: dict[int, Values] = field(default_factory=dict)
     gone: dict[int, Values] = field(default_factory=dict)
     count: int = 0
@@ -98,17 +101,17 @@ class Source:
         new = (*act.values, ts, 0, seq)
         if act.kind == "again":
             return self._came(seq, new, moved)
-        if not self.admits(old[-3]):
+        if not self.admits(old):
             return []
         moved.add(seq)
         del self.there[seq]
-        if act.kind == "withdraw" or not self.admits(ts):
+        if act.kind == "withdraw" or not self.admits(new):
             self.gone[seq] = old
             return [(*old, -1)]
         return [(*old, -1), *self._came(seq, new, moved)]
 
     def _came(self, seq: int, row: Values, moved: set[int]) -> list[Values]:
-        if not self.admits(row[-3]):
+        if not self.admits(row):
             return []
         moved.add(seq)
         self.gone.pop(seq, None)
@@ -144,6 +147,21 @@ def agree(
         assert fast.deadline == slow.deadline
 
 
+def oldest(
+    driven: Driven,
+    row: Values,
+    columns: dict[str, pl.DataType],
+    watermark: int,
+    retain: int | None,
+) -> int:
+    """Which rows of a row's key an operator still takes: by time, and by the floors it tells."""
+    horizon = START if retain is None else watermark - retain
+    floors = driven.operator.floors(driven.stores)
+    own = [row[list(columns).index(key)] for key in floors.columns if key != FLOOR]
+    known = (floor for *key, floor in floors.iter_rows() if key == own)
+    return max(horizon, min(watermark, max(known, default=START)))
+
+
 def alike(
     fast: Driven,
     slow: Defined,
@@ -160,7 +178,13 @@ def alike(
     by the number of its step.
     """
     watermark, now = 0, 0
-    source = Source(columns, lambda ts: retain is None or ts >= watermark - retain)
+
+    def admits(row: Values) -> bool:
+        least = {oldest(driven, row, columns, watermark, retain) for driven in (fast, slow)}
+        assert len(least) == 1
+        return bool(row[-3] >= least.pop())
+
+    source = Source(columns, admits)
     for number, step in enumerate(taken):
         batch = told(number, source.batch(step.acts, watermark if ahead else 0))
         watermark, now = watermark + step.watermark, now + step.clock

@@ -120,7 +120,9 @@ class Joined:
         """RETAIN n ROWS, of left and right: the instant of the n-th row of each key."""
         found = [self.operator.floors(self.stores, side) for side in (0, 1)]
         named = [{tuple(key): floor for *key, floor in each.iter_rows()} for each in found]
-        return [{key: at for key, at in each.items() if at > START} for each in named]
+        retain = self.operator.policy.retain
+        behind = START if retain is None else max(START, self.stores.closed - retain)
+        return [{key: at for key, at in each.items() if at > behind} for each in named]
 
     def unexpired(self, batch: tuple[pl.DataFrame, pl.DataFrame]) -> tuple[pl.DataFrame, ...]:
         """Rows but those that RETAIN n ROWS has left behind."""
@@ -231,7 +233,7 @@ def windows(draw: st.DrawFn) -> JoinWindow:
 def joins(draw: st.DrawFn) -> Fast:
     kind, filtered = draw(st.sampled_from(KINDS)), draw(st.booleans())
     match, policy = draw(windows()), draw(policies())
-    if match.unit is Unit.RANGE and not policy["weighted"]:
+    if match.unit is Unit.RANGE:
         policy["retain_rows"] = draw(st.sampled_from([None, None, 1, 2, 4]))
     return join(match, kind, filtered=filtered, **policy)
 
@@ -275,7 +277,9 @@ class Source:
             if of != side or which >= len(known) or known[-1 - which][3] < horizon:
                 continue
             row = known[-1 - which]
-            changed = (*row[:2], (row[2] or 0) + 1, *row[3:])
+            value = (row[2] or 0) + 1
+            key = "b" if row[0] == "a" and value % 2 else row[0]  # some change their key, too
+            changed = (key, row[1], value, *row[3:])
             if row in self.gone:
                 out += [(*changed, 1)] if again and not self.numbered else []
             else:

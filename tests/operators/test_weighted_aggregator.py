@@ -31,6 +31,7 @@ def operators(draw: st.DrawFn) -> WindowAggregator:
         late=draw(st.sampled_from(Late)),
         timeout=draw(st.sampled_from([None, 25 * SECOND])),
         retain=draw(st.sampled_from([None, 0, MINUTE, 5 * MINUTE])),
+        retain_rows=draw(st.sampled_from([None, None, 1, 2, 4])),
     )
 
 

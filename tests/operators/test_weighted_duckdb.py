@@ -46,7 +46,7 @@ def test_group_windows(
     policy: dict[str, Any], values: tuple[str, ...], taken: list[Step], restarts: bool
 ) -> None:
     driven = Driven(aggregator(values=values, weighted=True, **policy), restarts)
-    source = Source(COLUMNS, lambda ts: True)
+    source = Source(COLUMNS, lambda row: True)
     found = last(driven, source, taken, counted=False)
     asked = {"n": "count(*)", "total": "sum(v)::BIGINT", "least": "min(v)"}
     wanted = ", ".join(asked[name] for name in values)
@@ -71,7 +71,7 @@ def test_over(
     restarts: bool,
 ) -> None:
     operator = over(*calls, slice_width=slice_width, retain=None, weighted=True, **policy)
-    source = Source(dict(operator.carried), lambda ts: True)
+    source = Source(dict(operator.carried), lambda row: True)
     found = last(Driven(operator, restarts), source, taken, counted=True)
     there = sorted(source.there.values(), key=lambda row: row[-1])  # peers: the first by position
     answer = dict(_answers(calls, there))

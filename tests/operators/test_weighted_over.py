@@ -24,7 +24,7 @@ from tests.operators.overs import (
 @st.composite
 def operators(draw: st.DrawFn) -> OverAggregator:
     names = st.sampled_from(list(FUNCTIONS))
-    policy: dict[str, Any] = {**draw(policies()), "retain_rows": None, "weighted": True}
+    policy: dict[str, Any] = {**draw(policies()), "weighted": True}
     if draw(st.sampled_from([True, False, False, False])):
         frame = Frame(Unit.RANGE, draw(st.sampled_from([None, 0, 2, 5])), 0)
         partition, chosen = draw(PARTITIONS), draw(st.lists(names, min_size=1, max_size=2))

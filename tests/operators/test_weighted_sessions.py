@@ -40,6 +40,7 @@ def plans(draw: st.DrawFn) -> WindowAggregate:
         late_period=5 * SECOND,
         timeout=draw(st.sampled_from([None, 8 * SECOND])),
         retain=draw(st.sampled_from([None, None, 0, 10 * SECOND, 30 * SECOND])),
+        retain_rows=draw(st.sampled_from([None, None, None, 1, 2, 4])),
     )
     return replace(made, sets=tuple(sets))
 
@@ -49,7 +50,7 @@ def ranked(draw: st.DrawFn) -> WindowRank:
     """Sessions of two keys with the same bounds; groups of one."""
     some = draw(plans().filter(lambda asked: asked.keys and not asked.sets))
     late = draw(st.sampled_from([Late.EVERY, Late.ON_UPDATE]))
-    below = replace(some, policy=replace(some.policy, late=late, retain=None))
+    below = replace(some, policy=replace(some.policy, late=late, retain=None, retain_rows=None))
     by = draw(st.sampled_from([(), ("k",)] if "page" in below.keys else [()]))
     function = draw(st.sampled_from(["rank", "dense_rank", "row_number"]))
     return WindowRank(below, "r", function, by, (Order("n", descending=True),))

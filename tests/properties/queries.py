@@ -44,7 +44,9 @@ def questions() -> SearchStrategy[Question]:
 
 def chained() -> SearchStrategy[Question]:
     """Queries over the results of queries."""
-    return _asked(query_chains.chains, by_hours())
+    numbered = _asked(query_chains.by_number, by_hours())  # RETAIN n ROWS is refused there
+    some = _asked(query_chains.chains, timed())
+    return st.one_of(some, some, some, numbered)
 
 
 def united() -> SearchStrategy[Question]:

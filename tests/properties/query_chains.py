@@ -37,7 +37,7 @@ def chains() -> SearchStrategy[Question]:
     timed = st.one_of(grouped_below(), sessions_below(), rows_below(), both_below(), joined_below())
     over_time = timed.flatmap(_over_time)
     of_any = st.one_of(timed, whole_below()).flatmap(groups_of)
-    return st.one_of(over_time, over_time, by_number(), of_any)
+    return st.one_of(over_time, over_time, of_any)
 
 
 def by_number() -> SearchStrategy[Question]:

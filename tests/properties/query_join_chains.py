@@ -19,6 +19,8 @@ from tests.properties.query_policies import by_hours
 WHERES = ("", "", " WHERE i > 0", " WHERE b")
 HINTS = ("", "", "/*+ JOIN_WINDOW('small') */ ", "/*+ JOIN_WINDOW('large') */ ")
 HOUR = "RETAIN 1 HOUR"
+RETAINED = (HOUR, "RETAIN 1 HOUR OR 100000 ROWS")
+"""Of a join whose inputs all have an event time."""
 OUTGROWN = " HAVING COUNT(*) < 3"
 """What an early revision passes and a later one does not: the group is withdrawn."""
 
@@ -69,7 +71,7 @@ def _same_windows(draw: DrawFn) -> JoinQuestion:
     )
     residual = draw(st.sampled_from(["", "", " AND a.x <= b.x", " AND a.n >= b.n"]))
     shown = _columns(kind, "k ws we n x")
-    return _told(draw, shown, ours + residual, theirs + residual, a.stream, b.stream)
+    return _told(draw, shown, ours + residual, theirs + residual, a.stream, b.stream, kept=RETAINED)
 
 
 @st.composite
@@ -87,7 +89,8 @@ def _with_windows(draw: DrawFn) -> JoinQuestion:
         for told in side.named(made)
     )
     of = {stream: "id i", made: "ws we n x"}
-    return _told(draw, _columns(kind, of["a"], of["b"]), ours, theirs, "l", side.stream)
+    shown = _columns(kind, of["a"], of["b"])
+    return _told(draw, shown, ours, theirs, "l", side.stream, kept=RETAINED)
 
 
 @st.composite
@@ -111,7 +114,7 @@ def three(draw: DrawFn) -> JoinQuestion:
     second = _near(draw, by, "c", ["", "", " AND c.i > 0", f" AND {by}.i <= c.i"])
     source = f"FROM l a {one} JOIN r b ON {first} {two} JOIN z c ON {second}"
     shown = _columns(one, "id") + ([] if two in ("SEMI", "ANTI") else ["c.id AS cid"])
-    return _told(draw, shown, source, source, "l", "r", "z")
+    return _told(draw, shown, source, source, "l", "r", "z", kept=RETAINED)
 
 
 @st.composite
@@ -175,9 +178,16 @@ def _columns(kind: str, left: str, right: str | None = None) -> list[str]:
     return [f"{side}.{name} AS {side}{name}" for side in of for name in of[side].split()]
 
 
-def _told(draw: DrawFn, shown: list[str], ours: str, theirs: str, *streams: str) -> JoinQuestion:
+def _told(
+    draw: DrawFn,
+    shown: list[str],
+    ours: str,
+    theirs: str,
+    *streams: str,
+    kept: tuple[str, ...] = (HOUR,),
+) -> JoinQuestion:
     hint, policy = draw(st.sampled_from(HINTS)), draw(st.sampled_from(POLICIES))
-    text = f"SELECT {hint}{', '.join(shown)}\n{ours}\n{policy}{HOUR}"
+    text = f"SELECT {hint}{', '.join(shown)}\n{ours}\n{policy}{draw(st.sampled_from(kept))}"
     return _declared(draw, text, f"SELECT {', '.join(shown)} {theirs}", *streams)
 
 

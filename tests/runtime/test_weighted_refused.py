@@ -22,7 +22,6 @@ SESSION = "SESSION INTERVAL '1' HOUR GAP"
     ("window", "kept", "why"),
     [
         (SESSION, "EXPIRED EMIT", "EXPIRED EMIT of an input whose rows may be withdrawn"),
-        (SESSION, "RETAIN 3 ROWS", "RETAIN n ROWS of an input whose rows may be withdrawn"),
     ],
 )
 def test_a_window_is_refused(window: str, kept: str, why: str) -> None:
@@ -30,7 +29,7 @@ def test_a_window_is_refused(window: str, kept: str, why: str) -> None:
         sqlwin.query(MINUTES.format(told="", window=window, kept=kept))
 
 
-def test_with_a_ttl_as_without() -> None:
+def test_with_a_ttl_as_without_and_rows_are_counted_only_without() -> None:
     hint = "SELECT /*+ STATE_TTL('minutes' = '1 day') */ "
     counted = MINUTES.rpartition("SELECT")[0].format(told="") + hint
     with pytest.raises(QueryError, match="a TTL of windows in ROWS over a result"):
@@ -41,10 +40,16 @@ def test_with_a_ttl_as_without() -> None:
     with pytest.raises(QueryError, match="RETAIN n ROWS of an input whose rows may be withdrawn"):
         sqlwin.query(ttl.format(told="", window=SESSION, kept="RETAIN 3 ROWS"))
     sqlwin.query(ttl.format(told="", window=SESSION, kept=""))
+    below = MINUTES.replace(
+        "SELECT user, window_end", hint.replace("minutes", "clicks") + "user, window_end"
+    )
+    with pytest.raises(QueryError, match="with a TTL of its keys or of those below"):
+        sqlwin.query(below.format(told="", window=SESSION, kept="RETAIN 3 ROWS"))
 
 
 def test_of_rows_that_stand_it_is_made() -> None:
     sqlwin.query(MINUTES.format(told="", window=SESSION, kept=""))
+    sqlwin.query(MINUTES.format(told="", window=SESSION, kept="RETAIN 3 ROWS"))
     told = "EMIT ON CLOSE LATE NEVER"
     for kept in ("", "RETAIN 3 ROWS"):
         sqlwin.query(MINUTES.format(told=told, window=SESSION, kept=kept))

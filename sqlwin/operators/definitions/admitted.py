@@ -18,21 +18,19 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.reference.rows import Row
-from sqlwin.operators.definitions.floors import floors
+from sqlwin.operators.definitions.floors import Floors
 from sqlwin.operators.definitions.window import Definition, key_text
 from sqlwin.schema import PART, SEQ, TS
 
 
-def expired(
-    rows: pl.DataFrame, taken: Sequence[Row], definition: Definition, closed: int
-) -> pl.DataFrame:
-    """Those of a batch that are; closed: the watermark before it."""
+def expired(rows: pl.DataFrame, found: Floors, definition: Definition, closed: int) -> pl.DataFrame:
+    """Those of a batch that are; found, closed: floors and watermark before it."""
     if definition.by_count:
         return rows.clear()
-    found, retain = floors(taken, definition), definition.policy.retain
+    retain = definition.policy.retain
     horizon = START if retain is None else closed - retain
     keys = [key_text(row, definition.buckets) for row in rows.to_dicts()]
-    least = [max(horizon, min(closed, found.get(key, START))) for key in keys]
+    least = [max(horizon, min(closed, found[key][0] if key in found else START)) for key in keys]
     return rows.filter(pl.col(TS) < pl.Series(least, dtype=pl.Int64))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlwin.instants import START
 from sqlwin.kernels.reference.rows import Row
+from sqlwin.operators.definitions.floors import Floors
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import Told
 from sqlwin.operators.definitions.waiting import Waiting, together, wait_early, wait_late
@@ -27,6 +28,7 @@ class Book:
     filled: tuple windows that were full when the last watermark was told. told: what is
     out, and what of that is no more. empty: windows whose rows were withdrawn, whether out or not.
     certain: where rows are numbered by event time, past how many of a bucket the watermark was.
+    reached: the floors of RETAIN n ROWS as they were when the last watermark was told.
     """
 
     definition: Definition
@@ -39,6 +41,7 @@ class Book:
     told: Told = field(default_factory=Told)
     empty: dict[str, Window] = field(default_factory=dict)
     certain: dict[str, int] = field(default_factory=dict)
+    reached: Floors = field(default_factory=dict)
 
     @property
     def policy(self) -> Policy:
@@ -55,13 +58,14 @@ class Book:
     def late(self, window: Window) -> bool:
         return window.row_key in self.shown or self.full(window)
 
-    def leaves(self, window: Window, found: dict[str, int]) -> bool:
+    def leaves(self, window: Window) -> bool:
         """Whether retention is over: no row that may still come is held by it."""
         retain = self.policy.retain
         if self.definition.ordered:
             return retain is not None and window.last <= self._before(retain)[window.bucket]
         by_time = retain is not None and window.full_at(self.closed - retain)
-        return by_time or window.full_at(found.get(window.bucket, START))
+        floor, _ = self.reached.get(window.bucket, (START, {}))
+        return by_time or window.full_at(floor)
 
     def known(self) -> list[Window]:
         known = {**self.empty, **self.told.vanished, **self.windows}

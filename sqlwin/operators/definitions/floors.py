@@ -1,5 +1,7 @@
 """RETAIN n ROWS by definition: below which event time a key takes no late row any more.
 
+A floor that was reached stays, though rows be withdrawn.
+
 >>> rows = [{"k": "a", "__ts": ts, "__part": 0, "__seq": ts} for ts in (70, 10, 40)]
 >>> floor_of(rows, 2, lambda ts: ts), floor_of(rows, 4, lambda ts: ts) == START
 (40, True)
@@ -8,7 +10,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import polars as pl
 
@@ -18,6 +20,8 @@ from sqlwin.operators.definitions.window import Definition, by_position, key_tex
 from sqlwin.schema import TS
 from sqlwin.state.contract import FLOOR
 
+Floors = dict[str, tuple[int, Row]]
+
 
 def by_bucket(rows: Iterable[Row], keys: tuple[str, ...]) -> dict[str, list[Row]]:
     buckets: dict[str, list[Row]] = defaultdict(list)
@@ -26,13 +30,17 @@ def by_bucket(rows: Iterable[Row], keys: tuple[str, ...]) -> dict[str, list[Row]
     return buckets
 
 
-def floors(rows: Iterable[Row], definition: Definition) -> dict[str, int]:
-    """Of each bucket; none where rows are not counted."""
-    n = definition.policy.retain_rows
+def floors(rows: Iterable[Row], definition: Definition, before: Floors) -> Floors:
+    """Of each bucket that has or had so many rows, with a row of it; none where rows are not
+    counted. before: what they were."""
+    n, reached = definition.policy.retain_rows, dict(before)
     if n is None:
-        return {}
-    buckets = by_bucket(rows, definition.buckets)
-    return {key: floor_of(held, n, definition.floor_of) for key, held in buckets.items()}
+        return reached
+    for key, held in by_bucket(rows, definition.buckets).items():
+        floor = floor_of(held, n, definition.floor_of)
+        if floor > reached.get(key, (START, held[0]))[0]:
+            reached[key] = (floor, held[0])
+    return reached
 
 
 def floor_of(rows: Iterable[Row], n: int, of: Callable[[int], int]) -> int:
@@ -41,12 +49,8 @@ def floor_of(rows: Iterable[Row], n: int, of: Callable[[int], int]) -> int:
     return START if len(newest) < n else of(newest[n - 1][TS])
 
 
-def floor_frame(taken: Sequence[Row], definition: Definition) -> pl.DataFrame:
+def floor_frame(found: Floors, definition: Definition) -> pl.DataFrame:
     """The same as an operator tells it: a record for each bucket, its keys and `__floor`."""
     keys = {key: definition.carried[key] for key in definition.buckets}
-    first = {key_text(row, definition.buckets): row for row in taken}
-    records = [
-        {**{key: first[text][key] for key in keys}, FLOOR: floor}
-        for text, floor in floors(taken, definition).items()
-    ]
+    records = [{**{key: row[key] for key in keys}, FLOOR: floor} for floor, row in found.values()]
     return pl.DataFrame(records, schema={**keys, FLOOR: pl.Int64()}, orient="row")

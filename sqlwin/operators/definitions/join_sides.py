@@ -21,7 +21,7 @@ from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.changing import Changelog, Order, Values
-from sqlwin.operators.definitions.floors import by_bucket, floor_of
+from sqlwin.operators.definitions.floors import Floors, by_bucket, floor_of
 from sqlwin.operators.definitions.values import json_array
 from sqlwin.operators.definitions.window import key_text
 from sqlwin.policies import Policy
@@ -59,7 +59,8 @@ class Side:
 
     window: how far partners are from its rows. kept: rows that may still be in a new match.
     counted: the greatest number of a message, where they are numbered. forgets: by a TTL.
-    timed: rows have an event time, and go by it.
+    timed: rows have an event time, and go by it. reached: of keys, by their text, the greatest
+    floor that they had, with a row of them.
     """
 
     columns: dict[str, pl.DataType]
@@ -69,6 +70,7 @@ class Side:
     counted: int = 0
     forgets: bool = False
     timed: bool = True
+    reached: Floors = field(default_factory=dict)
 
     @property
     def at(self) -> str:
@@ -122,26 +124,28 @@ class Side:
         if self.at == TS and reach is not None:
             later = certain + min(reach, 0)  # no row goes before it would be expired
             floor = START if policy.retain is None else later - policy.retain
-        gone = self.outnumbered(policy, closed)
+        gone = self.outnumbered(closed)
         self.kept = {
             at: row for at, row in self.kept.items() if row[self.at] >= floor and at not in gone
         }
 
-    def floors(self, policy: Policy) -> dict[str, int]:
-        """RETAIN n ROWS: of each key, by its text, the instant of its n-th greatest row."""
+    def note(self, policy: Policy) -> None:
+        """RETAIN n ROWS: of each key, by its text, the instant of its n-th greatest row, if it
+        never was later."""
         n = policy.retain_rows
-        if n is None:
-            return {}
-        of_keys = by_bucket(self.kept.values(), self.keys)
-        return {key: floor_of(rows, n, lambda ts: ts) for key, rows in of_keys.items()}
+        for key, rows in by_bucket(self.kept.values(), self.keys).items() if n else ():
+            floor = floor_of(rows, n or 1, lambda ts: ts)
+            if floor > self.reached.get(key, (START, rows[0]))[0]:
+                self.reached[key] = (floor, rows[0])
 
-    def outnumbered(self, policy: Policy, closed: int) -> set[Ident]:
+    def outnumbered(self, closed: int) -> set[Ident]:
         """Rows with n greater ones of their keys, once the watermark is past their windows."""
-        passed, floors = closed - max(self.window.high or 0, 0), self.floors(policy)
+        passed = closed - max(self.window.high or 0, 0)
+        least = {key: min(passed, floor) for key, (floor, _) in self.reached.items()}
         return {
             at
             for at, row in self.kept.items()
-            if floors and row[TS] < min(passed, floors[key_text(row, self.keys)])
+            if row[TS] < least.get(key_text(row, self.keys), START)
         }
 
 
@@ -170,11 +174,9 @@ class Logged:
     def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         """Of a side: its keys and `__floor`."""
         of = (self.left, self.right)[side]
-        found = of.floors(self.policy)
-        first = {key_text(row, of.keys): row for row in of.kept.values()}
         records = [
-            {**{key: first[text][key] for key in of.keys}, FLOOR: floor}
-            for text, floor in found.items()
+            {**{key: row[key] for key in of.keys}, FLOOR: floor}
+            for floor, row in of.reached.values()
         ]
         schema = {**{key: of.columns[key] for key in of.keys}, FLOOR: pl.Int64()}
         return pl.DataFrame(records, schema=schema, orient="row")

@@ -56,6 +56,7 @@ from sqlwin.operators.definitions.join_sides import (
     Ident,
     Logged,
     Side,
+    ident,
     order,
     pair_key,
     place_key,
@@ -116,15 +117,19 @@ class ReferenceJoin(Logged):
 
     def _found(self, gone: tuple[dict[Ident, Row], dict[Ident, Row]]) -> Pairs:
         """Of the rows kept, and those found before of which one is retired."""
-        here = [{*self._side(side).kept, *gone[side]} for side in (LEFT, RIGHT)]
         stand = {
             pair: rows
             for pair, rows in self.pairs.items()
-            if pair[LEFT] not in here[LEFT] or pair[RIGHT] not in here[RIGHT]
+            if any(self._retired(side, rows[side], gone[side]) for side in (LEFT, RIGHT))
         }
         lefts, rights = self.left.kept.items(), self.right.kept.items()
         near = {(a, b): (x, y) for a, x in lefts for b, y in rights if self._near(x, y)}
         return stand | self._judged(near)
+
+    def _retired(self, side: int, row: Row, gone: dict[Ident, Row]) -> bool:
+        """Neither kept nor just withdrawn; another may have its place, under other keys."""
+        there = self._side(side).kept.get(ident(row)), gone.get(ident(row))
+        return not any(row is each for each in there)
 
     def _near(self, left: Row, right: Row) -> bool:
         window, apart = self.left.window, right[self.right.at] - left[self.left.at]
@@ -240,6 +245,8 @@ class ReferenceJoin(Logged):
     def _become_certain(self, were: tuple[int, int], now: int) -> pl.DataFrame:
         """Tell those that are certain now and were not, then let go what leaves."""
         bounds = self._bounds()
+        for side in (LEFT, RIGHT):
+            self._side(side).note(self.policy)
         for side in ALONE[self.kind]:
             self._show(side, were[side], bounds[side], now)
             self._show_outnumbered(side, now)
@@ -265,7 +272,7 @@ class ReferenceJoin(Logged):
         """Those that had no reach by which to be certain are so when RETAIN n ROWS lets them go."""
         of = self._side(side)
         if of.window.high is None and of.at == TS:
-            for at in of.outnumbered(self.policy, self.closed):
+            for at in of.outnumbered(self.closed):
                 self._show_row(side, at, of.kept[at], now)
 
     def _show_row(self, side: int, at: Ident, row: Row, now: int) -> None:

@@ -206,6 +206,9 @@ class Forgetting:
         gone = [row for row in known if key_text(row, self.keys) not in living]
         if self.weighted:
             self._forget_withdrawn(living)
+        if not isinstance(inner, ReferenceTopN):
+            alive = {row: key_text(known, self.keys) for row, (_, known) in inner.reached.items()}
+            inner.reached = {k: at for k, at in inner.reached.items() if alive[k] in living}
         if not gone:
             return
         self.forgotten += gone

@@ -67,7 +67,9 @@ class Definition:
     time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
     counted: whether a row that is forgotten, or takes no part, still is a message of all.
     weighted: rows may be withdrawn. sessions: others may take the place of windows that lose
-    rows. ordered: rows are numbered by event time, within buckets.
+    rows. keyed: of a position there may be a row in each bucket, for what withdraws one may be
+    beyond the floor of its bucket, and what replaces it not. ordered: rows are numbered by event
+    time, within buckets.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -84,6 +86,12 @@ class Definition:
     weighted: bool = False
     sessions: bool = False
     ordered: bool = False
+    keyed: bool = False
+
+    def ident(self, row: Row) -> Position:
+        """What a row is known by."""
+        own = (key_text(row, self.buckets),) if self.keyed else ()
+        return (*position(row), *own)
 
 
 def forgotten(row: Row) -> Row:

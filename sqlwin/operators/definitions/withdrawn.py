@@ -13,15 +13,17 @@ is older than a horizon, behind which nothing is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlwin.instants import START
+from sqlwin.instants import END, START
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.window import Position, comparable, position
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
+
+Ident = Callable[[Row], Position]
 
 
 def effective(batch: Sequence[Row]) -> list[Row]:
@@ -32,26 +34,33 @@ def effective(batch: Sequence[Row]) -> list[Row]:
     return [rows[at] for rows in (minus, plus) for at in sorted(rows) if at not in same]
 
 
-def acting(batch: Sequence[Row], taken: Sequence[Row], horizon: int) -> list[Row]:
+def acting(
+    batch: Sequence[Row], taken: Sequence[Row], horizon: int, ident: Ident = position
+) -> list[Row]:
     """The rows of a batch that change something of `taken`."""
-    rows, there = effective(batch), {position(row) for row in taken}
-    known = [row for row in rows if row[WEIGHT] > 0 or position(row) in there]
+    rows, there = effective(batch), {ident(row) for row in taken}
+    known = [row for row in rows if row[WEIGHT] > 0 or ident(row) in there]
     gone, came = ({_at(row) for row in known if row[WEIGHT] == weight} for weight in (-1, 1))
     again = [row for row in taken if _at(row) in came - gone and row[TS] >= horizon]
     return effective([*({**row, WEIGHT: -1} for row in again), *known])
 
 
 def horizon(policy: Policy, stores: Stores) -> int:
-    """What is older is out of retention."""
+    """What is older is out of retention; all, where it has floors, for then nothing below forgets
+    rows, and what is replaced is withdrawn."""
+    if policy.retain_rows is not None:
+        return END
     return START if policy.retain is None else stores.closed - policy.retain
 
 
-def changed(batch: Sequence[Row], taken: Sequence[Row]) -> tuple[set[Position], list[Row]]:
-    """Positions of `taken` that a batch withdraws, and the rows it brings."""
+def changed(
+    batch: Sequence[Row], taken: Sequence[Row], ident: Ident = position
+) -> tuple[set[Position], list[Row]]:
+    """What those of `taken` are known by that a batch withdraws, and the rows it brings."""
     rows = effective(batch)
-    gone = {position(row) for row in rows if row[WEIGHT] < 0}
+    gone = {ident(row) for row in rows if row[WEIGHT] < 0}
     came: list[Row] = [_plain(row) for row in rows if row[WEIGHT] > 0]
-    return gone & {position(row) for row in taken}, came
+    return gone & {ident(row) for row in taken}, came
 
 
 def _at(row: Row) -> tuple[int, int]:

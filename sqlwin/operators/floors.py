@@ -1,0 +1,71 @@
+"""The greatest floor that each key ever had, where the rows that RETAIN n ROWS counts may go.
+
+Of rows that only come the instant of the n-th newest never goes back. One that is withdrawn
+counts no more, and then it may; but what was retired is gone, and a row that was refused for
+its age must not be withdrawn later. So a floor that was reached stays. It is noted with each
+watermark, when all of a batch is there: a row that is replaced is not missing in between.
+
+Invariant: one record a key, with the greatest floor noted that is not beyond retention by time.
+
+Worked example, RETAIN 2 ROWS, rows of tea at 10, 20 and 30: the floor is 20. The one at 30 is
+withdrawn: it stays 20, though the second newest is now the one at 10. One at 40 comes: 20 and
+40 are there, and it is 20 still; with one at 50 it is 40.
+
+>>> from sqlwin.state.combine import keep_all
+>>> from sqlwin.state.memory import MemoryStore
+>>> reached = Floors({"k": pl.String()})
+>>> layout = reached.layout(60)
+>>> stores = Stores({layout.name: MemoryStore(layout, keep_all(layout))})
+>>> for floor in (20, 10, 40):
+...     reached.note(pl.DataFrame({"k": ["tea"], FLOOR: [floor]}), stores)
+...     print(reached.of(stores).rows())
+[('tea', 20)]
+[('tea', 20)]
+[('tea', 40)]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.contract import Stores, everything
+from sqlwin.state.contract import FLOOR, Layout
+
+STORE = "floors"
+REACHED = "__reached"
+
+
+@dataclass(frozen=True)
+class Floors:
+    """keys: within which rows are counted."""
+
+    keys: dict[str, pl.DataType]
+    name: str = STORE
+
+    def layout(self, slice_width: int) -> Layout:
+        """By the floor, so one that time has overtaken goes."""
+        columns = ((name, dtype) for name, dtype in self.keys.items())
+        order = (REACHED,)
+        return Layout(
+            self.name, (*columns, (REACHED, pl.Int64())), tuple(self.keys), order, slice_width
+        )
+
+    def of(self, stores: Stores) -> pl.DataFrame:
+        """Keys and `__floor`; keys that never had so many rows have no line."""
+        return everything(stores, self.name).select(*self.keys, pl.col(REACHED).alias(FLOOR))
+
+    def note(self, floors: pl.DataFrame, stores: Stores) -> None:
+        """floors: keys and `__floor`, of the rows there; those that are lower than before say
+        nothing."""
+        on = [*self.keys, FLOOR]
+        others = floors.join(self.of(stores), on=on, how="anti", nulls_equal=True)
+        if others.is_empty():
+            return
+        stores[self.name].put(others.select(*self.keys, pl.col(FLOOR).alias(REACHED)))
+        stores[self.name].cut(others.select(on))
+
+    def expire(self, horizon: int, stores: Stores) -> None:
+        """Forget floors that are below what retention by time keeps."""
+        stores[self.name].expire(horizon)
