@@ -111,16 +111,17 @@ class WindowJoin(Joining):
     @property
     def shapes(self) -> list[Shape]:
         kept = [self.left.shape, self.right.shape, *(each.shape for each in self.alone)]
-        return [*kept, *self.telling.shapes, *([_counts()] if self.by_count else [])]
+        return [*kept, *self.telling.shapes, *([counts_of(COUNTS)] if self.by_count else [])]
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
         """Take prepared rows of both sides, none of them expired; emit what goes out at once."""
+        before = self._bounds(stores)
         lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
         if not (lefts or rights or self.by_count):
             return self.nothing()
-        bounds, due = self._bounds(stores), self.telling.due(now)
+        bounds, due = _least(before, self._bounds(stores)), self.telling.due(now)
         gone, came = self.pairing.changes(lefts, rights, stores)
         stores.note(pl.concat([gone, came]))
         self.left.put(lefts, stores)
@@ -242,10 +243,7 @@ class WindowJoin(Joining):
 
     def _counted(self, stores: Stores) -> tuple[int, int]:
         """Messages that have come, of the left and the right."""
-        if not self.by_count:
-            return 0, 0
-        known = everything(stores, COUNTS)
-        return (known["__left"][0], known["__right"][0]) if len(known) else (0, 0)
+        return read_counts(COUNTS, stores) if self.by_count else (0, 0)
 
     def _count(self, left: Arrivals, right: Arrivals, stores: Stores) -> None:
         before, told = self._counted(stores), stores.counted or (0, 0)
@@ -253,13 +251,28 @@ class WindowJoin(Joining):
             max([was, at_least, *arrived.new[POS].to_list()])
             for was, at_least, arrived in zip(before, told, (left, right), strict=True)
         ]
-        record = {"__at": [0], "__left": [seen[0]], "__right": [seen[1]]}
-        stores[COUNTS].put(pl.DataFrame(record, schema=_COUNTS))
+        write_counts(COUNTS, seen[0], seen[1], stores)
+
+
+def _least(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    return {name: min(at, other[name]) for name, at in one.items()}
 
 
 _COUNTS: Columns = {"__at": pl.Int64(), "__left": pl.Int64(), "__right": pl.Int64()}
 
 
-def _counts() -> Shape:
-    layout = Layout(COUNTS, tuple(_COUNTS.items()), (), ("__at",), 1)
+def counts_of(name: str) -> Shape:
+    """Of a store of a number for each side."""
+    layout = Layout(name, tuple(_COUNTS.items()), (), ("__at",), 1)
     return layout, last_written(layout)
+
+
+def read_counts(name: str, stores: Stores, none: int = 0) -> tuple[int, int]:
+    """Of left and right; none: what they are before anything is written."""
+    known = everything(stores, name)
+    return (known["__left"][0], known["__right"][0]) if len(known) else (none, none)
+
+
+def write_counts(name: str, left: int, right: int, stores: Stores) -> None:
+    record = {"__at": [0], "__left": [left], "__right": [right]}
+    stores[name].put(pl.DataFrame(record, schema=_COUNTS))

@@ -29,6 +29,7 @@ from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.asking import STATE, Question
 from sqlwin.operators.contents import EXTENT, MESSAGES, PANE, PANES
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.numbering import NUMBER
 from sqlwin.operators.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering
 from sqlwin.operators.revisions import ADDED, FULL, STORE
 from sqlwin.operators.weights import effective
@@ -68,9 +69,9 @@ class OrderedAggregator(WindowAggregator):
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
-        changed = self.ordering.change(batch, stores)
+        changed = self.ordering.change(batch, stores).with_columns(pl.col(NUMBER).alias(TS))
         rows = changed.filter(pl.col(self.where)) if self.where else changed
-        prepared = self.contents.prepare(rows.drop(NEW))
+        prepared = self.contents.prepare(rows.drop(NUMBER, NEW))
         touched = self._told(self._judged(self._changed(rows), stores), stores)
         self.contents.put(prepared, self.contents.panes(prepared), stores)
         self.revisions.touch(touched, stores, now, self.policy)

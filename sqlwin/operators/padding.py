@@ -56,7 +56,7 @@ class Alone:
     def known(self) -> Columns:
         side = self.side
         columns = {**{name: side.columns[name] for name in side.keys}, **side.marks}
-        named = (*side.layout.keys, *side.layout.order)
+        named = (*side.first, *side.order)
         return {
             **{name: columns[name] for name in dict.fromkeys(named)},
             MATCHES: pl.Int64(),
@@ -154,10 +154,9 @@ class Alone:
 
     def _known(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows with their records beside them."""
-        first = self.side.layout.keys
+        first, on = self.side.first, list(self.side.identity)
         keys = rows.select(first).unique() if first else None
-        on = list(self.side.identity)
-        known = stores[self.store].scan(*bounds(rows[self.side.at]), keys)
+        known = stores[self.store].scan(*bounds(rows[on[0]]), keys)
         joined = rows.join(
             known.select(*on, MATCHES, OUT), on=on, how="left", maintain_order="left"
         )

@@ -80,9 +80,13 @@ class SessionSide(Side):
     def ends(self) -> str:
         return UNTIL
 
-    def layout_of(self, name: str, columns: Columns) -> Layout:
-        order = (TS, *self.place)
-        return Layout(name, tuple(columns.items()), self.partition, order, self.slice_width)
+    @property
+    def first(self) -> tuple[str, ...]:
+        return self.partition
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (TS, *self.place)
 
     @property
     def session_shape(self) -> Shape:

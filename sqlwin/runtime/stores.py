@@ -62,7 +62,6 @@ from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.ordered import OrderedAggregator
-from sqlwin.operators.ordering import ORDERED
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -116,11 +115,7 @@ def _ordered(operator: OrderedAggregator) -> list[Shape]:
     """Numbers tell the time of windows; rows are ordered by their own."""
     ordering, retain = operator.ordering, operator.policy.retain
     width = slice_width(ENDLESS if retain is None else retain)
-    rows = _layout(ORDERED, ordering.row, ordering.partition, POSITION, width)
-    counts = _layout(
-        numbering.STORE, ordering.counters, ordering.partition, (numbering.AT,), ONE_SLICE
-    )
-    return [*_window(operator), (rows, last_written(rows)), (counts, last_written(counts))]
+    return [*_window(operator), *ordering.shapes(width)]
 
 
 def _rows_of(layout: Layout) -> OneOf:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.instants import START
+from sqlwin.instants import END, START
 from sqlwin.kernels.reference.exact import ascending
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
@@ -29,7 +29,7 @@ from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import JoinWindow, Unit
 
-POS = "__pos"
+POS, HELD = "__pos", "__held"
 Ident = tuple[int, int, int]
 
 
@@ -59,7 +59,8 @@ class Side:
 
     window: how far partners are from its rows. kept: rows that may still be in a new match.
     counted: the greatest number of a message, where they are numbered. forgets: by a TTL.
-    timed: rows have an event time, and go by it.
+    timed: rows have an event time, and go by it. by_time: they are numbered by it; taken: all
+    that are there, kept or not, and blanks, which only count.
     """
 
     columns: dict[str, pl.DataType]
@@ -69,6 +70,8 @@ class Side:
     counted: int = 0
     forgets: bool = False
     timed: bool = True
+    by_time: bool = False
+    taken: dict[Ident, Row] = field(default_factory=dict)
 
     @property
     def at(self) -> str:
@@ -81,6 +84,8 @@ class Side:
         rows are forgotten, the withdrawal is.
         """
         before, rows = dict(self.kept), batch.to_dicts()
+        if self.by_time:
+            return self._renumber(before, rows)
         first = {ident(row): row.get(WEIGHT, 1) for row in reversed(rows)}
         for row in rows:
             if not self.forgets and ident(row) not in before and first[ident(row)] < 0:
@@ -92,6 +97,33 @@ class Side:
         self.kept |= {at: row for at, row in before.items() if self._equal(row, self.kept.get(at))}
         self.counted = max([self.counted, *(row.get(POS, 0) for row in rows)])
         return {at: row for at, row in before.items() if self.kept.get(at) is not row}
+
+    def _renumber(self, before: dict[Ident, Row], rows: list[Row]) -> dict[Ident, Row]:
+        """The number of a row is its place in the order of all that are there."""
+        for row in rows:
+            for known in (self.taken, self.kept):
+                known.pop(ident(row), None)
+            if row.get(WEIGHT, 1) > 0:
+                self.taken[ident(row)] = row
+                self.kept |= {ident(row): row} if row[HELD] else {}
+        same = {at: row for at, row in before.items() if self._equal(row, self.kept.get(at))}
+        self.kept |= same
+        self.taken |= same
+        for number, at in enumerate(sorted(self.taken), 1):
+            self.taken[at][POS] = number
+        return {at: row for at, row in before.items() if self.kept.get(at) is not row}
+
+    def numbered(self, until: int) -> int:
+        """How many have a number that cannot change, if only rows from `until` on may come."""
+        return sum(ts < until for ts, *_ in self.taken) if self.by_time else self.counted
+
+    def settled_below(self, own: int, others: int) -> int:
+        """Rows at earlier numbers have one of the first `own` of their side, and their partners
+        of the first `others` of the other side."""
+        reach = self.window.high
+        if reach is None:
+            return START
+        return min(own + 1 if self.by_time else END, others - reach + 1)
 
     def _equal(self, one: Row, other: Row | None) -> bool:
         return other is not None and all(

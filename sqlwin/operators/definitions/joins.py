@@ -19,7 +19,7 @@ rows as if they were, and so does TIMEOUT; should a match come after all, it cor
 What goes out when, and under which word:
 
 - a match is `late` if the watermark had passed both rows, else `full`; under ROWS none is
-  late. Those that are late go by the late policy, others by the early one;
+  late, unless rows are numbered by event time. Those that are late go by the late policy, others by the early one;
 - what follows from matches (a padded row withdrawn, a semi row) goes with the first of them,
   and is `late` if they all are;
 - a row without a match is told when it becomes certain, `full`. One that is so when it comes,
@@ -31,6 +31,13 @@ Kept is a row until the watermark is past its time, reach and RETAIN; under ROWS
 certain. With RETAIN n ROWS it is kept until the watermark is past its time and reach, and n
 rows of its side and keys are at later instants; where it has no reach it is certain then.
 What was found of it before then stands.
+
+Numbered by event time are, where one says so, the rows of a side: its rows that are there, and
+blanks, in the order of (time, position), from 1. So a row that comes between others, or goes,
+changes what they match. A side whose messages come with a number may stand beside it; then a
+message has the time at which the watermark stood when it came. A row is certain there when the
+watermark is past it, and past so many rows of the other side as its window holds; of messages so
+many have come. Kept it is until the watermark is past them by RETAIN.
 
 Weights: a row of weight -1 withdraws the row of its position. Of several in a batch the
 last counts, so -1 and then 1 replaces it.
@@ -48,11 +55,12 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.instants import END
+from sqlwin.instants import END, START
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.changing import Due
 from sqlwin.operators.definitions.join_sides import (
+    HELD,
     Ident,
     Logged,
     Side,
@@ -90,7 +98,8 @@ class ReferenceJoin(Logged):
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
         bounds, due, before = self._bounds(), self.log.due(now), self.pairs
-        gone = (self.left.take(left), self.right.take(right))
+        gone = (self.left.take(self._dated(left)), self.right.take(self._dated(right)))
+        bounds = _least(bounds, self._bounds())
         for of, counted in zip((self.left, self.right), stores.counted, strict=False):
             of.counted = max(of.counted, counted)
         self.pairs = self._found(gone)
@@ -108,6 +117,22 @@ class ReferenceJoin(Logged):
         bounds = self._bounds()
         self.closed = stores.closed = max(watermark, self.closed)
         return self._become_certain(bounds, now)
+
+    # Numbers.
+
+    @property
+    def _by_time(self) -> bool:
+        return self.left.by_time or self.right.by_time
+
+    def _dated(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """Messages, with the time of the watermark."""
+        comes = self._by_time and HELD not in batch.columns
+        return batch.with_columns(pl.lit(self.closed).alias(TS)) if comes else batch
+
+    def _settled(self, until: int) -> tuple[int, int]:
+        """Of each side the number below which no number changes, nor that of a partner."""
+        left, right = self.left.numbered(until), self.right.numbered(until)
+        return self.left.settled_below(left, right), self.right.settled_below(right, left)
 
     # Matches.
 
@@ -144,7 +169,7 @@ class ReferenceJoin(Logged):
         """Whether the watermark has passed what has an event time among them."""
         placed = ((self.left, left), (self.right, right))
         times = [row[TS] for side, row in placed if side.timed and row is not None]
-        return self.left.at == TS and max(times, default=END) < self.closed
+        return (self.left.at == TS or self._by_time) and max(times, default=END) < self.closed
 
     # What changes.
 
@@ -230,6 +255,8 @@ class ReferenceJoin(Logged):
 
     def _bounds(self) -> tuple[int, int]:
         """Of each side the position below which rows are certain."""
+        if self._by_time:
+            return self._settled(self.closed)
         counts = self.right.counted, self.left.counted
         left, right = (
             side.certain_below(self.closed, counted, self.policy)
@@ -247,6 +274,9 @@ class ReferenceJoin(Logged):
         return self.records(self.log.go(now))
 
     def _retire(self, bounds: tuple[int, int]) -> None:
+        if self._by_time:
+            retain = self.policy.retain
+            bounds = self._settled(START if retain is None else self.closed - retain)
         for side in (LEFT, RIGHT):
             self._side(side).retire(bounds[side], self.policy, self.closed)
 
@@ -289,6 +319,10 @@ class ReferenceJoin(Logged):
         return (
             place_key(row) if self.kind in ("semi", "anti") else pair_key(*self._placed(side, row))
         )
+
+
+def _least(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return min(one[LEFT], other[LEFT]), min(one[RIGHT], other[RIGHT])
 
 
 def _changed(one: Pairs, other: Pairs, side: int, at: Ident) -> list[tuple[Row, Row]]:
