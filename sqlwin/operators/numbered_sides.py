@@ -37,9 +37,9 @@ from sqlwin.state.contract import Layout
 
 @dataclass(frozen=True)
 class NumberedSide(Side):
-    """by_time: its rows are numbered by event time, and weighted. slice_width: of what lies by time.
+    """by_time: its rows are numbered by event time, and weighted.
 
-    rows_per_slice: of what lies by number.
+    slice_width: of what lies by time. rows_per_slice: of what lies by number.
     """
 
     by_time: bool = field(kw_only=True)

@@ -103,5 +103,5 @@ class OrderedJoin(WindowJoin):
         if tuple(past) != before:
             write_counts(PAST, past[0], past[1], stores)
         for each in self.alone:
-            stores[each.store].expire(past[sides.index(each.side)])  # type: ignore[arg-type]
+            stores[each.store].expire(past[sides.index(each.side)])
         self.telling.retire(stores, min(past))

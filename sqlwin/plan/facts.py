@@ -122,7 +122,7 @@ def revises(plan: Node) -> bool:
     if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
         return False
     if isinstance(plan, Join):
-        return _pads_or_corrects(plan)
+        return (counts(plan) and not arriving(plan)) or _pads_or_corrects(plan)
     if isinstance(plan, OverAggregate) and plan.by_arrival:
         return False  # each message fills its window
     policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)

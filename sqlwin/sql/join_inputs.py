@@ -134,7 +134,7 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
 def _alike(
     frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
 ) -> None:
-    """All in RANGE or, of two streams, all in ROWS."""
+    """All in RANGE or, of two inputs, all in ROWS."""
     told = [(f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None]
     rows = [window for unit, window in told if unit is Unit.ROWS and window is not None]
     if not rows:
@@ -144,9 +144,16 @@ def _alike(
         raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
     for relation in relations:
         _one_partition(relation, rows[0].span)
-    if len(given) > 2 or any(r.stream is None or r.stream.of for r in relations):
-        message = "a window in ROWS joins two streams: rows that are joined have no number"
+    if len(given) > 2:
+        message = f"a window in ROWS joins two streams or results, and here are {len(given)}"
         raise QueryError(message, rows[0].span, legal="a window in RANGE")
+    for relation, each in zip(relations, given, strict=True):
+        if relation.stream is None or (relation.stream.of and relation.stream.ts is None):
+            name = relation.names[0] if relation.names else "this input"
+            message = (
+                f"{name} has no event time, by which a window in ROWS numbers rows of a result"
+            )
+            raise QueryError(message, _span(each), legal="a window in RANGE")
 
 
 def _one_partition(relation: Relation, span: Span) -> None:

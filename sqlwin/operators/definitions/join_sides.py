@@ -10,7 +10,7 @@ A row is known by its time and position; of a pair the row_key is `[left, right]
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -59,8 +59,8 @@ class Side:
 
     window: how far partners are from its rows. kept: rows that may still be in a new match.
     counted: the greatest number of a message, where they are numbered. forgets: by a TTL.
-    timed: rows have an event time, and go by it. by_time: they are numbered by it; taken: all
-    that are there, kept or not, and blanks, which only count.
+    timed: rows have an event time, and go by it. by_time: they are numbered by it; numbers: of
+    all that are there, kept or not, and of blanks, which only count.
     """
 
     columns: dict[str, pl.DataType]
@@ -71,7 +71,7 @@ class Side:
     forgets: bool = False
     timed: bool = True
     by_time: bool = False
-    taken: dict[Ident, Row] = field(default_factory=dict)
+    numbers: dict[Ident, int] = field(default_factory=dict)
 
     @property
     def at(self) -> str:
@@ -85,7 +85,7 @@ class Side:
         """
         before, rows = dict(self.kept), batch.to_dicts()
         if self.by_time:
-            return self._renumber(before, rows)
+            return self._order(before, rows)
         first = {ident(row): row.get(WEIGHT, 1) for row in reversed(rows)}
         for row in rows:
             if not self.forgets and ident(row) not in before and first[ident(row)] < 0:
@@ -98,24 +98,26 @@ class Side:
         self.counted = max([self.counted, *(row.get(POS, 0) for row in rows)])
         return {at: row for at, row in before.items() if self.kept.get(at) is not row}
 
-    def _renumber(self, before: dict[Ident, Row], rows: list[Row]) -> dict[Ident, Row]:
+    def _order(self, before: dict[Ident, Row], rows: Sequence[Row]) -> dict[Ident, Row]:
         """The number of a row is its place in the order of all that are there."""
         for row in rows:
-            for known in (self.taken, self.kept):
-                known.pop(ident(row), None)
+            at = ident(row)
+            self.numbers.pop(at, None)
+            self.kept.pop(at, None)
             if row.get(WEIGHT, 1) > 0:
-                self.taken[ident(row)] = row
-                self.kept |= {ident(row): row} if row[HELD] else {}
-        same = {at: row for at, row in before.items() if self._equal(row, self.kept.get(at))}
-        self.kept |= same
-        self.taken |= same
-        for number, at in enumerate(sorted(self.taken), 1):
-            self.taken[at][POS] = number
+                self.numbers[at] = 0
+                self.kept |= {at: row} if row[HELD] else {}
+        self.numbers = {at: number for number, at in enumerate(sorted(self.numbers), 1)}
+        self.kept |= {at: r for at, r in before.items() if self._equal(r, self.kept.get(at))}
         return {at: row for at, row in before.items() if self.kept.get(at) is not row}
+
+    def position(self, row: Row) -> int:
+        """Of a row that is there."""
+        return self.numbers[ident(row)] if self.by_time else int(row[self.at])
 
     def numbered(self, until: int) -> int:
         """How many have a number that cannot change, if only rows from `until` on may come."""
-        return sum(ts < until for ts, *_ in self.taken) if self.by_time else self.counted
+        return sum(ts < until for ts, *_ in self.numbers) if self.by_time else self.counted
 
     def settled_below(self, own: int, others: int) -> int:
         """Rows at earlier numbers have one of the first `own` of their side, and their partners
@@ -156,7 +158,9 @@ class Side:
             floor = START if policy.retain is None else later - policy.retain
         gone = self.outnumbered(policy, closed)
         self.kept = {
-            at: row for at, row in self.kept.items() if row[self.at] >= floor and at not in gone
+            at: row
+            for at, row in self.kept.items()
+            if self.position(row) >= floor and at not in gone
         }
 
     def floors(self, policy: Policy) -> dict[str, int]:

@@ -19,7 +19,8 @@ rows as if they were, and so does TIMEOUT; should a match come after all, it cor
 What goes out when, and under which word:
 
 - a match is `late` if the watermark had passed both rows, else `full`; under ROWS none is
-  late, unless rows are numbered by event time. Those that are late go by the late policy, others by the early one;
+  late, unless rows are numbered by event time. Those that are late go by the late policy,
+  others by the early one;
 - what follows from matches (a padded row withdrawn, a semi row) goes with the first of them,
   and is `late` if they all are;
 - a row without a match is told when it becomes certain, `full`. One that is so when it comes,
@@ -152,7 +153,7 @@ class ReferenceJoin(Logged):
         return stand | self._judged(near)
 
     def _near(self, left: Row, right: Row) -> bool:
-        window, apart = self.left.window, right[self.right.at] - left[self.left.at]
+        window, apart = self.left.window, self.right.position(right) - self.left.position(left)
         low = window.low is None or window.low <= apart
         high = window.high is None or apart <= window.high
         return low and high and self.left.equals(left, right, self.right)
@@ -251,7 +252,7 @@ class ReferenceJoin(Logged):
 
     def _ends(self, side: int, row: Row) -> int:
         """A row is certain where it is below the side's bound."""
-        return int(row[self._side(side).at])
+        return self._side(side).position(row)
 
     def _bounds(self) -> tuple[int, int]:
         """Of each side the position below which rows are certain."""
