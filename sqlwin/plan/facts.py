@@ -188,6 +188,12 @@ def arriving(window: Stateful) -> bool:
     return counts(window) and not any(stream.of for stream in streams_of(window))
 
 
+def ordered_sides(join: Join) -> tuple[str, ...]:
+    """The sides of a join in ROWS whose rows are numbered by event time: those that are results."""
+    sides = {"left": join.left, "right": join.right} if counts(join) else {}
+    return tuple(s for s, node in sides.items() if any(x.of for x in streams_of(node)))
+
+
 def weighted(window: Window) -> bool:
     """Whether its rows may be withdrawn, if only to be given another number."""
     below = unranked(window)

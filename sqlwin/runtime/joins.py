@@ -19,7 +19,7 @@ from sqlwin.operators.ordered_joining import OrderedJoin
 from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.session_sides import SessionSide
 from sqlwin.operators.static_join import StaticJoin
-from sqlwin.plan.facts import arriving, changing, counts, streams_of, untimed
+from sqlwin.plan.facts import arriving, changing, counts, ordered_sides, untimed
 from sqlwin.plan.nodes import Join, Scalar
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.runtime.slices import ENDLESS, slice_width
@@ -75,7 +75,7 @@ def _ordered(
     join: Join, match: JoinWindow, columns: tuple[Columns, Columns], withdraw: bool
 ) -> OrderedJoin:
     """Rows of a result are numbered by event time; those of a declared stream come with theirs."""
-    by_time = [any(stream.of for stream in streams_of(node)) for node in (join.left, join.right)]
+    by_time = ordered_sides(join)
     left, right = (
         NumberedSide(
             name,
@@ -84,16 +84,15 @@ def _ordered(
             window,
             slice_width(_retained(join)),
             large=join.large,
-            weighted=ordered,
-            by_time=ordered,
+            weighted=name in by_time,
+            by_time=name in by_time,
             rows_per_slice=_slice(window, 0),
         )
-        for name, types, keys, window, ordered in zip(
+        for name, types, keys, window in zip(
             ("left", "right"),
             columns,
             (join.left_keys, join.right_keys),
             (match, match.mirrored),
-            by_time,
             strict=True,
         )
     )
