@@ -117,11 +117,10 @@ class WindowJoin(Joining):
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
         """Take prepared rows of both sides, none of them expired; emit what goes out at once."""
-        before = self._bounds(stores)
         lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
         if not (lefts or rights or self.by_count):
             return self.nothing()
-        bounds, due = _least(before, self._bounds(stores)), self.telling.due(now)
+        bounds, due = self._bounds(stores), self.telling.due(now)
         gone, came = self.pairing.changes(lefts, rights, stores)
         stores.note(pl.concat([gone, came]))
         self.left.put(lefts, stores)
@@ -252,10 +251,6 @@ class WindowJoin(Joining):
             for was, at_least, arrived in zip(before, told, (left, right), strict=True)
         ]
         write_counts(COUNTS, seen[0], seen[1], stores)
-
-
-def _least(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
-    return {name: min(at, other[name]) for name, at in one.items()}
 
 
 _COUNTS: Columns = {"__at": pl.Int64(), "__left": pl.Int64(), "__right": pl.Int64()}

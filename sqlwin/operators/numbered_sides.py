@@ -30,6 +30,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import HELD, POS, Arrivals, Columns, Shape, Side
 from sqlwin.operators.numbering import NUMBER
 from sqlwin.operators.ordering import CERTAIN, COUNTERS, FIXED, Ordering
+from sqlwin.operators.pairing import marked
 from sqlwin.operators.weights import effective, parted
 from sqlwin.schema import POSITION, TS, WEIGHT
 from sqlwin.state.contract import Layout
@@ -96,6 +97,17 @@ class NumberedSide(Side):
         gone, came = self.less(gone, same), self.less(came, same)
         moved = gone.join(came, on=self._but_number, how="semi", nulls_equal=True)
         return Arrivals(came, self.less(gone, moved), moved)
+
+    def fresh(self, arrivals: Arrivals) -> Arrivals:
+        """Without rows that have another number alone."""
+        if arrivals.moved is None:
+            return arrivals
+        return Arrivals(self.less(arrivals.new, arrivals.moved), arrivals.gone)
+
+    def of_pairs(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """What its rows in them are known by."""
+        named = marked(self)
+        return pairs.select(pl.col(named[name]).alias(name) for name in self.identity)
 
     @property
     def _but_number(self) -> list[str]:

@@ -20,7 +20,7 @@ and no longer finds the right one at 11; that at 31 it finds as before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +29,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import POS, Arrivals, Shape
+from sqlwin.operators.join_words import Moment
 from sqlwin.operators.joining import WindowJoin, counts_of, read_counts, write_counts
 from sqlwin.operators.numbered_sides import NumberedSide
 from sqlwin.operators.pairing import Pairing, marked
@@ -72,6 +73,53 @@ class OrderedJoin(WindowJoin):
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return (self.left, self.right)[side].prepare(rows)
 
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        were = self._bounds(stores)
+        lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
+        self._count(lefts, rights, stores)
+        bounds, due = self._bounds(stores), self.telling.due(now)
+        gone, came = self.pairing.changes(lefts, rights, stores)
+        self.left.put(lefts, stores)
+        self.right.put(rights, stores)
+        changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]
+        risen = [self.telling.none()]
+        for each in self.alone:
+            side, arrived = (self.left, lefts) if each.side is self.left else (self.right, rights)
+            fresh, name = side.fresh(arrived), side.name
+            moment = Moment(now, due, stores.closed, bounds[name])
+            changes.append(self._by_themselves(each, fresh, gone, came, moment, stores))
+            touched = (fresh.new, side.of_pairs(gone), side.of_pairs(came))
+            waited = self._waited(side, arrived, touched, (were[name], bounds[name]), stores)
+            risen.append(each.unmatched_of(waited, stores, now))
+        taken = self.telling.taken(pl.concat(changes), stores)
+        told = self.telling.tell(pl.concat([taken, *risen]), stores, now)
+        self._retire(stores)
+        return told
+
+    def _waited(
+        self,
+        side: NumberedSide,
+        arrived: Arrivals,
+        touched: Iterable[pl.DataFrame],
+        bounds: tuple[int, int],
+        stores: Stores,
+    ) -> pl.DataFrame:
+        """Rows to which a batch gave nothing but a number, and that are certain by it.
+
+        touched: other rows. bounds: below which rows were certain, and are.
+        """
+        on, (were, are) = list(side.identity), bounds
+        rows = side.scan(stores, were, are)
+        if arrived.moved is not None:
+            waited, was_certain = _apart(arrived.moved, were)
+            rose = arrived.new.join(waited, on=on, how="semi").filter(pl.col(POS) < are)
+            rows = side.less(pl.concat([rows, rose]).unique(on, maintain_order=True), was_certain)
+        for others in touched:
+            rows = side.less(rows, others)
+        return rows
+
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= stores.closed:
             return self.nothing()
@@ -105,3 +153,8 @@ class OrderedJoin(WindowJoin):
         for each in self.alone:
             stores[each.store].expire(past[sides.index(each.side)])
         self.telling.retire(stores, min(past))
+
+
+def _apart(rows: pl.DataFrame, number: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Those from a number on, and those before it."""
+    return rows.filter(pl.col(POS) >= number), rows.filter(pl.col(POS) < number)

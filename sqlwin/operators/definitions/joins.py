@@ -38,7 +38,9 @@ blanks, in the order of (time, position), from 1. So a row that comes between ot
 changes what they match. A side whose messages come with a number may stand beside it; then a
 message has the time at which the watermark stood when it came. A row is certain there when the
 watermark is past it, and past so many rows of the other side as its window holds; of messages so
-many have come. Kept it is until the watermark is past them by RETAIN.
+many have come. Where numbers make it so in a batch, it is told `full` if it waited for it;
+one that comes, or loses its match, is as said above. Kept it is until the watermark is past them
+by RETAIN.
 
 Weights: a row of weight -1 withdraws the row of its position. Of several in a batch the
 last counts, so -1 and then 1 replaces it.
@@ -98,19 +100,23 @@ class ReferenceJoin(Logged):
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        bounds, due, before = self._bounds(), self.log.due(now), self.pairs
+        were, due, before = self._bounds(), self.log.due(now), self.pairs
+        known = [self._positions(side) for side in (LEFT, RIGHT)]
         gone = (self.left.take(self._dated(left)), self.right.take(self._dated(right)))
-        bounds = _least(bounds, self._bounds())
         for of, counted in zip((self.left, self.right), stores.counted, strict=False):
             of.counted = max(of.counted, counted)
         self.pairs = self._found(gone)
         if self.kind not in ("semi", "anti"):
             for pair in {**before, **self.pairs}:
                 self._tell_pair(before.get(pair), self.pairs.get(pair), due)
+        bounds = self._bounds() if self._by_time else were
         for side in ALONE[self.kind]:
-            rows = {**gone[side], **self._side(side).kept}
-            for at in rows:
-                self._tell_row(side, gone[side].get(at), at, before, bounds[side], due, now)
+            waits = self._waits(side, known[side], before, gone[side])
+            for at in {**gone[side], **self._side(side).kept}:
+                if at not in waits:
+                    self._tell_row(side, gone[side].get(at), at, before, bounds[side], due, now)
+            waited = [at for at in waits if known[side][at] >= were[side]]
+            self._rise(side, waited, bounds[side], now)
         told = self.records(self.log.go(now))
         return pl.concat([told, self._become_certain(bounds, now)])
 
@@ -129,6 +135,27 @@ class ReferenceJoin(Logged):
         """Messages, with the time of the watermark."""
         comes = self._by_time and HELD not in batch.columns
         return batch.with_columns(pl.lit(self.closed).alias(TS)) if comes else batch
+
+    def _positions(self, side: int) -> dict[Ident, int]:
+        return {at: self._ends(side, row) for at, row in self._side(side).kept.items()}
+
+    def _waits(
+        self, side: int, known: dict[Ident, int], before: Pairs, gone: dict[Ident, Row]
+    ) -> list[Ident]:
+        """Numbered by event time, the rows to which a batch gave nothing but a number: neither
+        new nor replaced, and in the matches that they were in."""
+        if not self._by_time:
+            return []
+        moved = [*_differ(before, self.pairs), *_differ(self.pairs, before)]
+        touched = {*gone, *(pair[side] for pair in moved)}
+        return [at for at in self._side(side).kept if at in known and at not in touched]
+
+    def _rise(self, side: int, waited: list[Ident], bound: int, now: int) -> None:
+        """Tell those that are certain by the numbers that rows have now."""
+        kept = self._side(side).kept
+        for at in waited:
+            if self._ends(side, kept[at]) < bound:
+                self._show_row(side, at, kept[at], now)
 
     def _settled(self, until: int) -> tuple[int, int]:
         """Of each side the number below which no number changes, nor that of a partner."""
@@ -322,14 +349,14 @@ class ReferenceJoin(Logged):
         )
 
 
-def _least(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return min(one[LEFT], other[LEFT]), min(one[RIGHT], other[RIGHT])
+def _differ(one: Pairs, other: Pairs) -> list[tuple[Ident, Ident]]:
+    return [pair for pair, rows in one.items() if not same(rows, other.get(pair))]
 
 
 def _changed(one: Pairs, other: Pairs, side: int, at: Ident) -> list[tuple[Row, Row]]:
     """The matches of a row that are in `one` and not the same in `other`."""
     own = {pair: rows for pair, rows in one.items() if pair[side] == at}
-    return [rows for pair, rows in own.items() if not same(rows, other.get(pair))]
+    return [own[pair] for pair in _differ(own, other)]
 
 
 def same(one: tuple[Row, Row] | None, other: tuple[Row, Row] | None) -> bool:
