@@ -98,11 +98,14 @@ class NumberedSide(Side):
         moved = gone.join(came, on=self._but_number, how="semi", nulls_equal=True)
         return Arrivals(came, self.less(gone, moved), moved)
 
-    def fresh(self, arrivals: Arrivals) -> Arrivals:
-        """Without rows that have another number alone."""
+    def fresh(self, arrivals: Arrivals, *pairs: pl.DataFrame) -> Arrivals:
+        """Without rows that have another number alone, and are in none of `pairs`."""
         if arrivals.moved is None:
             return arrivals
-        return Arrivals(self.less(arrivals.new, arrivals.moved), arrivals.gone)
+        merely = arrivals.moved
+        for each in pairs:
+            merely = self.less(merely, self.of_pairs(each))
+        return Arrivals(self.less(arrivals.new, merely), arrivals.gone)
 
     def of_pairs(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """What its rows in them are known by."""

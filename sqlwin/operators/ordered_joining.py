@@ -87,7 +87,7 @@ class OrderedJoin(WindowJoin):
         risen = [self.telling.none()]
         for each in self.alone:
             side, arrived = (self.left, lefts) if each.side is self.left else (self.right, rights)
-            fresh, name = side.fresh(arrived), side.name
+            fresh, name = side.fresh(arrived, gone, came), side.name
             moment = Moment(now, due, stores.closed, bounds[name])
             changes.append(self._by_themselves(each, fresh, gone, came, moment, stores))
             touched = (fresh.new, side.of_pairs(gone), side.of_pairs(came))

@@ -72,8 +72,26 @@ def ordered_joins(draw: st.DrawFn) -> OrderedJoin:
         low, high = high, low
     by_time = draw(st.sampled_from([(True, True), (True, False), (False, True)]))
     more = {name: value for name, value in draw(policies()).items() if name != "weighted"}
+    more["retain"] = draw(st.sampled_from([None, 0, 5, 20, 20]))
     kind, filtered = draw(st.sampled_from(KINDS)), draw(st.booleans())
     return ordered_join(JoinWindow(Unit.ROWS, low, high), kind, by_time, filtered=filtered, **more)
+
+
+def crowded() -> st.SearchStrategy[list[Step]]:
+    """Rows of few keys near each other, many of them late and withdrawn again."""
+    row = st.tuples(
+        st.sampled_from(["a", "a", "a", "b"]),
+        st.just(1),
+        st.sampled_from([1, 1, 3, BLANK]),
+        st.integers(-9, 3),
+    )
+    rows = st.lists(row, min_size=1, max_size=3).map(tuple)
+    back = st.tuples(st.integers(0, 1), st.integers(0, 5), st.booleans())
+    backs = st.lists(back, max_size=2).map(tuple)
+    moves = st.sampled_from([0, 0, 3, 5, 9])
+    ends = st.sampled_from([False] * 9 + [True])
+    one = st.builds(Step, rows | st.just(()), rows, backs, moves, st.integers(0, 4), ends)
+    return st.lists(one, min_size=2, max_size=9)
 
 
 class Changes:

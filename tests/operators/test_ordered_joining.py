@@ -9,7 +9,7 @@ from sqlwin.instants import START
 from sqlwin.operators.ordered_joining import OrderedJoin
 from tests.operators.driving import records
 from tests.operators.joins import Joined, Step, steps
-from tests.operators.ordered_joins import Changes, ordered_joins, specified
+from tests.operators.ordered_joins import Changes, crowded, ordered_joins, specified
 
 
 def agree(operator: OrderedJoin, taken: list[Step], restarts: bool) -> None:
@@ -29,7 +29,7 @@ def agree(operator: OrderedJoin, taken: list[Step], restarts: bool) -> None:
         assert deadlines[0] == deadlines[1]
 
 
-@given(ordered_joins(), steps(), st.booleans())
+@given(ordered_joins(), crowded() | steps(), st.booleans())
 @settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_each_call_emits_what_the_definition_emits(
     operator: OrderedJoin, taken: list[Step], restarts: bool
