@@ -35,6 +35,7 @@ class Stores:
     input; the task sets it as well. What is older came late.
     counted: the greatest message number of each input, where they are numbered; the task
     sets it, with this batch. Messages that WHERE dropped count.
+    horizon: what ends before it is out of retention, where RETAIN alone does not tell.
     lives: of the keys of `named`, where they have a TTL; sides: of the rows of a join.
     """
 
@@ -44,6 +45,7 @@ class Stores:
     heard: int | None = None
     reached: tuple[int, ...] = ()
     counted: tuple[int, ...] = ()
+    horizon: int | None = None
     lives: Lifetimes | None = None
     sides: SideLives | None = None
 

@@ -26,11 +26,10 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, pane_of, start_of
 from sqlwin.operators.aggregator import WindowAggregator
-from sqlwin.operators.asking import STATE, Question
+from sqlwin.operators.asking import STATE, Question, Stretch
 from sqlwin.operators.contents import EXTENT, MESSAGES, PANE, PANES
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.numbering import NUMBER
-from sqlwin.operators.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering
+from sqlwin.operators.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering, by_number
 from sqlwin.operators.revisions import ADDED, FULL, STORE
 from sqlwin.operators.weights import effective
 from sqlwin.operators.withdrawals import Withdrawals
@@ -69,9 +68,9 @@ class OrderedAggregator(WindowAggregator):
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
-        changed = self.ordering.change(batch, stores).with_columns(pl.col(NUMBER).alias(TS))
+        changed = by_number(self.ordering.change(batch, stores))
         rows = changed.filter(pl.col(self.where)) if self.where else changed
-        prepared = self.contents.prepare(rows.drop(NUMBER, NEW))
+        prepared = self.contents.prepare(rows.drop(NEW))
         touched = self._told(self._judged(self._changed(rows), stores), stores)
         self.contents.put(prepared, self.contents.panes(prepared), stores)
         self.revisions.touch(touched, stores, now, self.policy)
@@ -97,6 +96,9 @@ class OrderedAggregator(WindowAggregator):
         kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
         known = self._keyed(self._edged(self.looked_at(kept, stores)))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return self.ordering.messages(stretch, stores)
 
     # Rows with numbers to windows.
 

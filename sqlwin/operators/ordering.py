@@ -30,6 +30,7 @@ from typing import Literal
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.operators.asking import Stretch
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.numbering import AT, COUNT, NUMBER, STORE
 from sqlwin.operators.weights import SIGN, parted, there, weighed
@@ -111,6 +112,10 @@ class Ordering:
         )
         columns = (*self.carried, *PLACE, NUMBER, WEIGHT, NEW)
         return pl.concat(part.select(columns) for part in parts)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        """The rows that are not let go, by their event time."""
+        return stretch.stored(stores[self.rows]).select(*self.carried, *POSITION)
 
     def counts(self, stores: Stores) -> pl.DataFrame:
         return everything(stores, self.counted)
@@ -201,3 +206,8 @@ class Ordering:
 
 def _at(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(pl.lit(0, pl.Int64).alias(AT))
+
+
+def by_number(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `change` whose `__ts` is their number."""
+    return rows.with_columns(pl.col(NUMBER).alias(TS)).drop(NUMBER)

@@ -49,17 +49,19 @@ comes at now = 0 s: at 20 s the window goes out early, `+I` 0. Watermark 1:00: f
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from sqlwin.kernels.reference.rows import Row
+from sqlwin.kernels.reference.sessions import Span
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.admitted import expired, fresh
 from sqlwin.operators.definitions.floors import floor_frame, floors
 from sqlwin.operators.definitions.sending import Sender
 from sqlwin.operators.definitions.sessions import replaces
 from sqlwin.operators.definitions.told import alone
-from sqlwin.operators.definitions.window import Position, Window, position
+from sqlwin.operators.definitions.window import Position, Window, by_position, position
 from sqlwin.operators.definitions.withdrawn import acting, changed, horizon
 from sqlwin.operators.weights import weighed
 from sqlwin.policies import Expired, Late
@@ -91,16 +93,10 @@ class ReferenceOperator(Sender):
         self.filled = {key for key, window in self.windows.items() if window.full_at(self.closed)}
         if self.definition.ordered:
             self.certify()
-        there = [*self.windows.values(), *self.emptied()]
-        closing = [w for w in there if self.full(w) and w.row_key not in were]
-        told = set() if self.definition.by_count else self.shown
+        full, never = self._closing(were)
         gone = self.deserted()
-        closing += [w for w in gone if self.full(w) and w.row_key not in were]
-        full = self.emit([w for w in closing if w.row_key not in told], "full")
-        # LATE NEVER: of a window that was shown before its time, the close tells the rest
-        never = closing if self.policy.late is Late.NEVER else []
         found = floors(self.taken, self.definition)
-        known = self.known() if self.empties else [*there, *gone]
+        known = self.known() if self.empties else [*self._there(), *gone]
         leaving = [w for w in known if self.full(w) and self.leaves(w, found)]
         return pl.concat([full, self.emit(self.of_waiting([*never, *leaving]), "late")])
 
@@ -131,10 +127,17 @@ class ReferenceOperator(Sender):
     # The definitions.
 
     def _take(
-        self, rows: list[Row], now: int, left: Collection[str] = (), lost: Sequence[Row] = ()
+        self,
+        rows: list[Row],
+        now: int,
+        left: Collection[str] = (),
+        fewer: Sequence[Window] = (),
+        new: Collection[Position] | None = None,
     ) -> pl.DataFrame:
-        """left: row_keys that count as open until now. lost: rows that are there no more."""
-        before, new = self.windows, {position(row) for row in rows}
+        """left: row_keys that count as open until now. fewer: windows that rows made alone which
+        are there no more. new: what counts as having come, if not `rows`."""
+        before = self.windows
+        new = {position(row) for row in rows} if new is None else set(new)
         self.taken += rows
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [window for key, window in before.items() if key not in self.windows]
@@ -153,7 +156,6 @@ class ReferenceOperator(Sender):
         self.empty = {key: w for key, w in self.empty.items() if key not in back}
         unshown = [w for w in filled if w.row_key not in self.shown]
         closing = filled if self.policy.late is Late.NEVER else unshown
-        fewer = [w for row in lost for w in self.definition.windows([row])]
         for window in self.windows.values():
             added = len(window.held & new) + any(_lies_in(w, window) for w in fewer)
             touched = self.touched(before.get(window.row_key), window) or added
@@ -164,6 +166,20 @@ class ReferenceOperator(Sender):
         rest = [*(w for w in closing if w not in unshown), *overdue]
         again = self.emit([w for w in rest if w.row_key in self.shown], "late")
         return pl.concat([told, again])
+
+    def _there(self) -> list[Window]:
+        return [*self.windows.values(), *self.emptied()]
+
+    def _closing(self, were: Collection[str]) -> tuple[pl.DataFrame, list[Window]]:
+        """What goes out of those that are full, and were not.
+
+        LATE NEVER: of a window that was shown before its time, the close tells the rest.
+        """
+        closing = [w for w in self._there() if self.full(w) and w.row_key not in were]
+        told = set() if self.definition.by_count else self.shown
+        closing += [w for w in self.deserted() if self.full(w) and w.row_key not in were]
+        full = self.emit([w for w in closing if w.row_key not in told], "full")
+        return full, closing if self.policy.late is Late.NEVER else []
 
     def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
         gone, came = changed(batch, self.taken)
@@ -183,9 +199,33 @@ class ReferenceOperator(Sender):
         """Sessions of the rows now there."""
         if not gone and not came:
             return self.nothing()
+        if self.definition.ordered:
+            return self._remake_numbered(gone, came, now)
         lost = [row for row in self.taken if position(row) in gone]
         self.taken = [row for row in self.taken if position(row) not in gone]
-        return self._take(came, now, lost=lost)
+        fewer = [w for row in lost for w in self.definition.windows([row])]
+        return self._take(came, now, fewer=fewer)
+
+    def _remake_numbered(self, gone: set[Position], came: list[Row], now: int) -> pl.DataFrame:
+        """Sessions of the rows now there, by their numbers; one with another number came anew."""
+        before = numbers(self.taken)
+        kept = [row for row in self.taken if position(row) not in gone]
+        after = numbers([*kept, *came])
+        fresh = {position(row) for row in came}
+        moved = {at for at, number in after.items() if before.get(at) != number} | fresh
+        lost = [row for row in self.taken if after.get(position(row)) != before[position(row)]]
+        lost += [row for row in self.taken if position(row) in gone & fresh]
+        fewer = [
+            replace(window, span=Span(before[position(row)], before[position(row)] + 1))
+            for row in lost
+            for window in self.definition.windows([row])
+        ]
+        self.taken = kept
+        told = self._take(came, now, fewer=fewer, new=moved)
+        were = {window.row_key for window in self.known() if self.full(window)}
+        self.certify()
+        full, never = self._closing(were)
+        return pl.concat([told, full, self.emit(self.of_waiting(never), "late")])
 
     def _renumber(self, gone: set[Position], came: list[Row], now: int) -> pl.DataFrame:
         """Windows of the rows now there, by their numbers, and those that become full by them."""
@@ -252,6 +292,11 @@ class ReferenceOperator(Sender):
         shown = self.emit([*still_open, *alone], "full")
         self.shown |= {w.row_key for w in still_open} & self.windows.keys()
         return shown
+
+
+def numbers(rows: list[Row]) -> dict[Position, int]:
+    """Of rows in the order of event time."""
+    return {position(row): number for number, row in enumerate(by_position(rows), 1)}
 
 
 def _lies_in(small: Window, window: Window) -> bool:

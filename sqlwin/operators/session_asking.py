@@ -44,7 +44,7 @@ class SessionAsking(SessionTelling):
         found = spans.sessions(stores).find_sessions(START, question.hi, wanted)
         overlapping = found.filter(pl.col(UNTIL) - self._beyond > question.lo)
         held = of_keys(spans.windows(overlapping, stores), question.keys)
-        if self.contents.by_count:  # a full one takes no message any more
+        if self.contents.by_count and not self.weighted:  # a full one takes no message any more
             held = held.filter(pl.col(UNTIL) >= self._closed(stores))
         else:
             gone, on = self.retention.retired(held, stores), list(spans.identity)

@@ -84,5 +84,5 @@ class Deserting(SessionAsking):
     def _leaving_alone(self, stores: Stores) -> pl.DataFrame:
         if not self.weighted or self.policy.retain is None or self.restoring:
             return self.nothing()
-        horizon = stores.closed - self.policy.retain
+        horizon = self.retention.horizon(stores)
         return self._again(self.deserted.waiting(horizon, stores), stores)

@@ -67,13 +67,13 @@ class SessionRetention:
 
         One that has vanished stays: it goes when what takes its place does, or when it is due.
         """
-        before = stores.closed if self.by_rows else self._horizon(stores)
+        before = stores.closed if self.by_rows else self.horizon(stores)
         waiting = self.revisions.waiting(stores, before).filter(~pl.col(GONE))
         return self.retired(waiting, stores)
 
     def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `windows` that are out of retention."""
-        gone = pl.col(UNTIL) < self._horizon(stores)
+        gone = pl.col(UNTIL) < self.horizon(stores)
         limits = self._limits(stores)
         if limits.is_empty():
             return windows.filter(gone)
@@ -83,7 +83,7 @@ class SessionRetention:
     def retire(self, stores: Stores) -> None:
         """Drop what only retired sessions need; what waited there was emitted."""
         if self.policy.retain is not None:
-            self.drop(self._horizon(stores), stores)
+            self.drop(self.horizon(stores), stores)
         self._cut(self._limits(stores), stores)
 
     def drop(self, horizon: int, stores: Stores) -> None:
@@ -97,7 +97,10 @@ class SessionRetention:
             let_go(kept, sessions.find_sessions(START, END), pl.col(UNTIL) >= horizon, horizon)
         sessions.expire(horizon)
 
-    def _horizon(self, stores: Stores) -> int:
+    def horizon(self, stores: Stores) -> int:
+        """What ends below it is out of retention by time."""
+        if stores.horizon is not None:
+            return stores.horizon
         return START if self.policy.retain is None else stores.closed - self.policy.retain
 
     # By time.

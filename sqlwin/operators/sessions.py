@@ -68,7 +68,7 @@ class SessionAggregator(SessionRestoring):
     def __post_init__(self) -> None:
         if self.weighted:
             check_weighted(self.policy)
-            if self.by_count or self.policy.expired is Expired.EMIT:
+            if self.policy.expired is Expired.EMIT:
                 raise ValueError("rows that may be withdrawn make no such sessions")
 
     @cached_property
@@ -91,6 +91,11 @@ class SessionAggregator(SessionRestoring):
         return self.window.unit is Unit.ROWS
 
     @property
+    def arriving(self) -> bool:
+        """Whether messages are numbered as they come; those with weights have their numbers."""
+        return self.by_count and not self.weighted
+
+    @property
     def numbering(self) -> Numbering:
         return Numbering({})
 
@@ -103,7 +108,7 @@ class SessionAggregator(SessionRestoring):
     def revisions(self) -> Departures:
         """Old values are always kept: a session may have to be withdrawn."""
         remembered = tuple(fold.call.name for fold in self.folds)
-        how = (self.by.names, self.by_count, self.weighted)
+        how = (self.by.names, self.arriving, self.weighted)
         return Departures(self.spans.identity, UNTIL, remembered, *how)
 
     @cached_property
@@ -128,7 +133,7 @@ class SessionAggregator(SessionRestoring):
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
-        if not self.by_count:
+        if not self.arriving:
             alone, rows = self._parted(batch, stores)
             return pl.concat([self._alone(alone), self._take(rows, stores, now)])
         closed = self._closed(stores)
@@ -141,7 +146,8 @@ class SessionAggregator(SessionRestoring):
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         closed, stores.closed = stores.closed, max(stores.closed, watermark)
-        if self.by_count or (watermark <= closed and not self.retention.by_rows):
+        retires = self.retention.by_rows or stores.horizon is not None
+        if self.arriving or (watermark <= closed and not retires):
             return self._leaving_alone(stores)
         full = self._close(self.spans.ending(closed, watermark, stores), stores)
         alone = self._filling_alone(closed, watermark, stores)
@@ -211,21 +217,21 @@ class SessionAggregator(SessionRestoring):
     # What `correcting` asks.
 
     def _closed(self, stores: Stores) -> int:
-        if not self.by_count:
+        if not self.arriving:
             return stores.closed
         counted = everything(stores, COUNTS)[COUNT]
         return int(counted[0]) + 1 if len(counted) else START
 
     def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """One of messages that is full is told at once, and waits no more."""
-        full = pl.lit(False) if self.by_count else pl.col(UNTIL) < stores.closed
+        full = pl.lit(False) if self.arriving else pl.col(UNTIL) < stores.closed
         return windows.with_columns(full.alias(FULL))
 
     def _open(self, stores: Stores) -> pl.DataFrame:
         return self.spans.ending(self._closed(stores), END, stores)
 
     def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if not self.by_count:
+        if not self.arriving:
             return super()._close(closing, stores)
         if closing.is_empty():
             return self.nothing()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan.facts import (
     Unranked,
+    arriving,
     counts,
     forgets_below,
     keeps_messages,
@@ -57,8 +58,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     yield from timeout(policy, sent)
     if not isinstance(window, TopN):  # of which nothing is full, and so nothing late
         never = "never: messages are counted as they come"
-        yield f"Late: {never if counts(window) else late(policy)}"
-    if not counts(window):
+        yield f"Late: {never if arriving(window) else late(policy)}"
+    if not arriving(window):
         if stream.ts is not None:
             yield f"Watermark: {watermark(stream)}"
         yield f"Retention: {retention(policy)}"
@@ -88,7 +89,9 @@ def _kind(window: WindowAggregate) -> str:
         return "the whole stream"
     if isinstance(shape, Cumulate):
         return "cumulating windows of time"
-    measure = "messages" if counts(window) else "time"
+    measure = "time"
+    if counts(window):
+        measure = "messages" if arriving(window) else "rows by event time"
     if isinstance(shape, Session):
         return f"sessions of {measure}"
     return f"{'tumbling' if shape.tumbles else 'hopping'} windows of {measure}"
@@ -124,13 +127,14 @@ def _stores(window: Unranked) -> str:
             stores += ["messages"] * keeps_messages(window)
             counted = ["counts (messages of all keys)"] * counts(window)
             return ", ".join([*stores, "revisions", *counted])
-        if counts(window):
+        if arriving(window):
             return "ring (accumulators of the open windows), counts (messages of each key)"
+        ordered = ", ordered (rows with their numbers), counts" * counts(window)
         if keeps_messages(window):
-            return "panes (window metadata), messages, revisions"
+            return f"panes (window metadata), messages, revisions{ordered}"
         if window.per_row:
             return "panes (the rows themselves), revisions"
-        return "panes (merged accumulators), revisions"
+        return f"panes (merged accumulators), revisions{ordered}"
     if window.by_arrival:
         kept = "ring (the last rows of each key)" if _bounded(window) else "sums (of each key)"
         return f"{kept}, counts (messages of each key)"
@@ -163,6 +167,8 @@ def _message_key(window: Unranked) -> str:
         return "none: incremental"
     if not counts(window):
         return "timestamp, offset"
+    if not arriving(window):
+        return "number, offset"
     session = isinstance(window.window, Session)
     return "offset" if session else "none: accumulators hold the values"
 
@@ -179,8 +185,10 @@ def _full(window: Unranked) -> str:
         return "at the end of input"
     if isinstance(window.window, Session):
         return _session_full(window.window)
-    if counts(window):
+    if arriving(window):
         return f"at the message {window.window.size} of a window"
+    if counts(window):
+        return f"when the watermark passes the row {window.window.size} of a window"
     return "when the watermark reaches the window's end"
 
 

@@ -43,7 +43,7 @@ from sqlwin.operators.join_base import Joining
 from sqlwin.operators.knowing import Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
-from sqlwin.plan.facts import Window, counts, join_of, window_of
+from sqlwin.plan.facts import Window, arriving, counts, join_of, window_of
 from sqlwin.plan.nodes import Join, Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
 from sqlwin.runtime.lowered import Lowered
@@ -183,11 +183,11 @@ class Asking:
         self, time: Instant | None, offset: int | None, otherwise: tuple[int, int]
     ) -> tuple[int, int]:
         """Of a message: (time, offset)."""
-        if self._counted and time is not None:
+        if self._untimed and time is not None:
             raise InputError("the windows are measured in messages: ask by offsets alone")
         if offset is not None and (isinstance(offset, bool) or not isinstance(offset, int)):
             raise InputError(f"an offset is an integer, not {offset!r}")
-        at = 0 if self._counted else self.point(time, otherwise[0])
+        at = 0 if self._untimed else otherwise[0] if time is None else micros(time)
         return at, otherwise[1] if offset is None else offset
 
     # Answers.
@@ -232,7 +232,7 @@ class Asking:
         return done.frame
 
     def _named(self, found: pl.DataFrame) -> pl.DataFrame:
-        if self._counted:
+        if self._untimed:
             found = found.drop(TS, strict=False)
         elif TS in found.columns:
             found = found.with_columns(pl.col(TS).cast(INSTANT))
@@ -264,6 +264,10 @@ class Asking:
     @property
     def _counted(self) -> bool:
         return counts(self._join or self._window)
+
+    @property
+    def _untimed(self) -> bool:
+        return arriving(self._join or self._window)
 
     def _columns_of(self, names: list[str]) -> tuple[Column, ...]:
         """As the select list calls them."""

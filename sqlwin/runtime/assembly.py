@@ -18,6 +18,7 @@ from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.framing import Call
 from sqlwin.operators.ordered import OrderedAggregator
+from sqlwin.operators.ordered_sessions import OrderedSessions
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -65,7 +66,8 @@ class Assembly:
         if isinstance(window, WindowAggregate):
             by = window.window
             if isinstance(by, Session):
-                return self._sessions(window, by)
+                made = self._sessions(window, by)
+                return OrderedSessions(made) if counts(window) and not arriving(window) else made
             if isinstance(by, Hop) and counts(window):
                 return self._counted(window, by) if arriving(window) else self._ordered(window, by)
             return self._grouped(window, by)

@@ -62,6 +62,8 @@ from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.ordered import OrderedAggregator
+from sqlwin.operators.ordered_sessions import OrderedSessions
+from sqlwin.operators.ordering import Ordering
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -113,9 +115,17 @@ def _window(operator: WindowAggregator) -> list[Shape]:
 @shapes.register
 def _ordered(operator: OrderedAggregator) -> list[Shape]:
     """Numbers tell the time of windows; rows are ordered by their own."""
-    ordering, retain = operator.ordering, operator.policy.retain
+    return [*_window(operator), *_numbers(operator.ordering, operator.policy.retain)]
+
+
+@shapes.register
+def _ordered_sessions(operator: OrderedSessions) -> list[Shape]:
+    return [*_sessions(operator.inner), *_numbers(operator.ordering, operator.policy.retain)]
+
+
+def _numbers(ordering: Ordering, retain: int | None) -> list[Shape]:
     width = slice_width(ENDLESS if retain is None else retain)
-    return [*_window(operator), *ordering.shapes(width)]
+    return ordering.shapes(width)
 
 
 def _rows_of(layout: Layout) -> OneOf:
@@ -148,7 +158,7 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
     if contents.whole:
         messages = _layout(MESSAGES, contents.message, (), POSITION, width)
         kept.append((messages, _rows_of(messages)))
-    return [*kept, *([_counts(operator.numbering)] if operator.by_count else [])]
+    return [*kept, *([_counts(operator.numbering)] if operator.arriving else [])]
 
 
 def _session_slices(operator: SessionAggregator) -> tuple[int, int]:

@@ -48,6 +48,8 @@ class Scope:
             return node
         if node.table == DONE:
             return node
+        if node.table == WINDOW:  # in an aggregate: of its rows, if they have such a column
+            node = column(node.name)
         own = self._own(node, run)
         if own is not None:
             return own

@@ -147,9 +147,9 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
     if ttl.time is TtlTime.EVENT and (arriving(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"
         raise QueryError(message, legal=f"{PREFIX}.time = processing")
-    if isinstance(window, Join) and counts(window) and not arriving(window):
-        message = "a TTL of a join in ROWS of results: what is forgotten would lose its number"
-        raise QueryError(message, legal="RETAIN a duration")
+    if counts(window) and not arriving(window):
+        message = "a TTL of windows in ROWS over a result: what is forgotten has no number"
+        raise QueryError(message, legal="RETAIN a duration, or no TTL")
     if isinstance(window, Join) and window.policy.retain_rows is not None:
         message = "RETAIN n ROWS of a join with a TTL: what is forgotten cannot be counted"
         raise QueryError(message, legal="RETAIN a duration, or no TTL")

@@ -305,15 +305,10 @@ def _operator(
             floor_of=_floor(_inner(window)),
             once=not stream.trusted and not stream.of,
             weighted=changing(scan) or _orders(window),
-            ordered=_orders(window) and not _is_session(window),
+            ordered=_orders(window),
             **_of_all(_inner(window)),
         )
     )
-
-
-def _is_session(window: Window) -> bool:
-    inner = _inner(window)
-    return isinstance(inner, WindowAggregate) and isinstance(inner.window, Session)
 
 
 def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
@@ -321,6 +316,8 @@ def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
     if not isinstance(window, WindowAggregate) or not isinstance(window.window, Session):
         return {}
     if not counts(window):
+        return {"sessions": True}
+    if not arriving(window):
         return {"sessions": True}
     part = {"counted": True, "part": lambda row: takes_part(row, window.where)}
     return {"sessions": True, **part}

@@ -14,6 +14,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from tests.properties.query_calls import listed
 from tests.properties.query_groups import Windowed, windowed
+from tests.properties.query_ordered import hops_of, sessions, slides_of
 from tests.properties.query_policies import by_hours
 from tests.properties.question import SECOND, Question, predicates
 
@@ -37,7 +38,14 @@ def chains() -> SearchStrategy[Question]:
     over_time = timed.flatmap(
         lambda below: st.one_of(windows_of(below), sessions_of(below), frames_of(below))
     )
-    return st.one_of(over_time, over_time, st.one_of(timed, whole_below()).flatmap(groups_of))
+    once = st.one_of(grouped_below(), sessions_below())  # at an instant, of a key
+    by_number = once.flatmap(
+        lambda below: st.one_of(
+            hops_of(below.ours, below.theirs), slides_of(below.ours, below.theirs), sessions()
+        )
+    )
+    of_any = st.one_of(timed, whole_below()).flatmap(groups_of)
+    return st.one_of(over_time, over_time, by_number, of_any)
 
 
 @st.composite

@@ -33,8 +33,10 @@ def test_a_window_is_refused(window: str, kept: str, why: str) -> None:
 def test_with_a_ttl_as_without() -> None:
     hint = "SELECT /*+ STATE_TTL('minutes' = '1 day') */ "
     counted = MINUTES.rpartition("SELECT")[0].format(told="") + hint
-    with pytest.raises(QueryError, match="a window in ROWS counts messages of a source"):
-        sqlwin.query(counted + "COUNT(*) AS n FROM minutes OVER (ROWS 9 PRECEDING)")
+    with pytest.raises(QueryError, match="a TTL of windows in ROWS over a result"):
+        sqlwin.query(
+            counted + "COUNT(*) AS n FROM minutes OVER (ROWS 9 PRECEDING ADVANCE BY 3 ROWS)"
+        )
     ttl = MINUTES.replace("SELECT user, SUM", hint + "user, SUM")
     with pytest.raises(QueryError, match="RETAIN n ROWS of an input whose rows may be withdrawn"):
         sqlwin.query(ttl.format(told="", window=SESSION, kept="RETAIN 3 ROWS"))

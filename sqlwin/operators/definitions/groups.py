@@ -134,7 +134,7 @@ class Groups:
         held: list[Row],
         counts: dict[str, int],
     ) -> Window:
-        bounds = self._bounds(span)
+        bounds, reach = self._bounds(span), self._reach(span)
         counted = counts[key_text(held[0], self._counted)]
         place = self._place(span, keys, max(row[SEQ] for row in held))
         return Window(
@@ -149,9 +149,16 @@ class Groups:
             },
             bucket=key_text(held[0], self.buckets),
             group=name,
-            span=span,
-            last=span.end - 1,
+            span=reach,
+            last=reach.end - (not isinstance(self.window, Session)),
         )
+
+    def _reach(self, span: Span) -> Span:
+        """Of a session whose rows may get other numbers: as far as a row goes on with it."""
+        window = self.window
+        if not (self.ordered and isinstance(window, Session)) or window.gap is None:
+            return span
+        return Span(span.start, span.end + window.gap)
 
     def _full(self, span: Span, mark: int) -> bool:
         """mark: the watermark, or how many messages were counted."""

@@ -1,0 +1,95 @@
+"""Sessions in ROWS of rows that are numbered by event time: each call emits what is defined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwin.instants import SECOND
+from sqlwin.operators.definitions.groups import Groups
+from sqlwin.operators.definitions.window import Definition
+from sqlwin.operators.ordered_sessions import OrderedSessions
+from sqlwin.operators.reference import ReferenceOperator
+from sqlwin.operators.sessions import SessionAggregator
+from sqlwin.policies import Early, Late, Policy
+from sqlwin.windows import Session, Unit
+from tests.operators.aggregators import COLUMNS, TYPES, folds_of
+from tests.operators.changelogs import Step, agree, steps
+from tests.operators.test_aggregator_reference import VALUES as CALLS
+
+ROWS = {**COLUMNS, "w": pl.Boolean()}
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> OrderedSessions:
+    keys, partition = draw(st.sampled_from([((), ()), (("k",), ("k",)), (("k", "b"), ("k",))]))
+    subsets = [keys, partition, ()]
+    sets = draw(st.lists(st.sampled_from(subsets), unique=True) if keys else st.just([]))
+    calls = draw(st.sampled_from([("n", "total"), ("total", "least"), ("values",), ()]))
+    policy = Policy(
+        early=draw(st.sampled_from([None, *Early])),
+        early_period=20 * SECOND,
+        early_rows=2,
+        late=draw(st.sampled_from(Late)),
+        timeout=draw(st.sampled_from([None, 25 * SECOND])),
+        retain=draw(st.sampled_from([None, 0, 60 * SECOND])),
+    )
+    inner = SessionAggregator(
+        stream="s",
+        window=Session(draw(st.integers(0, 3)), Unit.ROWS),
+        below=ROWS,
+        partition=partition,
+        keys={key: ROWS[key] for key in keys},
+        folds=folds_of(*calls),
+        values=tuple(TYPES[name] for name in calls),
+        policy=policy,
+        where=draw(st.sampled_from([None, "w"])),
+        withdraw=draw(st.booleans()),
+        sets=tuple(sets),
+        weighted=True,
+    )
+    return OrderedSessions(inner)
+
+
+def specified(fast: OrderedSessions) -> ReferenceOperator:
+    inner = fast.inner
+    values = tuple(CALLS[fold.call.name] for fold in inner.folds)
+    rest: tuple[Any, ...] = (inner.partition, inner.where, inner.sets)
+    groups = Groups("s", inner.window, tuple(inner.keys), values, *rest, ordered=True)
+    return ReferenceOperator(
+        Definition(
+            windows=groups,
+            output=inner.output,
+            carried=ROWS,
+            policy=inner.policy,
+            withdraw=inner.withdraw,
+            weighted=True,
+            sessions=True,
+            ordered=True,
+        )
+    )
+
+
+VALUES = st.tuples(
+    st.sampled_from(["a", "b", None]),
+    st.sampled_from([1, None]),
+    st.integers(0, 4),
+    st.sampled_from([True, True, False, None]),
+)
+STEPS = steps(
+    VALUES,
+    st.integers(0, 200).map(lambda n: n * SECOND),
+    st.integers(0, 60).map(lambda n: n * SECOND),
+    st.integers(0, 30).map(lambda n: n * SECOND),
+)
+
+
+@given(operators(), STEPS, st.booleans())
+@settings(max_examples=settings.default.max_examples * 2)
+def test_each_call_emits_what_the_definitions_emit(
+    operator: OrderedSessions, taken: list[Step], restarts: bool
+) -> None:
+    agree(operator, specified(operator), ROWS, taken, restarts, operator.policy.retain)
