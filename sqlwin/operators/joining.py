@@ -192,7 +192,7 @@ class WindowJoin(Joining):
     ) -> pl.DataFrame:
         touched = alone.touched(arrivals, gone, came, stores)
         changes = self.telling.taken(alone.changes(touched, arrivals.gone, moment), stores)
-        alone.remember(touched, changes, moment, stores)
+        alone.remember(touched, arrivals.gone, changes, moment, stores)
         return changes
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:

@@ -242,6 +242,13 @@ def asofs(draw: st.DrawFn) -> Fast:
     return join(AsOf(op), kind, **draw(policies()))
 
 
+def rekeyed(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row with another value and, every other time, another key."""
+    value = (row[2] or 0) + 1
+    key = {"a": "b", "b": "a"}.get(row[0], row[0]) if value % 2 else row[0]
+    return (key, row[1], value, *row[3:])
+
+
 class Source:
     """Rows of both sides with positions and numbers; knows which may be withdrawn."""
 
@@ -275,7 +282,7 @@ class Source:
             if of != side or which >= len(known) or known[-1 - which][3] < horizon:
                 continue
             row = known[-1 - which]
-            changed = (*row[:2], (row[2] or 0) + 1, *row[3:])
+            changed = rekeyed(row)
             if row in self.gone:
                 out += [(*changed, 1)] if again and not self.numbered else []
             else:

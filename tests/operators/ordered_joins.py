@@ -17,7 +17,7 @@ from sqlwin.policies import Late, Policy
 from sqlwin.runtime.derived import net
 from sqlwin.schema import POSITION, WEIGHT
 from sqlwin.windows import JoinWindow, Unit
-from tests.operators.joins import KINDS, LEFT, RIGHT, Step, policies, residual, rows_of
+from tests.operators.joins import KINDS, LEFT, RIGHT, Step, policies, rekeyed, residual, rows_of
 
 BOUNDS = st.sampled_from([None, -3, -1, 0, 0, 1, 2, 4])
 BLANK = 2
@@ -138,7 +138,7 @@ class Changes:
 
     def _again(self, side: int, which: int, again: bool) -> list[tuple[Any, ...]]:
         row = self.known[side][-1 - which]
-        changed = (*row[:2], (row[2] or 0) + 1, *row[3:])
+        changed = rekeyed(row)
         if (side, row[4]) in self.gone:
             if again:
                 self.gone.remove((side, row[4]))
