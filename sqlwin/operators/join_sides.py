@@ -41,19 +41,31 @@ from sqlwin.state.contract import Combine, Layout
 from sqlwin.windows import JoinWindow, Unit
 
 POS = "__pos"
+HELD = "__held"
+"""Of a row that is numbered, whether WHERE is true of it; else it is a blank."""
 Columns = dict[str, pl.DataType]
 Shape = tuple[Layout, Combine]
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What a batch does to a side: rows it adds, rows it withdraws. A row replaced is in both."""
+    """What a batch does to a side: rows it adds, rows it withdraws. A row replaced is in both.
+
+    moved: rows of which the number alone is another, as they were; as they are, they are among
+    the new ones.
+    """
 
     new: pl.DataFrame
     gone: pl.DataFrame
+    moved: pl.DataFrame | None = None
 
     def __bool__(self) -> bool:
         return not (self.new.is_empty() and self.gone.is_empty())
+
+    @property
+    def were(self) -> pl.DataFrame:
+        """Rows that are no longer there as they were."""
+        return self.gone if self.moved is None else pl.concat([self.gone, self.moved])
 
 
 @dataclass(frozen=True)
@@ -112,6 +124,17 @@ class Side:
         endless = self.at == TS and None in (self.window.low, self.window.high)
         return bool(self.keys) and (self.large or endless)
 
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The keys that a store with a record for each row begins with."""
+        return self.keys if self.keyed else ()
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """What follows them."""
+        between = self.keys if self.at == TS and not self.keyed else ()
+        return (self.at, *between, *self.place)
+
     @cached_property
     def layout(self) -> Layout:
         weight: Columns = {WEIGHT: pl.Int8()} if self.weighted else {}
@@ -119,10 +142,7 @@ class Side:
 
     def layout_of(self, name: str, columns: Columns) -> Layout:
         """Of a store with a record for each row; columns: those of the message key among them."""
-        between = self.keys if self.at == TS and not self.keyed else ()
-        order = (self.at, *between, *self.place)
-        keys = self.keys if self.keyed else ()
-        return Layout(name, tuple(columns.items()), keys, order, self.slice_width)
+        return Layout(name, tuple(columns.items()), self.first, self.order, self.slice_width)
 
     @property
     def shape(self) -> Shape:

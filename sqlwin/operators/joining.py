@@ -113,7 +113,7 @@ class WindowJoin(Joining):
     def shapes(self) -> list[Shape]:
         kept = [self.left.shape, self.right.shape, *(each.shape for each in self.alone)]
         kept += [shape for each in self.newest for shape in each.shapes]
-        return [*kept, *self.telling.shapes, *([_counts()] if self.by_count else [])]
+        return [*kept, *self.telling.shapes, *([counts_of(COUNTS)] if self.by_count else [])]
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
@@ -196,7 +196,7 @@ class WindowJoin(Joining):
     ) -> pl.DataFrame:
         touched = alone.touched(arrivals, gone, came, stores)
         changes = self.telling.taken(alone.changes(touched, arrivals.gone, moment), stores)
-        alone.remember(touched, changes, moment, stores)
+        alone.remember(touched, arrivals.gone, changes, moment, stores)
         return changes
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
@@ -246,10 +246,7 @@ class WindowJoin(Joining):
 
     def _counted(self, stores: Stores) -> tuple[int, int]:
         """Messages that have come, of the left and the right."""
-        if not self.by_count:
-            return 0, 0
-        known = everything(stores, COUNTS)
-        return (known["__left"][0], known["__right"][0]) if len(known) else (0, 0)
+        return read_counts(COUNTS, stores) if self.by_count else (0, 0)
 
     def _count(self, left: Arrivals, right: Arrivals, stores: Stores) -> None:
         before, told = self._counted(stores), stores.counted or (0, 0)
@@ -257,13 +254,24 @@ class WindowJoin(Joining):
             max([was, at_least, *arrived.new[POS].to_list()])
             for was, at_least, arrived in zip(before, told, (left, right), strict=True)
         ]
-        record = {"__at": [0], "__left": [seen[0]], "__right": [seen[1]]}
-        stores[COUNTS].put(pl.DataFrame(record, schema=_COUNTS))
+        write_counts(COUNTS, seen[0], seen[1], stores)
 
 
 _COUNTS: Columns = {"__at": pl.Int64(), "__left": pl.Int64(), "__right": pl.Int64()}
 
 
-def _counts() -> Shape:
-    layout = Layout(COUNTS, tuple(_COUNTS.items()), (), ("__at",), 1)
+def counts_of(name: str) -> Shape:
+    """Of a store of a number for each side."""
+    layout = Layout(name, tuple(_COUNTS.items()), (), ("__at",), 1)
     return layout, last_written(layout)
+
+
+def read_counts(name: str, stores: Stores, none: int = 0) -> tuple[int, int]:
+    """Of left and right; none: what they are before anything is written."""
+    known = everything(stores, name)
+    return (known["__left"][0], known["__right"][0]) if len(known) else (none, none)
+
+
+def write_counts(name: str, left: int, right: int, stores: Stores) -> None:
+    record = {"__at": [0], "__left": [left], "__right": [right]}
+    stores[name].put(pl.DataFrame(record, schema=_COUNTS))

@@ -29,7 +29,7 @@ from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.asking import STATE, Question, Stretch
 from sqlwin.operators.contents import EXTENT, MESSAGES, PANE, PANES
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering
+from sqlwin.operators.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering, by_number
 from sqlwin.operators.revisions import ADDED, FULL, STORE
 from sqlwin.operators.weights import effective
 from sqlwin.operators.withdrawals import Withdrawals
@@ -68,7 +68,7 @@ class OrderedAggregator(WindowAggregator):
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
-        changed = self.ordering.change(batch, stores)
+        changed = by_number(self.ordering.change(batch, stores))
         rows = changed.filter(pl.col(self.where)) if self.where else changed
         prepared = self.contents.prepare(rows.drop(NEW))
         touched = self._told(self._judged(self._changed(rows), stores), stores)

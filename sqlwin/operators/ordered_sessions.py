@@ -21,7 +21,7 @@ import polars as pl
 
 from sqlwin.operators.asking import Question, Stretch
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.ordering import BEFORE, CLOSED, COUNTERS, FIXED, NEW, Ordering
+from sqlwin.operators.ordering import BEFORE, CLOSED, COUNTERS, FIXED, NEW, Ordering, by_number
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.weights import effective
 from sqlwin.policies import Policy
@@ -55,7 +55,7 @@ class OrderedSessions:
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.inner.nothing()
-        changed = self.ordering.change(batch, stores)
+        changed = by_number(self.ordering.change(batch, stores))
         where = self.inner.where
         rows = changed.filter(pl.col(where)) if where else changed
         with self._by_number(stores) as numbered:

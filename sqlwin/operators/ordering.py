@@ -3,12 +3,14 @@
 A result has no order of arrival that another run would repeat, so its rows are numbered, from 1
 within a partition key, in the order of event time, ties by position. A row that comes between
 others, or goes, gives those behind it other numbers: they are withdrawn at the old one and come
-at the new. The number stands in for event time, as `__ts`.
+at the new.
 
 | store     | record                                                                    |
 |-----------|---------------------------------------------------------------------------|
 | `ordered` | a row as it was taken, its position, `__number`, `__weight`               |
 | `counts`  | of a partition: `__count` rows, `__certain`, `__fixed`, `__closed`        |
+
+Of a side of a join their names begin with that of the side.
 
 A row is certain if the watermark is past it, and fixed if it is out of retention: then so is its
 number, and the row is let go.
@@ -33,21 +35,42 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.numbering import AT, COUNT, NUMBER, STORE
 from sqlwin.operators.weights import SIGN, parted, there, weighed
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
+from sqlwin.state.combine import last_written
+from sqlwin.state.contract import Combine, Layout
 
 ORDERED = "ordered"
 CERTAIN, FIXED, CLOSED = "__certain", "__fixed", "__closed"
 BEFORE, NEW, RANK = "__before", "__new", "__rank"
 """NEW: of a row that has changed: it is one of the batch, and not only its number is another."""
 
+ONE_SLICE = 2**40
 COUNTERS: dict[str, int] = {COUNT: 0, CERTAIN: 0, FIXED: 0, CLOSED: 1}
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """carried: columns of a row, those of its partition among them."""
+    """carried: columns of a row, those of its partition among them. side: of a join."""
 
     partition: tuple[str, ...]
     carried: dict[str, pl.DataType]
+    side: str = ""
+
+    @property
+    def rows(self) -> str:
+        """The store of rows."""
+        return f"{self.side}_{ORDERED}" if self.side else ORDERED
+
+    @property
+    def counted(self) -> str:
+        """The store of counts."""
+        return f"{self.side}_{STORE}" if self.side else STORE
+
+    def shapes(self, width: int) -> list[tuple[Layout, Combine]]:
+        """width: of a slice, in event time."""
+        rows = Layout(self.rows, tuple(self.row.items()), self.partition, POSITION, width)
+        counters = tuple(self.counters.items())
+        counts = Layout(self.counted, counters, self.partition, (AT,), ONE_SLICE)
+        return [(rows, last_written(rows)), (counts, last_written(counts))]
 
     @property
     def row(self) -> dict[str, pl.DataType]:
@@ -65,12 +88,12 @@ class Ordering:
         return [*self.partition, AT]
 
     def change(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Take rows with weights. Gives what that changes: rows with weights whose `__ts` is their
-        number, and `__new`.
+        """Take rows with weights. Gives what that changes: rows with weights, their place,
+        `__number` and `__new`.
         """
         keys = batch.select(self.partition).unique() if self.partition else None
         since: int = batch[TS].min()  # type: ignore[assignment]
-        was = _at(there(stores[ORDERED].scan(since, END, keys)))
+        was = _at(there(stores[self.rows].scan(since, END, keys)))
         gone, came = (_at(rows.select(*self.carried, *POSITION)) for rows in parted(batch))
         on = [*POSITION, *self.by]
         known = pl.concat([gone.select(on), came.select(on)])
@@ -83,18 +106,19 @@ class Ordering:
         self._count(left, came, stores)
         fresh = pl.lit(True).alias(NEW)
         parts = (
-            _by_number(left.with_columns(fresh), NUMBER, -1),
-            _by_number(old.with_columns(~fresh), NUMBER, -1),
-            _by_number(moved, RANK, 1),
+            weighed(left.with_columns(fresh), -1),
+            weighed(old.with_columns(~fresh), -1),
+            weighed(moved.with_columns(pl.col(RANK).alias(NUMBER)), 1),
         )
-        return pl.concat(part.select(*self.carried, *POSITION, WEIGHT, NEW) for part in parts)
+        columns = (*self.carried, *PLACE, NUMBER, WEIGHT, NEW)
+        return pl.concat(part.select(columns) for part in parts)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
         """The rows that are not let go, by their event time."""
-        return stretch.stored(stores[ORDERED]).select(*self.carried, *POSITION)
+        return stretch.stored(stores[self.rows]).select(*self.carried, *POSITION)
 
     def counts(self, stores: Stores) -> pl.DataFrame:
-        return everything(stores, STORE)
+        return everything(stores, self.counted)
 
     def with_counts(self, frame: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`frame` with the counters of its partitions; those without one are as at the start."""
@@ -112,7 +136,7 @@ class Ordering:
 
     def pass_by(self, watermark: int, stores: Stores) -> None:
         """Rows before the watermark are certain from now on."""
-        rows = there(stores[ORDERED].scan(stores.closed, watermark))
+        rows = there(stores[self.rows].scan(stores.closed, watermark))
         self._add(rows, CERTAIN, stores)
 
     def rise(self, stores: Stores) -> pl.DataFrame:
@@ -120,13 +144,13 @@ class Ordering:
         `__before`: what `__closed` was."""
         more = self.counts(stores).filter(pl.col(CERTAIN) >= pl.col(CLOSED))
         risen = more.with_columns(pl.col(CLOSED).alias(BEFORE), (pl.col(CERTAIN) + 1).alias(CLOSED))
-        stores[STORE].put(risen.select(*self.counters))
+        stores[self.counted].put(risen.select(*self.counters))
         return risen
 
     def fix(self, horizon: int, stores: Stores) -> pl.DataFrame:
         """Let go of the rows before `horizon`; the counters of partitions that had some."""
-        rows = there(stores[ORDERED].scan(START, horizon))
-        stores[ORDERED].expire(horizon)
+        rows = there(stores[self.rows].scan(START, horizon))
+        stores[self.rows].expire(horizon)
         return self._add(rows, FIXED, stores)
 
     def _numbered(
@@ -151,7 +175,7 @@ class Ordering:
     def _put(self, left: pl.DataFrame, moved: pl.DataFrame, stores: Stores) -> None:
         records = moved.with_columns(pl.col(RANK).alias(NUMBER))
         parts = (weighed(left, -1), weighed(records, 1))  # one may come in the place of another
-        stores[ORDERED].put(pl.concat(part.select(*self.row) for part in parts))
+        stores[self.rows].put(pl.concat(part.select(*self.row) for part in parts))
 
     def _count(self, left: pl.DataFrame, came: pl.DataFrame, stores: Stores) -> None:
         more = pl.concat(
@@ -167,7 +191,7 @@ class Ordering:
             pl.col(COUNT) + pl.col(NEW),
             pl.col(CERTAIN) + pl.col(RANK),
         )
-        stores[STORE].put(counted.select(*self.counters))
+        stores[self.counted].put(counted.select(*self.counters))
 
     def _add(self, rows: pl.DataFrame, counter: str, stores: Stores) -> pl.DataFrame:
         if rows.is_empty():
@@ -176,7 +200,7 @@ class Ordering:
         counted = self.with_counts(added, stores).with_columns(
             pl.lit(0, pl.Int64).alias(AT), pl.col(counter) + pl.col(NEW)
         )
-        stores[STORE].put(counted.select(*self.counters))
+        stores[self.counted].put(counted.select(*self.counters))
         return counted.select(*self.counters)
 
 
@@ -184,5 +208,6 @@ def _at(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(pl.lit(0, pl.Int64).alias(AT))
 
 
-def _by_number(rows: pl.DataFrame, number: str, weight: int) -> pl.DataFrame:
-    return weighed(rows.with_columns(pl.col(number).alias(TS)), weight)
+def by_number(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `change` whose `__ts` is their number."""
+    return rows.with_columns(pl.col(NUMBER).alias(TS)).drop(NUMBER)

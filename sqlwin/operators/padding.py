@@ -56,7 +56,7 @@ class Alone:
     def known(self) -> Columns:
         side = self.side
         columns = {**{name: side.columns[name] for name in side.keys}, **side.marks}
-        named = (*side.layout.keys, *side.layout.order)
+        named = (*side.first, *side.order)
         return {
             **{name: columns[name] for name in dict.fromkeys(named)},
             MATCHES: pl.Int64(),
@@ -82,10 +82,7 @@ class Alone:
         there = [arrivals.new, *(each.select(*side.row) for each in causes), arrivals.gone]
         rows = pl.concat(there).unique(on, keep="first", maintain_order=True)
         tallies = pl.concat(causes).group_by(on).agg(pl.col(MATCHES).sum(), pl.col(CAUSES).any())
-        were = pl.concat([arrivals.gone, rows]).unique(on, keep="first", maintain_order=True)
-        known = self._known(were, stores).select(*on, MATCHES, OUT)
-        self._leave(arrivals, stores)
-        told = rows.join(known, on=on, how="left", maintain_order="left").join(
+        told = self._known(rows, stores, arrivals.gone).join(
             tallies, on=on, how="left", suffix=".more", maintain_order="left"
         )
         more = pl.col(MATCHES) + pl.col(f"{MATCHES}.more").fill_null(0)
@@ -114,11 +111,20 @@ class Alone:
         )
 
     def remember(
-        self, touched: pl.DataFrame, taken: pl.DataFrame, moment: Moment, stores: Stores
+        self,
+        touched: pl.DataFrame,
+        gone: pl.DataFrame,
+        taken: pl.DataFrame,
+        moment: Moment,
+        stores: Stores,
     ) -> None:
-        """taken: the changes that go out some time; those left out change nothing."""
+        """taken: the changes that go out some time; those left out change nothing. gone: rows
+        withdrawn or replaced, whose keys may be others now."""
         if touched.is_empty():
             return
+        nothing = gone.with_columns(pl.lit(0, pl.Int64).alias(MATCHES), pl.lit(False).alias(OUT))
+        if self.side.first and len(gone):
+            stores[self.store].put(nothing.select(*self.known))
         rows = touched.with_columns(self._wanted(moment), self._row_key)
         silent = (pl.col(OUT) != pl.col(WANTED)) & ~pl.col(ROW_KEY).is_in(taken[ROW_KEY].to_list())
         out = pl.when(silent).then(OUT).otherwise(WANTED).alias(OUT)
@@ -155,11 +161,15 @@ class Alone:
             *(flag.alias(name) for flag, name in zip(flags, CAUSES, strict=True)),
         )
 
-    def _known(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Rows with their records beside them."""
-        first, on = self.side.layout.keys, list(self.side.layout.identity)
-        keys = rows.select(first).unique() if first else None
-        known = stores[self.store].scan(*bounds(rows[self.side.at]), keys)
+    def _known(
+        self, rows: pl.DataFrame, stores: Stores, gone: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """Rows with their records beside them; of those in `gone` by the keys that they had."""
+        first, on = self.side.first, list(self.side.identity)
+        had = rows.select(*on, *first) if gone is None else self._before(rows, gone)
+        keys = had.select(first).unique() if first else None
+        found = stores[self.store].scan(*bounds(rows[on[0]]), keys)
+        known = found.join(had, on=[*on, *first], how="semi", nulls_equal=True)
         joined = rows.join(
             known.select(*on, MATCHES, OUT),
             on=on,
@@ -169,12 +179,11 @@ class Alone:
         )
         return joined.with_columns(pl.col(MATCHES).fill_null(0), pl.col(OUT).fill_null(False))
 
-    def _leave(self, arrivals: Arrivals, stores: Stores) -> None:
-        """Rows that have other keys from now on leave no record under the old ones."""
-        on = list(self.side.layout.identity)
-        moved = arrivals.gone.join(arrivals.new, on=on, how="anti", nulls_equal=True)
-        none = pl.lit(0, pl.Int64()).alias(MATCHES), pl.lit(False).alias(OUT)
-        stores[self.store].put(moved.with_columns(none).select(*self.known))
+    def _before(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+        """What tells rows apart, and the keys that they had."""
+        on = list(self.side.identity)
+        both = pl.concat([each.select(*on, *self.side.first) for each in (gone, rows)])
+        return both.unique(on, keep="first", maintain_order=True)
 
     def _among(self, rows: pl.DataFrame, others: pl.DataFrame) -> pl.Expr:
         on = list(self.side.identity)

@@ -66,12 +66,13 @@ class Pairing:
         self, left: Arrivals, right: Arrivals, stores: Stores
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Pairs that a batch withdraws, and pairs that it makes; before its rows are put."""
-        lefts = self.left.near(pl.concat([right.new, right.gone]), self.right, stores)
-        rights = self.right.near(pl.concat([left.new, left.gone]), self.left, stores)
-        stay = self.left.less(lefts, left.gone)
-        gone = pl.concat([self.of(left.gone, rights), self.of(stay, right.gone)])
-        there = pl.concat([self.right.less(rights, right.gone), right.new])
-        return gone, pl.concat([self.of(left.new, there), self.of(stay, right.new)])
+        lefts = self.left.near(pl.concat([right.new, right.were]), self.right, stores)
+        rights = self.right.near(pl.concat([left.new, left.were]), self.left, stores)
+        stay = self.left.less(lefts, left.were)
+        gone = pl.concat([self.of(left.were, rights), self.of(stay, right.were)])
+        there = pl.concat([self.right.less(rights, right.were), right.new])
+        came = pl.concat([self.of(left.new, there), self.of(stay, right.new)])
+        return gone, came
 
     def of(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
         """The pairs of two frames of rows."""

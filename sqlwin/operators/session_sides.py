@@ -33,13 +33,12 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.grouping import Grouping
-from sqlwin.operators.join_sides import Columns, Shape, Side
+from sqlwin.operators.join_sides import Shape, Side
 from sqlwin.operators.session_retention import let_go
 from sqlwin.operators.session_spans import Merged
 from sqlwin.operators.spanning import extent_of, within
 from sqlwin.schema import TS
 from sqlwin.state.combine import last_written
-from sqlwin.state.contract import Layout
 from sqlwin.state.session_store import FROM, UNTIL, session_layout
 from sqlwin.windows import Session, Unit
 
@@ -80,9 +79,13 @@ class SessionSide(Side):
     def ends(self) -> str:
         return UNTIL
 
-    def layout_of(self, name: str, columns: Columns) -> Layout:
-        order = (TS, *self.place)
-        return Layout(name, tuple(columns.items()), self.partition, order, self.slice_width)
+    @property
+    def first(self) -> tuple[str, ...]:
+        return self.partition
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (TS, *self.place)
 
     @property
     def session_shape(self) -> Shape:

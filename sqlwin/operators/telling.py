@@ -181,7 +181,7 @@ class Telling:
     @property
     def _time(self) -> pl.Expr:
         """Where the record of a result lies: at its left row, of a right one alone there."""
-        at = self.left.at
+        at = self.left.identity[0]
         return pl.coalesce(marked(self.left)[at], marked(self.right)[at]).alias(TIME)
 
     def _wait(

@@ -7,7 +7,16 @@ from collections.abc import Collection, Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
-from sqlwin.plan.facts import changing, counts, lateness, scans, streams_of, untimed
+from sqlwin.plan.facts import (
+    arriving,
+    changing,
+    counts,
+    lateness,
+    ordered_sides,
+    scans,
+    streams_of,
+    untimed,
+)
 from sqlwin.plan.nodes import Join, Scan
 from sqlwin.plan.policy_lines import (
     FLOORS,
@@ -34,10 +43,9 @@ def facts(join: Join) -> Iterator[str]:
     """What is told of a query that reads a join, from its operator on."""
     yield from _facts(join)
     streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
-    if not counts(join):
-        for stream in streams:
-            if stream.ts is not None:
-                yield f"Watermark: of {stream.name} {watermark(stream)}"
+    for stream in streams:
+        if stream.ts is not None and (stream.of or not counts(join)):
+            yield f"Watermark: of {stream.name} {watermark(stream)}"
     for stream in streams:
         yield f"Ties: of {stream.name} {ties(stream)}"
 
@@ -56,7 +64,7 @@ def _facts(join: Join) -> Iterator[str]:
     yield f"Full: {_full(join)}"
     yield from timeout(policy, "rows that wait are sent full")
     yield f"Late: {_late(join, policy)}"
-    if not counts(join) and not join.static:
+    if not arriving(join) and not join.static:
         yield f"Retention: {_retention(join)}"
     yield from _forgotten(join)
     yield from expired(policy)
@@ -69,7 +77,17 @@ def _operator(join: Join) -> str:
         return f"join with a static table, {join.kind}"
     if isinstance(join.match, JoinSessions):
         return f"session join, {join.kind}"
-    return f"join, {join.kind}; windows of {'messages' if counts(join) else 'time'}"
+    if not counts(join) or arriving(join):
+        return f"join, {join.kind}; windows of {'messages' if counts(join) else 'time'}"
+    return f"join, {join.kind}; windows of rows, {_numbered(join)}"
+
+
+def _numbered(join: Join) -> str:
+    """How the rows of windows in ROWS over results are."""
+    by_time = _named(join, ordered_sides(join))
+    come = [side for side in ("left", "right") if side not in ordered_sides(join)]
+    others = f", those of {_named(join, come)} as they come" if come else ""
+    return f"those of {by_time} numbered by event time{others}"
 
 
 def _keys(join: Join) -> str:
@@ -96,11 +114,12 @@ def _window(join: Join) -> str:
     if match.low is None and match.high is None:
         return "none: rows pair however far apart they are"
     moment = "number" if match.unit is Unit.ROWS else "instant"
-    first = "any time before" if match.low is None else _away(match.low, match.unit)
+    what = "message" if arriving(join) else "row"
+    first = "any time before" if match.low is None else _away(match.low, match.unit, what)
     begin = f"{first or f'the {moment} of'} the left row"
     if match.low == match.high:
         return f"right rows {'' if first else 'at '}{begin}"
-    last = "any time after" if match.high is None else _away(match.high, match.unit)
+    last = "any time after" if match.high is None else _away(match.high, match.unit, what)
     return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}"
 
 
@@ -111,11 +130,11 @@ def _pause(session: Session) -> str:
     return f"after {format_duration(session.gap)} without a row"
 
 
-def _away(by: int, unit: Unit) -> str:
-    """Nothing for 0."""
+def _away(by: int, unit: Unit, what: str) -> str:
+    """Nothing for 0. what: a window in ROWS counts."""
     if by == 0:
         return ""
-    messages = f"{abs(by)} message{'s' * (abs(by) > 1)}"
+    messages = f"{abs(by)} {what}{'s' * (abs(by) > 1)}"
     amount = messages if unit is Unit.ROWS else format_duration(abs(by))
     return f"{amount} {'before' if by < 0 else 'after'}"
 
@@ -131,7 +150,8 @@ def _stores(join: Join) -> str:
         return f"left_sessions, right_sessions, left, right, pending{lives}"
     left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
     floors = f", {FLOORS}" * (join.policy.retain_rows is not None and _changing(join))
-    return f"{left}, right, pending{floors}{lives}"
+    ordered = "".join(f", {side} in order" for side in ordered_sides(join))
+    return f"{left}, right{ordered}, pending{floors}{lives}"
 
 
 def _changing(join: Join) -> bool:
@@ -156,9 +176,10 @@ def _message_key(join: Join) -> str:
         return "session key, timestamp, offset"
     size = "large window" if join.large else "small window"
     if counts(join):
+        number = "offset" if arriving(join) else "number"
         if not join.left_keys:
-            return "offset"
-        return f"equal fields, offset ({size})" if join.large else f"offset ({size})"
+            return number
+        return f"equal fields, {number} ({size})" if join.large else f"{number} ({size})"
     if not join.left_keys:
         return "timestamp, offset"
     match = join.match
@@ -187,7 +208,7 @@ def _early(join: Join, policy: Policy) -> str:
 def _late(join: Join, policy: Policy) -> str:
     if join.static:
         return "never: what the table says of a row does not change"
-    return "never: messages are counted as they come" if counts(join) else late(policy)
+    return "never: messages are counted as they come" if arriving(join) else late(policy)
 
 
 def _full(join: Join) -> str:
@@ -213,13 +234,14 @@ _PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "a
 
 def cautions(join: Join) -> Iterator[str]:
     if counts(join):
-        yield "a window in ROWS numbers the messages of all keys, so all rows go to one bucket"
+        what = "messages" if arriving(join) else "rows"
+        yield f"a window in ROWS numbers the {what} of all keys, so all rows go to one bucket"
     elif not join.left_keys and not join.static:
         yield "the join has no equality, so all rows go to one bucket and each meets all others"
     endless = [s for s in join.unbounded if not _retained(join) or s in untimed(join)]
     if endless:
         yield from _endless(join, endless)
-    elif not _retained(join) and not counts(join) and not join.static and not join.policy.ttls:
+    elif not _settles(join) and not join.static and not join.policy.ttls:
         yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
     if not counts(join):
         yield from _positions(join, endless)
@@ -245,6 +267,9 @@ def _retention(join: Join) -> str:
     key = "its side and key" if join.left_keys else "its side"
     kept = retention(join.policy, key, _changing(join))
     timed = [side for side in ("left", "right") if side not in untimed(join)]
+    if counts(join):
+        rows = f"numbers of {_named(join, ordered_sides(join))}"
+        return f"{rows} may change {'for ever' if join.policy.retain is None else f'until {kept}'}"
     if len(timed) == 2 or not _retained(join):
         return kept
     return f"of {_named(join, timed)} {kept}" if timed else "for ever"
@@ -276,6 +301,11 @@ def _retained(join: Join) -> bool:
     """Whether rows go that no window lets go; those of a window in ROWS never expire."""
     policy = join.policy
     return not (counts(join) or policy.retain is policy.retain_rows is None)
+
+
+def _settles(join: Join) -> bool:
+    """Whether there comes a time at which a result is corrected no more."""
+    return _retained(join) or arriving(join) or (counts(join) and join.policy.retain is not None)
 
 
 def _named(join: Join, which: Collection[str]) -> str:

@@ -122,7 +122,7 @@ def revises(plan: Node) -> bool:
     if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
         return False
     if isinstance(plan, Join):
-        return _pads_or_corrects(plan)
+        return (counts(plan) and not arriving(plan)) or _pads_or_corrects(plan)
     if isinstance(plan, OverAggregate) and plan.by_arrival:
         return False  # each message fills its window
     policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)
@@ -186,6 +186,12 @@ def counts(window: Stateful) -> bool:
 def arriving(window: Stateful) -> bool:
     """Whether it counts messages as they come. Those of a result it numbers by event time."""
     return counts(window) and not any(stream.of for stream in streams_of(window))
+
+
+def ordered_sides(join: Join) -> tuple[str, ...]:
+    """The sides of a join in ROWS whose rows are numbered by event time: those that are results."""
+    sides = {"left": join.left, "right": join.right} if counts(join) else {}
+    return tuple(s for s, node in sides.items() if any(x.of for x in streams_of(node)))
 
 
 def weighted(window: Window) -> bool:

@@ -6,7 +6,7 @@ front is stateless: the watermark before the batch is given, so it may run
 anywhere, in a source, before a shuffle, or in process.
 
 A row moves the watermark even if WHERE drops it; a row that WHERE drops cannot
-expire. Where messages are numbered it is not dropped here: what it holds is, and it
+expire. Where rows are numbered it is not dropped here: what it holds is, and it
 says so (`numbers`). What the revisions of a derived row come to in a batch goes by those
 that WHERE lets pass, and is known before the operator prepares them.
 """
@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.operators.contract import bounds
+from sqlwin.operators.join_sides import HELD
 from sqlwin.plan.nodes import column_of
 from sqlwin.policies import Expired
 from sqlwin.runtime.derived import net
 from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.numbers import HELD
 from sqlwin.runtime.rejects import EXPIRED, WHOLE, judged, no_rejects, rejects, texts
 from sqlwin.runtime.scalars import Evaluated, evaluate
 from sqlwin.schema import PART, POSITION, SEQ, TS, Column
@@ -145,16 +145,16 @@ class Front:
         numbered = rows.with_row_index(RAW)
         wanted = (*POSITION, *self.input.carried, RAW)
         done = evaluate(numbered, self.input.columns, self.input.where, keep=wanted)
-        kept = self._with_blanks(numbered, done) if self.input.numbered else net(done.frame)
-        return kept, self._rejected(rows, done, watermark)
+        kept = self._with_blanks(numbered, done) if self.input.blanks else done.frame
+        return kept if self.input.numbered else net(kept), self._rejected(rows, done, watermark)
 
     def _with_blanks(self, numbered: pl.DataFrame, done: Evaluated) -> pl.DataFrame:
         """With a row of NULLs for each that WHERE drops."""
         held = done.frame.with_columns(pl.lit(True).alias(HELD))
         rejected = [at for at, _ in done.rejected]
         rest = numbered.join(held, on=RAW, how="anti").filter(~pl.col(RAW).is_in(rejected))
-        blanks = rest.select(*POSITION, RAW, pl.lit(False).alias(HELD))
-        return pl.concat([held, blanks], how="diagonal")
+        blanks = rest.select(*POSITION, *self.input.carried, RAW, pl.lit(False).alias(HELD))
+        return pl.concat([held, blanks], how="diagonal").sort(RAW)
 
     def _rejected(self, rows: pl.DataFrame, done: Evaluated, watermark: int | None) -> pl.DataFrame:
         if not done.rejected:
@@ -179,7 +179,8 @@ class Front:
             gone = gone.join(lost, on=list(POSITION), how="anti", maintain_order="left")
         if gone.is_empty():
             return kept, no_rejects()
-        rows = whole[gone[RAW].to_list()]
+        told = gone.filter(HELD) if self.input.ordered else gone
+        rows = whole[told[RAW].to_list()]
         refused = self._refused(rows, [EXPIRED] * len(rows), watermark)
         errors = judged(refused, self.query.expired)
         if self.query.expired is Expired.EMIT:  # the operator knows them by their time

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.operators.changes import CHANGE_SCHEMA
-from sqlwin.operators.join_sides import POS
+from sqlwin.operators.join_sides import HELD, POS
 from sqlwin.plan.nodes import Scalar, Stream
 from sqlwin.runtime.admission import Admission
 from sqlwin.runtime.scalars import Columns
@@ -35,8 +35,9 @@ class Input:
     retain: microseconds, None where no row can expire. timed: rows need event time.
     admission: what a task judges rows by, None where it takes all of them.
     carried: what rows of a derived stream have besides, see `derived`. numbered: a
-    task numbers its messages, also those that WHERE drops, see `numbers`. static: it is a
-    table, read whole before the first row of any stream.
+    task numbers its messages, also those that WHERE drops, see `numbers`. ordered: its operator
+    numbers its rows, those as well. static: it is a table, read whole before the first row of
+    any stream.
     """
 
     stream: Stream
@@ -48,6 +49,7 @@ class Input:
     admission: Admission | None = None
     carried: tuple[str, ...] = ()
     numbered: bool = False
+    ordered: bool = False
     static: bool = False
 
     @cached_property
@@ -59,9 +61,15 @@ class Input:
         """Of the stores that its admission keeps."""
         return [] if self.admission is None else self.admission.shapes
 
+    @property
+    def blanks(self) -> bool:
+        """Whether a row that WHERE drops goes on as a blank."""
+        return self.numbered or self.ordered
+
     def nothing(self) -> pl.DataFrame:
         """No rows that were judged: the columns selected, then the position, then the number."""
         selected = {name: polars_type(scalar.type) for name, scalar in self.columns}
         more = {name: CARRIED[name] for name in self.carried}
-        number = {POS: pl.Int64()} if self.numbered else {}
-        return empty({**selected, **PLACE, **more, **number})
+        number: dict[str, pl.DataType] = {POS: pl.Int64()} if self.numbered else {}
+        held: dict[str, pl.DataType] = {HELD: pl.Boolean()} if self.ordered else {}
+        return empty({**selected, **PLACE, **more, **number, **held})

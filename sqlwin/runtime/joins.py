@@ -14,10 +14,12 @@ from sqlwin.errors import RunError
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.join_sides import Columns, Side
 from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.numbered_sides import NumberedSide
+from sqlwin.operators.ordered_joining import OrderedJoin
 from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.session_sides import SessionSide
 from sqlwin.operators.static_join import StaticJoin
-from sqlwin.plan.facts import changing, untimed
+from sqlwin.plan.facts import arriving, changing, counts, ordered_sides, untimed
 from sqlwin.plan.nodes import Join, Scalar
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.runtime.slices import ENDLESS, slice_width
@@ -56,6 +58,8 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
         return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw, **more)
     if isinstance(join.match, JoinSessions):
         return _of_sessions(join, join.match, (left, right), withdraw)
+    if counts(join) and not arriving(join):
+        return _ordered(join, join.match, (left, right), withdraw)
     match = ANYWHERE if join.static else join.match
     width = _slice(match, _retained(join))
     ttls = join.policy.ttls
@@ -65,6 +69,34 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
     second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
     of = StaticJoin if join.static else WindowJoin
     return of(first, second, join.kind, join.policy, _residual(join), withdraw)
+
+
+def _ordered(
+    join: Join, match: JoinWindow, columns: tuple[Columns, Columns], withdraw: bool
+) -> OrderedJoin:
+    """Rows of a result are numbered by event time; those of a declared stream come with theirs."""
+    by_time = ordered_sides(join)
+    left, right = (
+        NumberedSide(
+            name,
+            types,
+            keys,
+            window,
+            slice_width(_retained(join)),
+            large=join.large,
+            weighted=name in by_time,
+            by_time=name in by_time,
+            rows_per_slice=_slice(window, 0),
+        )
+        for name, types, keys, window in zip(
+            ("left", "right"),
+            columns,
+            (join.left_keys, join.right_keys),
+            (match, match.mirrored),
+            strict=True,
+        )
+    )
+    return OrderedJoin(left, right, join.kind, join.policy, _residual(join), withdraw)
 
 
 def _of_sessions(

@@ -164,9 +164,9 @@ def _side(join: Join, at: int) -> Input:
     below, scan = _above((join.left, join.right)[at])
     assert isinstance(scan, Scan | StaticScan)
     where, columns = _front(below, scan)
-    counted, static = counts(join), isinstance(scan, StaticScan)
-    stream = scan.stream
-    expires = stream.ts is not None and not (counted or static)
+    static, stream = isinstance(scan, StaticScan), scan.stream
+    comes = counts(join) and not stream.of
+    expires = stream.ts is not None and not (comes or static)
     retain = join.policy.retain if expires else None
     replays = stream.offset is not None and not stream.trusted and not static
     by_rows = _counted_of_side(join, at)
@@ -177,12 +177,13 @@ def _side(join: Join, at: int) -> Input:
         columns=columns,
         keys=join.buckets[at],
         retain=retain,
-        timed=not counted and stream.ts is not None,
-        admission=Admission(stream.name, replays, counted, by_rows, retain, width, store=seen(at))
+        timed=not comes and stream.ts is not None,
+        admission=Admission(stream.name, replays, comes, by_rows, retain, width, store=seen(at))
         if replays or by_rows is not None
         else None,
         carried=_carried(scan, passes=False),
-        numbered=counted,
+        numbered=comes,
+        ordered=counts(join) and not comes,
         static=static,
     )
 

@@ -19,11 +19,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.operators.join_sides import POS
+from sqlwin.operators.join_sides import HELD, POS
 from sqlwin.schema import PART, SEQ
-
-HELD = "__held"
-"""Whether WHERE is true of a row; else it is a blank."""
 
 
 @dataclass

@@ -65,7 +65,7 @@ from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.ordered import OrderedAggregator
 from sqlwin.operators.ordered_sessions import OrderedSessions
-from sqlwin.operators.ordering import ORDERED, Ordering
+from sqlwin.operators.ordering import Ordering
 from sqlwin.operators.over import OverAggregator
 from sqlwin.operators.ranking import WindowRanker
 from sqlwin.operators.runner import TupleRunner
@@ -142,10 +142,7 @@ def _ordered_sessions(operator: OrderedSessions) -> list[Shape]:
 
 def _numbers(ordering: Ordering, retain: int | None) -> list[Shape]:
     width = slice_width(ENDLESS if retain is None else retain)
-    rows = _layout(ORDERED, ordering.row, ordering.partition, POSITION, width)
-    order = (numbering.AT,)
-    counts = _layout(numbering.STORE, ordering.counters, ordering.partition, order, ONE_SLICE)
-    return [(rows, last_written(rows)), (counts, last_written(counts))]
+    return ordering.shapes(width)
 
 
 def _rows_of(layout: Layout) -> OneOf:

@@ -37,8 +37,11 @@ if TYPE_CHECKING:
 
 def derived(relation: Relation, known: Known) -> Relation:
     """The relation over a Scan: of a derived stream, where it is not one of a stream already."""
-    if isinstance(relation.base, Scan | StaticScan):
-        return relation
+    return relation if isinstance(relation.base, Scan | StaticScan) else result(relation, known)
+
+
+def result(relation: Relation, known: Known) -> Relation:
+    """The relation over a Scan of what it gives."""
     schema = relation.schema()
     plan = stage(relation, known)
     stream = timed_by_itself(Stream(_name(relation), schema, None, of=(plan,)))

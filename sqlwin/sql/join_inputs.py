@@ -16,7 +16,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Scan, StaticScan
 from sqlwin.plan.times import preferred
 from sqlwin.sql import ast, windows
-from sqlwin.sql.derived import candidates, derived, limited, timed_as
+from sqlwin.sql.derived import candidates, derived, limited, result, timed_as
 from sqlwin.sql.join_sessions import Sessioned, sessioned
 from sqlwin.sql.relation import Relation, Side
 from sqlwin.sql.scalars import parsed
@@ -68,6 +68,8 @@ def inputs(source: ast.From, known: Known, bind: Bind, where: ast.Run | None) ->
         for (relation, _), span in zip(windowed, spans, strict=True):
             if isinstance(relation.base, Scan) and not relation.base.stream.of:
                 stream_time(relation, span)
+    if counted:
+        windowed = [(_filtered(relation, known), frame) for relation, frame in windowed]
     names = _names(relations, spans)
     shared = _shared(relations)
     return [
@@ -134,7 +136,7 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
 def _alike(
     frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
 ) -> None:
-    """All in RANGE or, of two streams, all in ROWS."""
+    """All in RANGE or, of two inputs, all in ROWS."""
     told = [(f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None]
     rows = [window for unit, window in told if unit is Unit.ROWS and window is not None]
     if not rows:
@@ -144,9 +146,27 @@ def _alike(
         raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
     for relation in relations:
         _one_partition(relation, rows[0].span)
-    if len(given) > 2 or any(r.stream is None or r.stream.of for r in relations):
-        message = "a window in ROWS joins two streams: rows that are joined have no number"
+    if len(given) > 2:
+        message = f"a window in ROWS joins two streams or results, and here are {len(given)}"
         raise QueryError(message, rows[0].span, legal="a window in RANGE")
+    for relation, each in zip(relations, given, strict=True):
+        if relation.stream is None or (relation.stream.of and relation.stream.ts is None):
+            name = relation.names[0] if relation.names else "this input"
+            message = (
+                f"{name} has no event time, by which a window in ROWS numbers rows of a result"
+            )
+            raise QueryError(message, _span(each), legal="a window in RANGE")
+
+
+def _filtered(relation: Relation, known: Known) -> Relation:
+    """What a query in FROM filters of a result is no row of its own result: it has no number."""
+    stream = relation.stream
+    if stream is None or not stream.of or relation.predicate is None:
+        return relation
+    made, ts = result(relation, known), _time(relation)
+    if ts is None or made.stream is None or ts not in candidates(made.stream):
+        return made
+    return replace(made, base=Scan(timed_as(made.stream, ts)))
 
 
 def _one_partition(relation: Relation, span: Span) -> None:

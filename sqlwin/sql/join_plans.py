@@ -232,10 +232,14 @@ def _policy(
     match: Match,
     static: bool,
 ) -> Policy:
-    every = [lateness(stream) for node in below for stream in streams_of(node)]
+    rows = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+    streams = [stream for node in below for stream in streams_of(node)]
+    results = [stream for stream in streams if stream.of]
+    ordered = rows and bool(results)
+    every = [lateness(stream) for stream in (results if ordered else streams)]
     latest = None if None in every else max(late for late in every if late is not None)
     waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
-    made = of_join(given, None if static else match, latest, pair.grace, waits)
+    made = of_join(given, None if static else match, latest, pair.grace, waits, ordered)
     if made.retain_rows is not None:
         _refuse_rows(given, below)
     return made

@@ -28,16 +28,18 @@ def of_join(
     lateness: int | None,
     grace: ast.Duration | None,
     waits: bool,
+    ordered: bool = False,
 ) -> Policy:
     """match: None where nothing is kept, since the right is a static table. lateness: the
     greatest of its inputs'. waits: whether rows are sent once what they match is certain.
+    ordered: windows in ROWS number rows of a result by event time.
 
     If RETAIN is not given, rows are kept as long again as the window reaches, those of sessions
     as the longer gap, no less than rows may be late; for ever where it is unbounded on
     either side.
     """
-    _refuse(given, match, waits)
-    made = policy(given, _reach(match), lateness, grace)
+    _refuse(given, match, waits, ordered)
+    made = policy(given, 0 if ordered else _reach(match), lateness, grace)
     if match is None or _counted(match):  # nothing is kept, or what numbers say
         made = replace(made, retain_rows=None)
     said = given.late is not None or given.final is not None
@@ -62,7 +64,7 @@ def _counted(match: Match | None) -> bool:
     return isinstance(match, JoinWindow) and match.unit is Unit.ROWS
 
 
-def _refuse(given: ast.Policies, match: Match | None, waits: bool) -> None:
+def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool) -> None:
     if isinstance(given.early, ast.Early) and isinstance(given.early.every, ast.Count):
         message = (
             "EARLY EVERY n ROWS counts the rows of a window, and each row of a join has its own"
@@ -82,6 +84,6 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool) -> None:
     if match is None and given.late is not None:
         message = "what a static table says of a row never changes: nothing is late"
         raise QueryError(message, given.late.span, legal="EMIT EARLY …")
-    if _counted(match) and given.late is not None:
+    if _counted(match) and not ordered and given.late is not None:
         message = "a window in ROWS counts messages as they come: none is late"
         raise QueryError(message, given.late.span, legal="EMIT EARLY …")

@@ -39,6 +39,7 @@ from sqlwin.operators.definitions.values import Value
 from sqlwin.operators.definitions.window import Definition, takes_part
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.living_join import LivingJoin
+from sqlwin.operators.numbered_sides import NumberedSide
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.plan.explain import explain
@@ -212,7 +213,16 @@ def _joined_of(query: Query, lowered: Lowered) -> Lowered:
     join = join_of(query.plan)
     assert isinstance(fast, WindowJoin | AsOfJoin | StaticJoin) and join is not None
     sides = (fast.left, fast.right)
-    left, right = (join_sides.Side(s.columns, s.keys, s.window, timed=s.timed) for s in sides)
+    left, right = (
+        join_sides.Side(
+            s.columns,
+            s.keys,
+            s.window,
+            timed=s.timed,
+            by_time=isinstance(s, NumberedSide) and s.by_time,
+        )
+        for s in sides
+    )
     rest = (fast.kind, fast.policy, fast.withdraw)
     if isinstance(fast, AsOfJoin):
         return replace(lowered, operator=ReferenceAsOf(left, right, *rest, match=fast.match))

@@ -244,6 +244,13 @@ def asofs(draw: st.DrawFn) -> Fast:
     return join(AsOf(op), kind, **draw(policies()))
 
 
+def rekeyed(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row with another value and, every other time, another key."""
+    value = (row[2] or 0) + 1
+    key = {"a": "b", "b": "a"}.get(row[0], row[0]) if value % 2 else row[0]
+    return (key, row[1], value, *row[3:])
+
+
 class Source:
     """Rows of both sides with positions and numbers; knows which may be withdrawn."""
 
@@ -277,9 +284,7 @@ class Source:
             if of != side or which >= len(known) or known[-1 - which][3] < horizon:
                 continue
             row = known[-1 - which]
-            value = (row[2] or 0) + 1
-            key = "b" if row[0] == "a" and value % 2 else row[0]  # some change their key, too
-            changed = (key, row[1], value, *row[3:])
+            changed = rekeyed(row)
             if row in self.gone:
                 out += [(*changed, 1)] if again and not self.numbered else []
             else:

@@ -117,7 +117,7 @@ def forgetting(draw: st.DrawFn, of: st.SearchStrategy[Fast]) -> Fast:
 
 
 def possible(operator: Fast) -> bool:
-    """Rows that may be withdrawn have no numbers: windows in ROWS are of streams alone."""
+    """Windows in ROWS of rows that may be withdrawn have no TTL."""
     return not operator.left.weighted or operator.left.at == TS
 
 

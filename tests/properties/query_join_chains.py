@@ -7,7 +7,7 @@ columns `k`, `ws`, `we`, `n`, `x` to sqlwin and to DuckDB alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -39,7 +39,7 @@ class Side:
 
 def chained() -> SearchStrategy[JoinQuestion]:
     timed = (_same_windows(), _with_windows(), _asof_windows(), three(), _windows_above())
-    return st.one_of(*timed, _without_time(), _above_full())
+    return st.one_of(*timed, _without_time(), _above_full(), numbered())
 
 
 @st.composite
@@ -138,6 +138,53 @@ def _above_full(draw: DrawFn) -> JoinQuestion:
     source = f"FROM l a FULL JOIN r b ON {first} {kind} JOIN z c ON COALESCE(a.k, b.k) = c.k"
     shown = ["a.id AS aid", "b.id AS bid"] + ([] if kind in ("SEMI", "ANTI") else ["c.id AS cid"])
     return _told(draw, shown, source, source, "l", "r", "z")
+
+
+@st.composite
+def numbered(draw: DrawFn) -> JoinQuestion:
+    """Windows in ROWS of windows of time, one row of each, by their ends; or of one such side and
+    the messages of a stream."""
+    kind, plain = draw(st.sampled_from(KINDS)), draw(st.sampled_from(["", "", "a", "b"]))
+    streams = {"a": "l", "b": "r" if plain else draw(st.sampled_from("rrl"))}
+    rows = [draw(st.sampled_from([None, 1, 2, 3])) for _ in "ab"]
+    rows[draw(st.integers(0, 1))] = draw(st.integers(1, 3))
+    ours, theirs = [], []
+    for (name, stream), size in zip(streams.items(), rows, strict=True):
+        over = "" if size is None else f" OVER (ROWS {size} PRECEDING)"
+        if name == plain:
+            ours.append(f"{stream}{over} {name}")
+            theirs.append(f"{stream} {name}")
+            continue
+        side = draw(_in_order(draw(windowed()), stream))
+        ours.append(f"({side.ours}) {name}{over}")
+        theirs.append(
+            f"(SELECT *, ROW_NUMBER() OVER (ORDER BY we) AS pos FROM ({side.theirs})) {name}"
+        )
+    values = ["i" if name == plain else "x" for name in streams]
+    compared = ("", " AND a.{} <= b.{}", " AND a.{} = b.{}")
+    on = "ON TRUE" + draw(st.sampled_from(compared)).format(*values)
+    behind = "" if rows[1] is None else f" AND b.pos - a.pos >= {1 - rows[1]}"
+    ahead = "" if rows[0] is None else f" AND b.pos - a.pos <= {rows[0] - 1}"
+    source = f"FROM {ours[0]} {kind} JOIN {ours[1]} {on}"
+    batch = f"FROM {theirs[0]} {kind} JOIN {theirs[1]} {on}{behind}{ahead}"
+    of = {name: "id i" if name == plain else "we n x" for name in streams}
+    asked = _told(draw, _columns(kind, of["a"], of["b"]), source, batch, *streams.values())
+    return replace(asked, rising=True)
+
+
+@st.composite
+def _in_order(draw: DrawFn, window: Windowed, stream: str) -> Side:
+    """A row of each window."""
+    where, having = draw(st.sampled_from(WHERES)), draw(st.sampled_from((*HAVINGS, OUTGROWN)))
+    source = window.source.replace("TABLE s,", f"TABLE {stream},")
+    rows = window.unnested.format(where=where).replace("FROM s", f"FROM {stream}")
+    made = f"{window.bounds[1]} AS we, COUNT(*) AS n, SUM(i) AS x"
+    return Side(
+        stream,
+        f"SELECT window_end AS we, COUNT(*) AS n, SUM(i) AS x FROM {source}{where} "
+        f"GROUP BY window_start, window_end{having}\n{draw(by_hours())}",
+        f"SELECT {made} FROM ({rows}) GROUP BY w, e{having}",
+    )
 
 
 def _near(draw: DrawFn, one: str, other: str, more: list[str]) -> str:

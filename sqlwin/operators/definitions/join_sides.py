@@ -10,12 +10,12 @@ A row is known by its time and position; of a pair the row_key is `[left, right]
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.instants import START
+from sqlwin.instants import END, START
 from sqlwin.kernels.reference.exact import ascending
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.changes import CHANGE_SCHEMA
@@ -29,7 +29,7 @@ from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import JoinWindow, Unit
 
-POS = "__pos"
+POS, HELD = "__pos", "__held"
 Ident = tuple[int, int, int]
 
 
@@ -60,7 +60,8 @@ class Side:
     window: how far partners are from its rows. kept: rows that may still be in a new match.
     counted: the greatest number of a message, where they are numbered. forgets: by a TTL.
     timed: rows have an event time, and go by it. reached: of keys, by their text, the greatest
-    floor that they had, with a row of them.
+    floor that they had, with a row of them. by_time: they are numbered by it; numbers: of
+    all that are there, kept or not, and of blanks, which only count.
     """
 
     columns: dict[str, pl.DataType]
@@ -71,6 +72,8 @@ class Side:
     forgets: bool = False
     timed: bool = True
     reached: Floors = field(default_factory=dict)
+    by_time: bool = False
+    numbers: dict[Ident, int] = field(default_factory=dict)
 
     @property
     def at(self) -> str:
@@ -83,6 +86,8 @@ class Side:
         rows are forgotten, the withdrawal is.
         """
         before, rows = dict(self.kept), batch.to_dicts()
+        if self.by_time:
+            return self._order(before, rows)
         first = {ident(row): row.get(WEIGHT, 1) for row in reversed(rows)}
         for row in rows:
             if not self.forgets and ident(row) not in before and first[ident(row)] < 0:
@@ -94,6 +99,35 @@ class Side:
         self.kept |= {at: row for at, row in before.items() if self._equal(row, self.kept.get(at))}
         self.counted = max([self.counted, *(row.get(POS, 0) for row in rows)])
         return {at: row for at, row in before.items() if self.kept.get(at) is not row}
+
+    def _order(self, before: dict[Ident, Row], rows: Sequence[Row]) -> dict[Ident, Row]:
+        """The number of a row is its place in the order of all that are there."""
+        for row in rows:
+            at = ident(row)
+            self.numbers.pop(at, None)
+            self.kept.pop(at, None)
+            if row.get(WEIGHT, 1) > 0:
+                self.numbers[at] = 0
+                self.kept |= {at: row} if row[HELD] else {}
+        self.numbers = {at: number for number, at in enumerate(sorted(self.numbers), 1)}
+        self.kept |= {at: r for at, r in before.items() if self._equal(r, self.kept.get(at))}
+        return {at: row for at, row in before.items() if self.kept.get(at) is not row}
+
+    def position(self, row: Row) -> int:
+        """Of a row that is there."""
+        return self.numbers[ident(row)] if self.by_time else int(row[self.at])
+
+    def numbered(self, until: int) -> int:
+        """How many have a number that cannot change, if only rows from `until` on may come."""
+        return sum(ts < until for ts, *_ in self.numbers) if self.by_time else self.counted
+
+    def settled_below(self, own: int, others: int) -> int:
+        """Rows at earlier numbers have one of the first `own` of their side, and their partners
+        of the first `others` of the other side."""
+        reach = self.window.high
+        if reach is None:
+            return START
+        return min(own + 1 if self.by_time else END, others - reach + 1)
 
     def _equal(self, one: Row, other: Row | None) -> bool:
         return other is not None and all(
@@ -126,7 +160,9 @@ class Side:
             floor = START if policy.retain is None else later - policy.retain
         gone = self.outnumbered(closed)
         self.kept = {
-            at: row for at, row in self.kept.items() if row[self.at] >= floor and at not in gone
+            at: row
+            for at, row in self.kept.items()
+            if self.position(row) >= floor and at not in gone
         }
 
     def note(self, policy: Policy) -> None:

@@ -19,7 +19,8 @@ rows as if they were, and so does TIMEOUT; should a match come after all, it cor
 What goes out when, and under which word:
 
 - a match is `late` if the watermark had passed both rows, else `full`; under ROWS none is
-  late. Those that are late go by the late policy, others by the early one;
+  late, unless rows are numbered by event time. Those that are late go by the late policy,
+  others by the early one;
 - what follows from matches (a padded row withdrawn, a semi row) goes with the first of them,
   and is `late` if they all are;
 - a row without a match is told when it becomes certain, `full`. One that is so when it comes,
@@ -31,6 +32,15 @@ Kept is a row until the watermark is past its time, reach and RETAIN; under ROWS
 certain. With RETAIN n ROWS it is kept until the watermark is past its time and reach, and n
 rows of its side and keys are at later instants; where it has no reach it is certain then.
 What was found of it before then stands.
+
+Numbered by event time are, where one says so, the rows of a side: its rows that are there, and
+blanks, in the order of (time, position), from 1. So a row that comes between others, or goes,
+changes what they match. A side whose messages come with a number may stand beside it; then a
+message has the time at which the watermark stood when it came. A row is certain there when the
+watermark is past it, and past so many rows of the other side as its window holds; of messages so
+many have come. Where numbers make it so in a batch, it is told `full` if it waited for it;
+one that comes, or loses its match, is as said above. Kept it is until the watermark is past them
+by RETAIN.
 
 Weights: a row of weight -1 withdraws the row of its position. Of several in a batch the
 last counts, so -1 and then 1 replaces it.
@@ -48,11 +58,12 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.instants import END
+from sqlwin.instants import END, START
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.definitions.changing import Due
 from sqlwin.operators.definitions.join_sides import (
+    HELD,
     Ident,
     Logged,
     Side,
@@ -90,18 +101,23 @@ class ReferenceJoin(Logged):
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        bounds, due, before = self._bounds(), self.log.due(now), self.pairs
-        gone = (self.left.take(left), self.right.take(right))
+        were, due, before = self._bounds(), self.log.due(now), self.pairs
+        known = [self._positions(side) for side in (LEFT, RIGHT)]
+        gone = (self.left.take(self._dated(left)), self.right.take(self._dated(right)))
         for of, counted in zip((self.left, self.right), stores.counted, strict=False):
             of.counted = max(of.counted, counted)
         self.pairs = self._found(gone)
         if self.kind not in ("semi", "anti"):
             for pair in {**before, **self.pairs}:
                 self._tell_pair(before.get(pair), self.pairs.get(pair), due)
+        bounds = self._bounds() if self._by_time else were
         for side in ALONE[self.kind]:
-            rows = {**gone[side], **self._side(side).kept}
-            for at in rows:
-                self._tell_row(side, gone[side].get(at), at, before, bounds[side], due, now)
+            waits = self._waits(side, known[side], before, gone[side])
+            for at in {**gone[side], **self._side(side).kept}:
+                if at not in waits:
+                    self._tell_row(side, gone[side].get(at), at, before, bounds[side], due, now)
+            waited = [at for at in waits if known[side][at] >= were[side]]
+            self._rise(side, waited, bounds[side], now)
         told = self.records(self.log.go(now))
         return pl.concat([told, self._become_certain(bounds, now)])
 
@@ -109,6 +125,43 @@ class ReferenceJoin(Logged):
         bounds = self._bounds()
         self.closed = stores.closed = max(watermark, self.closed)
         return self._become_certain(bounds, now)
+
+    # Numbers.
+
+    @property
+    def _by_time(self) -> bool:
+        return self.left.by_time or self.right.by_time
+
+    def _dated(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """Messages, with the time of the watermark."""
+        comes = self._by_time and HELD not in batch.columns
+        return batch.with_columns(pl.lit(self.closed).alias(TS)) if comes else batch
+
+    def _positions(self, side: int) -> dict[Ident, int]:
+        return {at: self._ends(side, row) for at, row in self._side(side).kept.items()}
+
+    def _waits(
+        self, side: int, known: dict[Ident, int], before: Pairs, gone: dict[Ident, Row]
+    ) -> list[Ident]:
+        """Numbered by event time, the rows to which a batch gave nothing but a number: neither
+        new nor replaced, and in the matches that they were in."""
+        if not self._by_time:
+            return []
+        moved = [*_differ(before, self.pairs), *_differ(self.pairs, before)]
+        touched = {*gone, *(pair[side] for pair in moved)}
+        return [at for at in self._side(side).kept if at in known and at not in touched]
+
+    def _rise(self, side: int, waited: list[Ident], bound: int, now: int) -> None:
+        """Tell those that are certain by the numbers that rows have now."""
+        kept = self._side(side).kept
+        for at in waited:
+            if self._ends(side, kept[at]) < bound:
+                self._show_row(side, at, kept[at], now)
+
+    def _settled(self, until: int) -> tuple[int, int]:
+        """Of each side the number below which no number changes, nor that of a partner."""
+        left, right = self.left.numbered(until), self.right.numbered(until)
+        return self.left.settled_below(left, right), self.right.settled_below(right, left)
 
     # Matches.
 
@@ -132,7 +185,7 @@ class ReferenceJoin(Logged):
         return not any(row is each for each in there)
 
     def _near(self, left: Row, right: Row) -> bool:
-        window, apart = self.left.window, right[self.right.at] - left[self.left.at]
+        window, apart = self.left.window, self.right.position(right) - self.left.position(left)
         low = window.low is None or window.low <= apart
         high = window.high is None or apart <= window.high
         return low and high and self.left.equals(left, right, self.right)
@@ -149,7 +202,7 @@ class ReferenceJoin(Logged):
         """Whether the watermark has passed what has an event time among them."""
         placed = ((self.left, left), (self.right, right))
         times = [row[TS] for side, row in placed if side.timed and row is not None]
-        return self.left.at == TS and max(times, default=END) < self.closed
+        return (self.left.at == TS or self._by_time) and max(times, default=END) < self.closed
 
     # What changes.
 
@@ -231,10 +284,12 @@ class ReferenceJoin(Logged):
 
     def _ends(self, side: int, row: Row) -> int:
         """A row is certain where it is below the side's bound."""
-        return int(row[self._side(side).at])
+        return self._side(side).position(row)
 
     def _bounds(self) -> tuple[int, int]:
         """Of each side the position below which rows are certain."""
+        if self._by_time:
+            return self._settled(self.closed)
         counts = self.right.counted, self.left.counted
         left, right = (
             side.certain_below(self.closed, counted, self.policy)
@@ -254,6 +309,9 @@ class ReferenceJoin(Logged):
         return self.records(self.log.go(now))
 
     def _retire(self, bounds: tuple[int, int]) -> None:
+        if self._by_time:
+            retain = self.policy.retain
+            bounds = self._settled(START if retain is None else self.closed - retain)
         for side in (LEFT, RIGHT):
             self._side(side).retire(bounds[side], self.policy, self.closed)
 
@@ -298,10 +356,14 @@ class ReferenceJoin(Logged):
         )
 
 
+def _differ(one: Pairs, other: Pairs) -> list[tuple[Ident, Ident]]:
+    return [pair for pair, rows in one.items() if not same(rows, other.get(pair))]
+
+
 def _changed(one: Pairs, other: Pairs, side: int, at: Ident) -> list[tuple[Row, Row]]:
     """The matches of a row that are in `one` and not the same in `other`."""
     own = {pair: rows for pair, rows in one.items() if pair[side] == at}
-    return [rows for pair, rows in own.items() if not same(rows, other.get(pair))]
+    return [own[pair] for pair in _differ(own, other)]
 
 
 def same(one: tuple[Row, Row] | None, other: tuple[Row, Row] | None) -> bool:
