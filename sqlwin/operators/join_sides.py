@@ -181,9 +181,7 @@ class Side:
         if not self.weighted:
             stores[self.name].put(arrivals.new)
             return
-        on = list(self.layout.identity)  # one that has other keys now is written elsewhere
-        withdrawn = arrivals.gone.join(arrivals.new, on=on, how="anti", nulls_equal=True)
-        for rows, weight in ((withdrawn, -1), (arrivals.new, 1)):
+        for rows, weight in ((arrivals.were, -1), (arrivals.new, 1)):  # its keys may be others
             stores[self.name].put(rows.with_columns(pl.lit(weight, pl.Int8).alias(WEIGHT)))
 
     # Rows that are there.

@@ -116,13 +116,6 @@ class NumberedSide(Side):
     def _but_number(self) -> list[str]:
         return [name for name in self.row if name != POS]
 
-    def put(self, arrivals: Arrivals, stores: Stores) -> None:
-        if not self.weighted:
-            stores[self.name].put(arrivals.new)
-            return
-        for rows, weight in ((arrivals.were, -1), (arrivals.new, 1)):
-            stores[self.name].put(rows.with_columns(pl.lit(weight, pl.Int8).alias(WEIGHT)))
-
     # Numbers that change no more.
 
     def pass_by(self, watermark: int, retain: int | None, stores: Stores) -> None:

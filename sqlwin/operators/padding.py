@@ -122,9 +122,9 @@ class Alone:
         withdrawn or replaced, whose keys may be others now."""
         if touched.is_empty():
             return
-        nothing = gone.with_columns(pl.lit(0, pl.Int64).alias(MATCHES), pl.lit(False).alias(OUT))
-        if self.side.first and len(gone):
-            stores[self.store].put(nothing.select(*self.known))
+        if self._keys and len(gone):
+            none = (pl.lit(0, pl.Int64).alias(MATCHES), pl.lit(False).alias(OUT))
+            stores[self.store].put(gone.with_columns(none).select(*self.known))
         rows = touched.with_columns(self._wanted(moment), self._row_key)
         silent = (pl.col(OUT) != pl.col(WANTED)) & ~pl.col(ROW_KEY).is_in(taken[ROW_KEY].to_list())
         out = pl.when(silent).then(OUT).otherwise(WANTED).alias(OUT)
@@ -165,11 +165,11 @@ class Alone:
         self, rows: pl.DataFrame, stores: Stores, gone: pl.DataFrame | None = None
     ) -> pl.DataFrame:
         """Rows with their records beside them; of those in `gone` by the keys that they had."""
-        first, on = self.side.first, list(self.side.identity)
-        had = rows.select(*on, *first) if gone is None else self._before(rows, gone)
-        keys = had.select(first).unique() if first else None
+        side, on = self.side, list(self.side.identity)
+        had = rows.select(*on, *self._keys) if gone is None else self._before(rows, gone)
+        keys = had.select(side.first).unique() if side.first else None
         found = stores[self.store].scan(*bounds(rows[on[0]]), keys)
-        known = found.join(had, on=[*on, *first], how="semi", nulls_equal=True)
+        known = found.join(had, on=[*on, *self._keys], how="semi", nulls_equal=True)
         joined = rows.join(
             known.select(*on, MATCHES, OUT),
             on=on,
@@ -179,10 +179,15 @@ class Alone:
         )
         return joined.with_columns(pl.col(MATCHES).fill_null(0), pl.col(OUT).fill_null(False))
 
+    @property
+    def _keys(self) -> list[str]:
+        """Those that a record is found by."""
+        return [name for name in (*self.side.first, *self.side.order) if name in self.side.keys]
+
     def _before(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
         """What tells rows apart, and the keys that they had."""
         on = list(self.side.identity)
-        both = pl.concat([each.select(*on, *self.side.first) for each in (gone, rows)])
+        both = pl.concat([each.select(*on, *self._keys) for each in (gone, rows)])
         return both.unique(on, keep="first", maintain_order=True)
 
     def _among(self, rows: pl.DataFrame, others: pl.DataFrame) -> pl.Expr:

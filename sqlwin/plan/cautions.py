@@ -9,8 +9,8 @@ from sqlwin.plan.facts import (
     Window,
     arriving,
     bucket_keys,
+    comes_again,
     counts,
-    forgets_below,
     full_state,
     keeps_keys,
     keeps_messages,
@@ -107,7 +107,7 @@ def _state(window: Unranked) -> Iterator[str]:
         if window.partition and not settles(window):
             yield "the first rows of every partition are kept, so state grows with keys"
     elif isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
-        if keeps_messages(window) or forgets_below(window):
+        if keeps_messages(window) or comes_again(window):
             yield "all messages of the stream are kept, so state grows for ever"
         elif window.keys:
             yield "the aggregates of every key are kept, so state grows with keys"
@@ -123,7 +123,7 @@ def _renewed(window: Unranked) -> Iterator[str]:
         return
     grows = "kept until its TTL is over, so a key that never rests grows"
     if isinstance(window, WindowAggregate):
-        if keeps_messages(window) or forgets_below(window):
+        if keeps_messages(window) or comes_again(window):
             yield f"all rows of a key are {grows}"
         elif parts_sessions(window) and not weighted(window):
             yield f"an accumulator of each instant of a key is {grows}"

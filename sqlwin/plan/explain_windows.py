@@ -9,6 +9,7 @@ from sqlwin.plan.facts import (
     Unranked,
     arriving,
     changing,
+    comes_again,
     counts,
     forgets_below,
     keeps_floors,
@@ -149,6 +150,8 @@ def _stores(window: Unranked) -> str:
 def _positions(window: Unranked) -> str:
     if forgets_below(window):
         return "positions (and rows, for those forgotten below come again)"
+    if comes_again(window):
+        return "positions (and rows, for a message may come twice)"
     return "positions (of the rows that may be withdrawn)"
 
 

@@ -252,6 +252,25 @@ def forgets_below(plan: Node) -> bool:
     return any(_forgets(operator_of(stage)) for stage in stages)
 
 
+def repeats(stream: Stream) -> bool:
+    """Whether messages that come twice may come through: of a declared stream that tells them by
+    its OFFSET, and of a result that has some of it as they are, for that keeps nothing."""
+    if not stream.of:
+        return stream.offset is not None and not stream.trusted
+    passed = (
+        scan.stream for plan in stream.of if operator_of(plan) is None for scan in scans(plan)
+    )
+    return any(repeats(below) for below in passed)
+
+
+def comes_again(plan: Node) -> bool:
+    """Whether rows may come again that were not withdrawn, beside others that are."""
+    derived = [stream for stream in streams_of(plan) if stream.of]
+    return forgets_below(plan) or (
+        any(repeats(stream) for stream in derived) and any(map(changing, scans(plan)))
+    )
+
+
 def _forgets(operator: Stateful | None) -> bool:
     if operator is None:
         return False
@@ -295,7 +314,7 @@ def lets_go(aggregate: Aggregate, window: WindowAggregate) -> bool:
 
 def keeps_positions(window: Unranked) -> bool:
     """Whether it is kept which rows are known, beside what an operator keeps of them anyway."""
-    forgets = window.policy.ttl is not None or forgets_below(window)
+    forgets = window.policy.ttl is not None or comes_again(window)
     return changing(window.input) and forgets and not isinstance(window, OverAggregate)
 
 

@@ -21,9 +21,10 @@ from sqlwin.plan.facts import (
     arriving,
     bucket_keys,
     changing,
+    comes_again,
     counts,
-    forgets_below,
     join_of,
+    repeats,
     ttl_keys,
     unranked,
     weighted,
@@ -38,7 +39,6 @@ from sqlwin.plan.nodes import (
     Scalar,
     Scan,
     StaticScan,
-    Stream,
     column_of,
 )
 from sqlwin.runtime.admission import Admission, seen
@@ -84,7 +84,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
         keys=() if window is None else bucket_keys(window),
         retain=policy.retain if policy is not None and timed else None,
         timed=timed,
-        admission=None if window is None else _admission(window, stream),
+        admission=None if window is None else _admission(window, cut.scan),
         carried=_carried(cut.scan, window is None),
     )
     return Lowered(
@@ -112,7 +112,7 @@ def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
 def _knowing(assembly: Assembly, window: Window) -> Operator:
     """The operator; it knows its rows where they may be withdrawn and a TTL forgets some."""
     operator, below = assembly.operator(window), unranked(window)
-    again = forgets_below(window)
+    again = comes_again(window)
     if not assembly.weighted or (below.policy.ttl is None and not again):
         return operator
     carried, keys = polars_schema(below.input.schema), ttl_keys(window)
@@ -168,7 +168,7 @@ def _side(join: Join, at: int) -> Input:
     comes = counts(join) and not stream.of
     expires = stream.ts is not None and not (comes or static)
     retain = join.policy.retain if expires else None
-    replays = stream.offset is not None and not stream.trusted and not static
+    replays = _replays(scan) and not static
     by_rows = _counted_of_side(join, at)
     width = slice_width(retain or ENDLESS)
     return Input(
@@ -223,10 +223,16 @@ def _identity(node: Node) -> Columns:
     return tuple((column.name, column_of(column)) for column in node.schema)
 
 
-def _admission(window: Window, stream: Stream) -> Admission | None:
+def _replays(scan: Scan | StaticScan) -> bool:
+    """Whether messages that come twice are told by their positions; those of rows that may be
+    withdrawn the operator has to know."""
+    return repeats(scan.stream) and not changing(scan)
+
+
+def _admission(window: Window, scan: Scan) -> Admission | None:
     policy, rising = window_policy(window), arriving(window)
     assert policy is not None
-    replays = stream.offset is not None and not stream.trusted
+    stream, replays = scan.stream, _replays(scan)
     counted = policy.retain_rows is not None and not rising
     if not replays and not counted:
         return None

@@ -256,6 +256,7 @@ class Source:
 
     def __init__(self, operator: Fast | StaticJoin) -> None:
         self.weighted, self.numbered = operator.left.weighted, operator.left.at == POS
+        self.rekeys = isinstance(operator, WindowJoin)
         self.gone: list[tuple[Any, ...]] = []
         self.next = (count(), count())
         self.numbers = (count(1), count(1))
@@ -284,7 +285,7 @@ class Source:
             if of != side or which >= len(known) or known[-1 - which][3] < horizon:
                 continue
             row = known[-1 - which]
-            changed = rekeyed(row)
+            changed = rekeyed(row) if self.rekeys else (*row[:2], (row[2] or 0) + 1, *row[3:])
             if row in self.gone:
                 out += [(*changed, 1)] if again and not self.numbered else []
             else:
