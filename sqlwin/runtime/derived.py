@@ -70,9 +70,11 @@ def net(rows: pl.DataFrame) -> pl.DataFrame:
 
     Rows without weights are as they were.
     """
-    if WEIGHT not in rows.columns or (rows[WEIGHT] > 0).all():
-        return rows
     place = [PART, SEQ]
+    if WEIGHT not in rows.columns:
+        return rows
+    if (rows[WEIGHT] > 0).all() and rows.select(place).is_unique().all():
+        return rows
     first = rows.unique(place, keep="first", maintain_order=True).filter(pl.col(WEIGHT) < 0)
     last = rows.unique(place, keep="last", maintain_order=True).filter(pl.col(WEIGHT) > 0)
     return pl.concat([first, last])

@@ -50,6 +50,7 @@ from sqlwin.plan.facts import (
     counts,
     join_of,
     keeps_floors,
+    repeats,
     ttl_keys,
 )
 from sqlwin.plan.nodes import (
@@ -314,7 +315,7 @@ def _operator(
             withdraw=withdraw,
             buckets=buckets,
             floor_of=_floor(_inner(window)),
-            once=not stream.trusted and not stream.of,
+            once=not stream.trusted and (not stream.of or repeats(stream)),
             weighted=changing(scan) or _orders(window),
             ordered=_orders(window),
             keyed=keeps_floors(_inner(window)) and isinstance(_inner(window), WindowAggregate),

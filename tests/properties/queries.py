@@ -51,8 +51,7 @@ def chained() -> SearchStrategy[Question]:
 
 def united() -> SearchStrategy[Question]:
     """Queries over UNION ALL of rows."""
-    asked = _asked(query_chains.over_united, by_hours())
-    return asked.map(lambda question: replace(question, replays=False))
+    return _asked(query_chains.over_united, by_hours())
 
 
 _MORE: dict[str, Kind] = {

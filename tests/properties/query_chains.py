@@ -51,7 +51,7 @@ def by_number() -> SearchStrategy[Question]:
 
 
 def over_united() -> SearchStrategy[Question]:
-    """A message that comes again counts again there, so each is to come once."""
+    """Queries over UNION ALL of rows."""
     return united_below().flatmap(_over_time)
 
 
