@@ -25,6 +25,7 @@ from sqlwin.plan.explain import explain
 from sqlwin.plan.facts import plans_of, sources_of
 from sqlwin.plan.nodes import Query, Script
 from sqlwin.runtime.back import Back
+from sqlwin.runtime.chain import chain
 from sqlwin.runtime.intake import frame_of
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.lowered import Lowered
@@ -51,6 +52,8 @@ class Spark:
         for golden in goldens:
             try:
                 asked = script(golden.query, params=golden.params, functions=FUNCTIONS)
+                for query in asked.queries:
+                    chain(query)  # some are refused only when they are to run
             except QueryError as mistake:
                 outcomes[golden.name] = Outcome(refused=str(mistake))
                 continue
