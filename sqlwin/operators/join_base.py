@@ -125,7 +125,7 @@ class Joining(ABC):
         rows = side.scan(stores)
         asked = replace(stretch, keys=self._keys_of(side, stretch.keys))
         held = rows.select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
-        found = asked.of(held) if side.at == TS else asked.counted(held)
+        found = asked.of(held) if side.at == TS or side.dated else asked.counted(held)
         if stores.sides is not None and stretch.keys is not None:
             stores.sides.note_rows(side.name, rows.join(found, on=[PART, SEQ], how="semi"))
         return found

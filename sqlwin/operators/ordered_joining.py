@@ -27,12 +27,14 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.operators.asking import SIDE, Question, Stretch
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import POS, Arrivals, Shape
 from sqlwin.operators.join_words import Moment
 from sqlwin.operators.joining import WindowJoin, counts_of, read_counts, write_counts
 from sqlwin.operators.numbered_sides import NumberedSide
 from sqlwin.operators.pairing import Pairing, marked
+from sqlwin.schema import TS
 
 PAST = "past"
 
@@ -128,6 +130,22 @@ class OrderedJoin(WindowJoin):
             side.pass_by(watermark, self.policy.retain, stores)
         stores.closed = watermark
         return self._become_certain(bounds, stores, now)
+
+    # What is asked.
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """By the numbers of rows."""
+        return self._timed(super().windows(question, stores))
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return self._timed(super().messages(stretch, stores))
+
+    def _timed(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Messages of a stream have no time that is theirs."""
+        come = [side.name for side in (self.left, self.right) if not side.by_time]
+        return found.with_columns(pl.when(~pl.col(SIDE).is_in(come)).then(TS).alias(TS))
+
+    # Certainty, and what leaves.
 
     def _bounds(self, stores: Stores) -> dict[str, int]:
         below = self._below(NumberedSide.certain, stores)
