@@ -30,9 +30,10 @@ from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
 from sqlwin.sql.reading import read_often
 from sqlwin.sql.registered import checked
+from sqlwin.sql.relation import Relation
 from sqlwin.sql.results import into, refuse_changes, told
 from sqlwin.sql.select import bind_select
-from sqlwin.sql.sources import Known, View
+from sqlwin.sql.sources import Known, View, of_rows
 from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import with_ttl
 from sqlwin.sql.ttl_words import OPTIONS, STATE, options
@@ -90,16 +91,19 @@ class Binding:
     def query(self, statement: ast.Select | ast.Insert) -> Query:
         self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
-            relation = told(bind_select(statement, self.known))
+            relation = self.result(statement)
             plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
             plan = staged(plan)
             return Query(plan, errors=self.errors(plan), functions=self.used(plan))
         sink = self.sink(statement.sink)
-        relation = told(bind_select(statement.select, self.known))
+        relation = self.result(statement.select)
         plan = optimize(into(sink, relation.plan(), statement))
         plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
         refuse_changes(sink, plan, statement)
         return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
+
+    def result(self, select: ast.Select) -> Relation:
+        return told(of_rows(bind_select(select, self.known), select.relation.source.span))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
         names = functions_of(plan)
