@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
-from sqlwin.plan.facts import counts, lateness, scans, streams_of, untimed
+from sqlwin.plan.facts import corrected, counts, lateness, scans, streams_of, untimed
 from sqlwin.plan.nodes import Join, Scan
 from sqlwin.plan.policy_lines import early, expired, late, retention, ties, timeout, watermark
 from sqlwin.policies import Early, Policy
@@ -172,6 +172,9 @@ def _early(join: Join, policy: Policy) -> str:
 
 def _late(join: Join, policy: Policy) -> str:
     if join.static:
+        told = ", ".join(stream.name for stream in corrected(join.left))
+        if told:
+            return f"as rows of {told} are corrected: each is withdrawn, and looked up anew"
         return "never: what the table says of a row does not change"
     return "never: messages are counted as they come" if counts(join) else late(policy)
 
