@@ -25,6 +25,7 @@ from sqlwin.plan.warnings import warnings
 from sqlwin.runtime.admission import MESSAGES
 from sqlwin.runtime.load import Load, load
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.options_read import read_options
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
@@ -138,6 +139,7 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
 
 def _explain(arguments: argparse.Namespace, asked: Script) -> int:
     bearing = _load(arguments)
+    read_options(asked)
     print(explain_script(asked))
     if bearing is not None:
         from sqlwin.runtime.bounds import state_text
@@ -213,6 +215,7 @@ def _at(text: str | None) -> str | int | None:
 
 def _check(arguments: argparse.Namespace, asked: Script) -> int:
     queries = asked.queries
+    read_options(asked)
     print(
         f"{arguments.file}: {len(queries)} quer{'y' if len(queries) == 1 else 'ies'}, no mistakes"
     )

@@ -33,6 +33,8 @@ WEIGHT = "__weight"
 POSITION = (TS, PART, SEQ)
 PLACE: dict[str, pl.DataType] = {TS: pl.Int64(), PART: pl.Int32(), SEQ: pl.Int64()}
 CHANGE = (OP, EMIT, REVISION, ROW_KEY)
+SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
+"""What they are called in results."""
 RESERVED = "__"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")

@@ -40,6 +40,8 @@ from sqlwin.schema import POSITION, REVISION, SEQ, TS
 from sqlwin.state.contract import Store
 
 STATE, SIDE = "__state", "__side"
+EDGES = ("__window_start", "__window_end")
+"""Of the windows of a join, whose rows may have columns called `window_start`."""
 OPEN_WINDOW, FULL_WINDOW = "open", "full"
 
 

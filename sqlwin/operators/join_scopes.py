@@ -4,7 +4,8 @@ SAMZA-552's join looks for the partners of a message in the window of the other 
 belongs to it. Such windows are as many as there are messages, so none is stored: they are
 made of the rows when somebody asks.
 
-    window_start, window_end   `position + low` and `position + high`, both included; NULL
+    __window_start, __window_end
+                               `position + low` and `position + high`, both included; NULL
                                where the window has no such end
     __first, __last, __rows    of the rows held in it that have equal keys: the position of
                                the first, of the last, and how many there are
@@ -31,13 +32,12 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.frames import Ints, Mask
 from sqlwin.kernels.joins import Line, coded
+from sqlwin.operators.asking import EDGES
 from sqlwin.operators.contents import FIRST, LAST, ROWS
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import Side
 from sqlwin.schema import INSTANT, SEQ
 from sqlwin.windows import Unit
-
-EDGES = ("window_start", "window_end")
 
 
 def reaching(side: Side, lo: int, hi: int, stores: Stores) -> pl.DataFrame:

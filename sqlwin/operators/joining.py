@@ -30,13 +30,13 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.operators.asking import SIDE, STATE, Question, of_keys, said
+from sqlwin.operators.asking import EDGES, SIDE, STATE, Question, of_keys, said
 from sqlwin.operators.changes import row_key
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.join_base import Joining
 from sqlwin.operators.join_retention import Newest
-from sqlwin.operators.join_scopes import EDGES, reaching, scopes
+from sqlwin.operators.join_scopes import reaching, scopes
 from sqlwin.operators.join_sides import POS, Arrivals, Columns, Shape, Side
 from sqlwin.operators.join_words import Moment
 from sqlwin.operators.padding import Alone

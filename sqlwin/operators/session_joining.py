@@ -28,7 +28,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.operators.asking import SIDE, Question, said
+from sqlwin.operators.asking import EDGES, SIDE, Question, said
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import Columns, Shape
@@ -63,7 +63,7 @@ class SessionJoin(WindowJoin):
 
     @property
     def order(self) -> tuple[str, ...]:
-        return ("window_end", "window_start", SIDE)
+        return (*reversed(EDGES), SIDE)
 
     def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
         """The sessions of both sides that overlap it, `__side` first."""
@@ -77,7 +77,7 @@ class SessionJoin(WindowJoin):
         if stores.sides is not None and wanted is not None:
             stores.sides.note_rows(side.name, held.filter(pl.col(UNTIL) > question.lo))
         named = zip(side.partition, self.left.partition, strict=True)
-        edges = zip((FROM, UNTIL), ("window_start", "window_end"), strict=True)
+        edges = zip((FROM, UNTIL), EDGES, strict=True)
         return held.filter(pl.col(UNTIL) > question.lo).select(
             pl.lit(side.name).alias(SIDE),
             *(pl.col(own).alias(name) for own, name in named),

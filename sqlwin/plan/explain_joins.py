@@ -10,6 +10,7 @@ from sqlwin.plan.cautions import never_settled
 from sqlwin.plan.facts import (
     arriving,
     changing,
+    corrected,
     counts,
     lateness,
     ordered_sides,
@@ -207,6 +208,9 @@ def _early(join: Join, policy: Policy) -> str:
 
 def _late(join: Join, policy: Policy) -> str:
     if join.static:
+        told = ", ".join(stream.name for stream in corrected(join.left))
+        if told:
+            return f"as rows of {told} are corrected: each is withdrawn, and looked up anew"
         return "never: what the table says of a row does not change"
     return "never: messages are counted as they come" if arriving(join) else late(policy)
 

@@ -110,6 +110,11 @@ def changing(plan: Node) -> bool:
     return revises(plan) or any(changing(below) for below in below_of(plan))
 
 
+def corrected(plan: Node) -> tuple[Stream, ...]:
+    """The streams a plan reads whose rows may be withdrawn or replaced."""
+    return tuple(s for s in streams_of(plan) if any(changing(made) for made in s.of))
+
+
 def below_of(plan: Node) -> tuple[Node, ...]:
     """What a plan has its rows from; none where they come from outside."""
     if isinstance(plan, Scan | StaticScan):

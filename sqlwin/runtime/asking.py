@@ -36,6 +36,7 @@ import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import END, START
+from sqlwin.operators.asking import EDGES as JOINED
 from sqlwin.operators.asking import SIDE, STATE, Asked, Question, Stretch, answering
 from sqlwin.operators.contents import EXTENT
 from sqlwin.operators.contract import Stores
@@ -56,6 +57,7 @@ EDGES: tuple[str, ...] = ("window_start", "window_end")
 PASSES = "__passes"
 CALLED = {
     SIDE: "side",
+    **dict(zip(JOINED, EDGES, strict=True)),
     STATE: "state",
     PASSES: "passes",
     REVISION: "revision",

@@ -24,9 +24,18 @@ from sqlwin.errors import RunError
 from sqlwin.operators.changes import CHANGE_SCHEMA, row_key_at
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.scalars import Columns, evaluate
-from sqlwin.schema import CHANGE, EMIT, OP, PART, POSITION, REVISION, ROW_KEY, empty, polars_type
-
-SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
+from sqlwin.schema import (
+    CHANGE,
+    EMIT,
+    OP,
+    PART,
+    POSITION,
+    REVISION,
+    ROW_KEY,
+    SHOWN,
+    empty,
+    polars_type,
+)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Sink as Declared
-from sqlwin.runtime.back import SHOWN
 from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
 from sqlwin.runtime.whole import replaced
+from sqlwin.schema import SHOWN
 
 Show = Callable[[pl.DataFrame], None]
 CONNECTORS = ("console", "files", "none")

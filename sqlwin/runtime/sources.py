@@ -87,6 +87,12 @@ def check_sources(script: Script, options: RunOptions) -> None:
                 raise RunError(f"no file matches {shown} of {stream.name}")
 
 
+def has_source(stream: Stream) -> bool:
+    """Whether its options name one; rows of any other come from whoever embeds the query."""
+    options = dict(stream.options)
+    return "connector" in options or "path" in options
+
+
 def source_of(stream: Stream) -> Source:
     """QueryError where the stream has none, or an option that says nothing."""
     options = dict(stream.options)

@@ -12,7 +12,6 @@ from sqlwin.plan.facts import functions_of, window_policy
 from sqlwin.plan.nodes import (
     Describe,
     Node,
-    Project,
     Query,
     Script,
     ShowStreams,
@@ -22,10 +21,8 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.settings import SETTINGS
-from sqlwin.plan.sinks import changes, why_changing
 from sqlwin.plan.stages import staged
 from sqlwin.plan.wording import Wording
-from sqlwin.schema import type_name
 from sqlwin.sql import ast, declare
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.derived import derived
@@ -33,12 +30,13 @@ from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
 from sqlwin.sql.reading import read_often
 from sqlwin.sql.registered import checked
+from sqlwin.sql.relation import Relation
+from sqlwin.sql.results import into, refuse_changes, told
 from sqlwin.sql.select import bind_select
-from sqlwin.sql.sources import Known, View
+from sqlwin.sql.sources import Known, View, of_rows
 from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import with_ttl
 from sqlwin.sql.ttl_words import OPTIONS, STATE, options
-from sqlwin.sql.widening import widens
 
 
 def script(
@@ -93,15 +91,19 @@ class Binding:
     def query(self, statement: ast.Select | ast.Insert) -> Query:
         self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
-            relation = bind_select(statement, self.known)
+            relation = self.result(statement)
             plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
             plan = staged(plan)
             return Query(plan, errors=self.errors(plan), functions=self.used(plan))
-        sink, relation = self.sink(statement.sink), bind_select(statement.select, self.known)
+        sink = self.sink(statement.sink)
+        relation = self.result(statement.select)
         plan = optimize(into(sink, relation.plan(), statement))
         plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
-        _refuse_changes(sink, plan, statement)
+        refuse_changes(sink, plan, statement)
         return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
+
+    def result(self, select: ast.Select) -> Relation:
+        return told(of_rows(bind_select(select, self.known), select.relation.source.span))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
         names = functions_of(plan)
@@ -189,15 +191,6 @@ def _set(binding: Binding, statement: ast.Set) -> None:
     binding.settings[name] = value
 
 
-def _refuse_changes(sink: Sink, plan: Node, statement: ast.Insert) -> None:
-    """A sink that appends cannot take back what a later row changes."""
-    if sink.changelog == "append" and changes(plan):
-        why, mended = why_changing(plan)
-        message = f"{sink.name} appends, and results of this query change: {why}"
-        legal = "changelog = 'upsert' or 'retract'" + (f"; {mended}" if mended else "")
-        raise QueryError(message, statement.sink.span, legal=legal)
-
-
 TAKES: dict[type, Callable[[Binding, Any], None]] = {
     ast.CreateStream: _stream,
     ast.CreateView: _view,
@@ -209,27 +202,3 @@ TAKES: dict[type, Callable[[Binding, Any], None]] = {
     ast.ShowAll: _show,
     ast.Set: _set,
 }
-
-
-def into(sink: Sink, plan: Node, statement: ast.Insert) -> Node:
-    """The plan with the sink's columns: by position, numbers widened where they may be."""
-    assert isinstance(plan, Project)
-    if sink.columns is None:
-        return plan
-    span = statement.sink.span
-    if len(sink.columns) != len(plan.columns):
-        message = f"{sink.name} has {len(sink.columns)} columns, the query {len(plan.columns)}"
-        legal = ", ".join(column.name for column in sink.columns)
-        raise QueryError(message, span, legal=legal)
-    columns = []
-    for (name, scalar), column in zip(plan.columns, sink.columns, strict=True):
-        if scalar.type != column.type:
-            if not widens(scalar.type, column.type):
-                have, want = type_name(scalar.type), type_name(column.type)
-                message = f"{sink.name} wants {want} for {column.name}, {name} is {have}"
-                raise QueryError(message, span, legal=f"CAST({name} AS {want})")
-            cast = f"CAST({scalar.duckdb} AS {type_name(column.type)})"
-            sql = f"CAST({scalar.sql} AS {type_name(column.type)})"
-            scalar = replace(scalar, sql=sql, duckdb=cast, type=column.type)
-        columns.append((column.name, scalar))
-    return Project(plan.input, tuple(columns))

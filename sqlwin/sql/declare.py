@@ -11,7 +11,16 @@ import pyarrow as pa
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Scalar, Sink, Stream
 from sqlwin.plan.sinks import CHANGELOGS
-from sqlwin.schema import RESERVED, TIMESTAMP, Column, Schema, type_name, type_named, type_names
+from sqlwin.schema import (
+    RESERVED,
+    SHOWN,
+    TIMESTAMP,
+    Column,
+    Schema,
+    type_name,
+    type_named,
+    type_names,
+)
 from sqlwin.sql import ast, ttl_words
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.durations import LEGAL as DURATIONS
@@ -63,6 +72,10 @@ def sink(created: ast.CreateSink) -> Sink:
     if made.changelog not in CHANGELOGS:
         message = f"the sink {made.name} cannot be {made.changelog!r}"
         raise QueryError(message, created.name.span, legal=", ".join(CHANGELOGS))
+    for column in created.columns:
+        if column.name.text.lower() in SHOWN.values():
+            message = f"each result has a column {column.name.text.lower()} of its own"
+            raise QueryError(message, column.name.span, legal="any other name")
     return made
 
 

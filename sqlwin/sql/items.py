@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -134,6 +135,10 @@ def _left_out(star: exp.Star, run: ast.Run, names: Sequence[str]) -> set[str]:
     if len(left_out) == len(names):
         raise QueryError("EXCEPT leaves no column", run.span, legal=", ".join(names))
     return left_out
+
+
+ALIAS = re.compile(r"(\s+AS)?\s+\S+\s*\Z", re.IGNORECASE)
+"""Of an expression that has one."""
 
 
 _RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat, exp.ApproxQuantile, exp.ApproxDistinct)

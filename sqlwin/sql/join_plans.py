@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import lateness, streams_of
+from sqlwin.plan.facts import corrected, lateness, streams_of
 from sqlwin.plan.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name
@@ -238,11 +238,25 @@ def _policy(
     ordered = rows and bool(results)
     every = [lateness(stream) for stream in (results if ordered else streams)]
     latest = None if None in every else max(late for late in every if late is not None)
+    if static:
+        _refuse_late(given, below[0])
     waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
     made = of_join(given, None if static else match, latest, pair.grace, waits, ordered)
     if made.retain_rows is not None:
         _refuse_rows(given, below)
     return made
+
+
+def _refuse_late(given: ast.Policies, left: Node) -> None:
+    """QueryError where LATE would say when to send what is corrected below."""
+    found = corrected(left)
+    if given.late is not None and found:
+        name = found[0].name
+        message = (
+            f"rows of {name} are corrected, and this join sends each correction on as it comes"
+        )
+        legal = f"EMIT LATE … in {name}, as a view or a query in FROM"
+        raise QueryError(message, given.late.span, legal=legal)
 
 
 def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.joins import HALVES
+from sqlwin.plan.joins import HALVES, StaticScan
 from sqlwin.sql import ast
 from sqlwin.sql.asof import nearest_by, version_of
 from sqlwin.sql.bounds import conjuncts
@@ -121,7 +121,7 @@ def _owned(tree: Expr, own: Input | None) -> Expr:
 def mirrored(source: ast.From, known: Known) -> ast.From:
     """A stream behind a static table and JOIN looks it up, as if it stood before it."""
     name, joins = source.source, source.joins
-    static = isinstance(name, ast.Name) and name.text.lower() in known.tables
+    static = isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
     word = MIRRORED.get(joins[0].word.text) if joins else None
     if not static or word is None or source.as_of is not None:
         return source

@@ -25,6 +25,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
 from sqlwin.sql.calls import call_at
+from sqlwin.sql.items import ALIAS
 from sqlwin.sql.runs import part
 from sqlwin.sql.scalars import NESTED, parsed
 from sqlwin.sql.text import QUOTED
@@ -172,10 +173,9 @@ def _simple(select: ast.Select) -> bool:
 
 
 def _unnamed(item: ast.Run) -> ast.Run:
-    tree = parsed(item)
-    if not isinstance(tree, exp.Alias):
+    if not isinstance(parsed(item), exp.Alias):
         return item
-    end = re.search(r"(\s+AS)?\s+\S+\s*\Z", item.text, re.IGNORECASE)
+    end = ALIAS.search(item.text)
     assert end is not None
     return part(item, 0, end.start())
 

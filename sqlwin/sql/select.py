@@ -24,7 +24,7 @@ from sqlwin.sql.ranks import of_windows
 from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import parsed, word
 from sqlwin.sql.scope import Scope
-from sqlwin.sql.sources import Known, View, bind_from, narrowed, timed
+from sqlwin.sql.sources import Known, View, bind_from, narrowed, of_rows, timed
 from sqlwin.sql.ttl import of_hints
 from sqlwin.sql.windows import Window, refused
 
@@ -137,9 +137,12 @@ def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
         rows, above = joined(select, known, bind_select), select.relation.above
         if above is None:
             return rows, None
-        window = of_ksql(above)
-        return timed(derived(rows, known), window), window
-    return bind_from(select.relation, known, bind_select)
+        over = of_ksql(above)
+        return timed(derived(rows, known), over), over
+    found, window = bind_from(select.relation, known, bind_select)
+    if _above_rows(select) or select.policies.span is not None:
+        found = of_rows(found, select.relation.source.span)
+    return found, window
 
 
 def _above_rows(select: ast.Select) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.nodes import Sink, Stream
+from sqlwin.plan.nodes import Sink, StaticScan, Stream
 from sqlwin.sql import ast, windows
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.derived import derived, entitled
@@ -76,11 +76,9 @@ class Known:
             return derived(view, self) if key in self.shared else view
         if key in self.streams:
             return of_stream(self.streams[key]).called(name.text)
-        legal = ", ".join(self.names()) or "CREATE STREAM … first"
         if key in self.tables:
-            message = f"{name.text} is a static table, and reading one is not supported yet"
-            legal = f"FROM a stream JOIN {name.text} ON …; WATERMARK FOR ts AS ts makes it a stream"
-            raise QueryError(message, name.span, legal=legal)
+            return of_stream(self.tables[key], static=True).called(name.text)
+        legal = ", ".join(self.names()) or "CREATE STREAM … first"
         if key in self.sinks:
             raise QueryError(f"{name.text} is a sink and cannot be read", name.span, legal=legal)
         message = f"no stream or view is called {name.text}{nearest(name.text, self.names())}"
@@ -96,6 +94,8 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
         message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
         raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
     relation, window = _source(source, known, bind)
+    if source.window is not None:
+        of_rows(relation, source.source.span)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
         if isinstance(source.source, ast.Select):
@@ -111,26 +111,30 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
     return timed(derived(relation, known), window), window
 
 
+def of_rows(relation: Relation, span: Span) -> Relation:
+    """QueryError for a static table, filtered or projected, which only joins look up."""
+    if isinstance(relation.base, StaticScan):
+        name = relation.base.stream.name
+        message = f"{name} is a static table, and reading one by itself is not supported yet"
+        legal = f"FROM a stream JOIN {name} ON …; WATERMARK FOR ts AS ts makes it a stream"
+        raise QueryError(message, span, legal=legal)
+    return relation
+
+
 def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:
     value = source.source
     if isinstance(value, ast.Call):
         return _table_function(value, known, bind)
-    return _relation(value, known, bind), None
-
-
-def _relation(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> Relation:
-    if isinstance(value, ast.Name):
-        return known.relation(value)
-    if isinstance(value, ast.Union):
-        return united([bind(part, known) for part in value.parts], value, known)
-    return bind(value, known).called()
+    return read(value, known, bind), None
 
 
 def read(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> Relation:
-    """An input of a join, which may be a static table."""
-    if isinstance(value, ast.Name) and value.text.lower() in known.tables:
-        return of_stream(known.tables[value.text.lower()], static=True).called(value.text)
-    return _relation(value, known, bind)
+    if isinstance(value, ast.Name):
+        return known.relation(value)
+    if isinstance(value, ast.Union):
+        parts = [of_rows(bind(part, known), part.relation.source.span) for part in value.parts]
+        return united(parts, value, known)
+    return bind(value, known).called()
 
 
 def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
@@ -142,7 +146,7 @@ def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation,
         raise QueryError(message + near, call.function.span, legal=legal)
     table, window = of_table(call)
     assert isinstance(table.value, ast.Name | ast.Select)
-    return _relation(table.value, known, bind), window
+    return of_rows(read(table.value, known, bind), table.value.span), window
 
 
 def _order(spec: ast.Spec | ast.KsqlWindow) -> ast.Name | None:

@@ -35,6 +35,7 @@ from sqlwin.plan.nodes import (
     Join,
     Node,
     Scan,
+    StaticScan,
     TopN,
     WindowAggregate,
     WindowRank,
@@ -45,6 +46,8 @@ from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.relation import Lengths, Relation
 from sqlwin.sql.ttl_words import PREFIX, Hinted, options
 from sqlwin.windows import Whole
+
+ONCE = "a static table is read once, so what a TTL took of it would never come again"
 
 
 def of_hints(select: ast.Select, relation: Relation) -> Lengths | None:
@@ -59,6 +62,8 @@ def of_hints(select: ast.Select, relation: Relation) -> Lengths | None:
         if stream.text.lower() not in [name.lower() for name in names]:
             message = f"STATE_TTL names {stream.text}, which this query does not read"
             raise QueryError(message, stream.span, legal=", ".join(names))
+    if isinstance(base, StaticScan):
+        raise QueryError(ONCE, select.ttl[0][0].span, legal="STATE_TTL of a stream")
     own = Lengths(_longest(each for _, each in select.ttl))
     if select.relation.joins and relation.ttl is not None:
         return replace(own, sides=relation.ttl.sides)
@@ -119,8 +124,7 @@ def _of_join(plan: Node, join: Join, hint: Lengths | None, settings: Mapping[str
     sides = zip(("left", "right"), (join.left, join.right), hints, strict=True)
     ttls = [_ttl(node, said, settings, name in join.endless) for name, node, said in sides]
     if join.static and hint is not None and hint.sides is not None and ttls[1] is not None:
-        message = "a static table is read once, so what a TTL took of it would never come again"
-        raise QueryError(message, legal="STATE_TTL of a stream")
+        raise QueryError(ONCE, legal="STATE_TTL of a stream")
     if join.static:
         return plan
     for ttl in ttls:

@@ -173,6 +173,55 @@ def test_check_and_explain(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "WindowAggregate tumbling 1 minute" in capsys.readouterr().out
 
 
+FILED = "CREATE SINK o WITH (connector = 'files', path = 'out', format = 'csv'); INSERT INTO o "
+
+
+@pytest.mark.parametrize("command", ["check", "explain"])
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("'files', path = 'orders", "'pigeons', path = 'orders", "(connector 'pigeons')"),
+        ("'json'", "'xml'", "stream orders has an unknown format 'xml'"),
+        ("path = 'orders/*.jsonl', ", "", "stream orders needs an option 'path'"),
+        ("'json'", "'json', evnts = 3", "stream orders has an unknown option 'evnts'"),
+        (
+            "'files', path = 'orders/*.jsonl', format = 'json'",
+            "'nexmark', table = 'x'",
+            "table 'x'",
+        ),
+        ("'files', path = 'out'", "'pigeons', path = 'out'", "sink o has an unknown connector"),
+        ("path = 'out', ", "", "sink o needs an option 'path'"),
+        ("'csv'", "'xml'", "sink o has an unknown format 'xml'"),
+        ("'csv'", "'csv', evnts = 3", "sink o has an unknown option 'evnts'"),
+    ],
+)
+def test_mistakes_in_options_are_told_as_a_run_tells_them(
+    command: str, old: str, new: str, told: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (DECLARED + FILED + SELECT).replace(old, new)
+    assert text != DECLARED + FILED + SELECT
+    (home / "q.sql").write_text(text)
+    assert sqlwin(command, home / "q.sql") == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 2
+    assert capsys.readouterr().err == error
+
+
+def test_options_are_read_and_nothing_is_opened(home: Path) -> None:
+    text = (DECLARED + FILED + SELECT).replace("orders/*", "nowhere/*")
+    (home / "q.sql").write_text(text)
+    assert sqlwin("check", home / "q.sql") == sqlwin("explain", home / "q.sql") == 0
+    assert not (home / "out").exists()
+
+
+def test_check_of_a_script_without_sources(home: Path) -> None:
+    policy = " EXPIRED INTO lost"
+    declared = "CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts"
+    (home / "q.sql").write_text(declared + " AS ts);" + SELECT.rstrip("; \n") + policy)
+    assert sqlwin("check", home / "q.sql") == 0
+
+
 def test_check_warns_of_what_explain_warns_of(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

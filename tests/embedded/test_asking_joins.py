@@ -159,3 +159,28 @@ def test_what_a_join_does_not_know_is_refused_by_name() -> None:
         q.messages(join_keys="one")
     with pytest.raises(QueryError, match="the query joins nothing"):
         sqlwin.query(STREAMS + GROUPED).messages(join_keys=1)
+
+
+COUNTED = """
+CREATE STREAM a (k STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE STREAM b (id BIGINT, k STRING, at TIMESTAMP, WATERMARK FOR at AS at);
+CREATE VIEW w AS SELECT k, window_start, window_end, COUNT(*) AS rows
+  FROM TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '10' SECOND)
+  GROUP BY k, window_start, window_end;
+SELECT b.id, w.rows FROM b JOIN w ON b.k = w.k AND b.at BETWEEN w.window_start AND w.window_end
+"""
+
+
+def test_names_that_the_rows_have_are_theirs() -> None:
+    q = sqlwin.query(COUNTED)
+    q.push("a", [{"k": "x", "ts": f"2024-01-01T09:00:{s}Z"} for s in ("01", "30")])
+    q.push("b", [{"id": 7, "k": "x", "at": "2024-01-01T09:00:05Z"}])
+    found = q.windows()
+    assert found.equals(q.fetch("x"))
+    names = ["side", "id", "window_start", "window_start_", "rows", "rows_"]
+    left, right = found.select(names).to_pylist()
+    assert (left["side"], left["id"], left["window_start"], left["rows_"]) == ("left", 7, None, 1)
+    assert (right["side"], right["rows"], right["window_start_"]) == ("right", 1, None)
+    starts = left["window_start_"], right["window_start"]
+    assert [str(at)[11:19] for at in starts] == ["09:00:05", "09:00:00"]
+    assert q.messages().num_rows == 2

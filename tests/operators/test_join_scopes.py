@@ -31,8 +31,8 @@ def plain(side: Side, other: Side, joined: Joined, lo: int, hi: int) -> list[Row
             {
                 "__side": side.name,
                 **{name: row[name] for name in (*side.columns, "__ts", "__part", "__seq")},
-                "window_start": first,
-                "window_end": last,
+                "__window_start": first,
+                "__window_end": last,
                 "__first": partners[0]["__seq"] if partners else None,
                 "__last": partners[-1]["__seq"] if partners else None,
                 "__rows": len(partners),
@@ -63,7 +63,7 @@ def test_the_windows_of_a_join(operator: Fast, taken: list[Step], lo: int, lengt
         expected: list[Row] = []
         for side, other in ((operator.left, operator.right), (operator.right, operator.left)):
             expected += plain(side, other, joined, question.lo, question.hi)
-        known = told.with_columns(pl.col("window_start", "window_end").to_physical())
+        known = told.with_columns(pl.col("__window_start", "__window_end").to_physical())
         found = [
             {name: row[name] for name in expected_of(row, operator)}
             for row in known.rows(named=True)

@@ -98,7 +98,7 @@ def test_several_joins_are_told_from_the_last() -> None:
         "Stores: none but the table",
         "Message key: equal fields",
         "Full: each left row as it comes",
-        "Late: never: what the table says of a row does not change",
+        "Late: as rows of o_s are corrected: each is withdrawn, and looked up anew",
         "Watermark: of o_s ts, as below o_s",
         "Ties: of o_s by what identifies a row of the derived stream",
         "Derived stream: o_s; event time ts; rows are withdrawn and replaced",

@@ -366,7 +366,7 @@ REFUSED = [
     ),
     (
         "CREATE TABLE t (a INT); SELECT a FROM t",
-        "t is a static table, and reading one is not supported yet",
+        "t is a static table, and reading one by itself is not supported yet",
         "t",
     ),
     (
