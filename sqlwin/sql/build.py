@@ -95,7 +95,12 @@ class Build(WindowRules, RelationRules, PolicyRules):
         return ast.CreateSink(named(children[0]), columns, _options(children))
 
     def insert(self, meta: Meta, children: Children) -> ast.Insert:
-        return ast.Insert(named(children[0]), children[1])
+        sink, *names, select = children
+        if names:
+            message = "the columns of an INSERT go by their places, and by no list of names"
+            legal = f"INSERT INTO {named(sink).text} SELECT …, in the order of the sink's columns"
+            raise QueryError(message, names[0][0].span, legal=legal)
+        return ast.Insert(named(sink), select)
 
     def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
         return ast.ExplainOf(children[0])
@@ -135,6 +140,10 @@ class Build(WindowRules, RelationRules, PolicyRules):
         return made if ctes is None else self.with_ctes(made, ctes)
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
+        first = children[0]
+        if isinstance(first, Token):
+            message = "a query of WITH reads those before it, and never itself"
+            raise QueryError(message, named(first).span, legal="WITH v AS (SELECT …) SELECT …")
         return tuple(children)
 
     def cte(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Select]:

@@ -38,9 +38,14 @@ _WORDS = {
     "WINDOW_WORD": "WINDOW",
     "NAMED_WINDOW": "WINDOW",
     "_GROUP": "GROUP",
+    "KSQL_WINDOW": "WINDOW TUMBLING",
+    "MATCH": "MATCH_CONDITION",
+    "AS_OF": "FOR SYSTEM_TIME AS OF",
     "$END": "the end",
 }
-_QUIET = frozenset(("TEXT", "OP", "STAR", "HINT", "STREAM_OPERATOR", "NTH_VALUE", "DOT", "EQUAL"))
+_QUIET = frozenset(
+    ("SET_OPERATION", "TEXT", "OP", "STAR", "HINT", "STREAM_OPERATOR", "NTH_VALUE", "DOT", "EQUAL")
+)
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,10 @@ def _inside(select: ast.Select, known: Known) -> Known:
     known = known.inner()
     known.early = known.early or _early(select.policies)
     known.retain = max(known.retain, _retain(select.policies))
-    for name, cte in select.ctes:
+    for at, (name, cte) in enumerate(select.ctes):
+        if name.text.lower() in [other.text.lower() for other, _ in select.ctes[:at]]:
+            message = f"two queries of this WITH are called {name.text}"
+            raise QueryError(message, name.span, legal="another name")
         known.views[name.text.lower()] = View(cte, known.inner(), bind_select)
         known.relation(name)
     return known

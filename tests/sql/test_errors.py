@@ -132,3 +132,12 @@ def test_a_stream_given_from_python_needs_an_event_time_that_is_one() -> None:
     stream = Stream("s", (Column("a", type_named("INT")),), None)
     with pytest.raises(QueryError, match="event time must be TIMESTAMP, a is INT"):
         script("SELECT SUM(a) OVER (ORDER BY a ROWS 1 PRECEDING) FROM s", streams={"s": stream})
+
+
+def test_what_might_stand_there_is_told_in_words_of_sql() -> None:
+    told = shown("SELECT a FROM s 7")
+    assert "cannot read 7 here" in told
+    assert "WINDOW TUMBLING" in told
+    for inner in ("KSQL", "SET OPERATION"):
+        assert inner not in told
+    assert "MATCH_CONDITION" in shown("SELECT a FROM s JOIN t 3")

@@ -8,6 +8,26 @@ from tests.sql.cases import mistake, underlined
 
 REFUSED = [
     (
+        "INSERT INTO o (x, y) SELECT id, n FROM orders",
+        "the columns of an INSERT go by their places, and by no list of names",
+        "x",
+    ),
+    (
+        "CREATE OR REPLACE VIEW v AS SELECT id FROM orders",
+        "nothing that is declared is replaced: a name is declared once",
+        "OR",
+    ),
+    (
+        "WITH RECURSIVE v AS (SELECT id FROM orders) SELECT id FROM v",
+        "a query of WITH reads those before it, and never itself",
+        "RECURSIVE",
+    ),
+    (
+        "WITH v AS (SELECT id FROM orders), V AS (SELECT n FROM orders) SELECT * FROM v",
+        "two queries of this WITH are called V",
+        "V",
+    ),
+    (
         "SELECT COUNT(*) FROM HOP(orders, ts, 1 MILLISECOND, 1 DAY)",
         "a row would be in 86,400,000 windows",
         "HOP(orders, ts, 1 MILLISECOND, 1 DAY)",

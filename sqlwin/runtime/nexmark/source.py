@@ -83,7 +83,7 @@ def declared(stream: Stream) -> Nexmark:
     found = Nexmark(
         _table(stream.name, options.get("table", stream.name)),
         Sequence(
-            seed=given("seed", _count, "a whole number, 0 or more"),
+            seed=given("seed", _count, f"a whole number, 0 to {MOST:,}: seed = 1"),
             rate=given("rate", _positive, "events a second, 1 or more: rate = 1000"),
             events=given("events", _positive, f"how many, 1 to {MOST:,}: events = 100000"),
             disorder=given("out-of-orderness", _duration, "'4 seconds'"),
