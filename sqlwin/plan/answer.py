@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
+from sqlwin.plan.changelogs import changing
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import changing
 from sqlwin.plan.nodes import Describe, Query, Script, Stream
 from sqlwin.schema import Schema, type_name
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlwin.plan.changelogs import (
+    comes_again,
+    lateness,
+    weighted,
+)
 from sqlwin.plan.facts import (
     Unranked,
     Window,
     arriving,
     bucket_keys,
-    comes_again,
     counts,
+    unranked,
+)
+from sqlwin.plan.keeping import (
     full_state,
     keeps_keys,
     keeps_messages,
-    lateness,
     parts_sessions,
-    unranked,
-    weighted,
 )
 from sqlwin.plan.nodes import OverAggregate, Stream, TopN, WindowAggregate
 from sqlwin.plan.settling import settles

@@ -13,7 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.plan import explain_joins, explain_windows
-from sqlwin.plan.facts import changing, derived_streams, join_of
+from sqlwin.plan.changelogs import changing
+from sqlwin.plan.facts import (
+    derived_streams,
+    join_of,
+)
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Node, Query, Scan, Script, StaticScan, Stream
 from sqlwin.plan.warnings import cautions_of

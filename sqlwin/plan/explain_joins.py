@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
-from sqlwin.plan.facts import (
-    arriving,
+from sqlwin.plan.changelogs import (
     changing,
     corrected,
-    counts,
     lateness,
+)
+from sqlwin.plan.facts import (
+    arriving,
+    counts,
     ordered_sides,
     scans,
     streams_of,

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
+from sqlwin.plan.changelogs import (
+    changing,
+    comes_again,
+    forgets_below,
+)
 from sqlwin.plan.facts import (
     Unranked,
     arriving,
-    changing,
-    comes_again,
     counts,
-    forgets_below,
+    streams_of,
+    unranked,
+    window_of,
+)
+from sqlwin.plan.keeping import (
     keeps_floors,
     keeps_messages,
     keeps_positions,
     parts_sessions,
-    streams_of,
-    unranked,
-    window_of,
 )
 from sqlwin.plan.nodes import (
     Node,

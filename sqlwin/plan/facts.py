@@ -6,11 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from pyarrow.types import is_floating
-
-from sqlwin.aggregates import signature
 from sqlwin.plan.nodes import (
-    Aggregate,
     Filter,
     Join,
     Node,
@@ -24,8 +20,8 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.policies import Late, Policy
-from sqlwin.windows import AsOf, JoinWindow, Session, Unit, Whole
+from sqlwin.policies import Policy
+from sqlwin.windows import JoinWindow, Session, Unit
 
 Unranked = WindowAggregate | OverAggregate | TopN
 Window = Unranked | WindowRank
@@ -105,68 +101,11 @@ def window_policy(plan: Node) -> Policy | None:
     return unranked(found).policy
 
 
-def changing(plan: Node) -> bool:
-    """Whether results may be withdrawn or replaced, so that their rows have weights."""
-    return revises(plan) or any(changing(below) for below in below_of(plan))
-
-
-def corrected(plan: Node) -> tuple[Stream, ...]:
-    """The streams a plan reads whose rows may be withdrawn or replaced."""
-    return tuple(s for s in streams_of(plan) if any(changing(made) for made in s.of))
-
-
 def below_of(plan: Node) -> tuple[Node, ...]:
     """What a plan has its rows from; none where they come from outside."""
     if isinstance(plan, Scan | StaticScan):
         return plan.stream.of
     return (plan.left, plan.right) if isinstance(plan, Join) else (plan.input,)
-
-
-def revises(plan: Node) -> bool:
-    """Whether its topmost node withdraws or replaces rows by itself, whatever those below do."""
-    if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
-        return False
-    if isinstance(plan, Join):
-        return (counts(plan) and not arriving(plan)) or _pads_or_corrects(plan)
-    if isinstance(plan, OverAggregate) and plan.by_arrival:
-        return False  # each message fills its window
-    policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)
-    revised = policy.early is not None or policy.late is not Late.NEVER
-    return revised or policy.timeout is not None or session
-
-
-def _session(plan: WindowAggregate) -> bool:
-    """Under LATE NEVER, too, a session that was sent is withdrawn by one that grew of it."""
-    return isinstance(plan.window, Session)
-
-
-def _pads_or_corrects(join: Join) -> bool:
-    """Whether a row may turn out to have a match, or a nearer one."""
-    if join.static or (join.kind in ("inner", "semi") and not isinstance(join.match, AsOf)):
-        return False
-    return join.policy.early is not None or join.policy.late is not Late.NEVER
-
-
-def lateness(stream: Stream) -> int | None:
-    """How far behind its watermark a row of a stream may be, and count; None: without bound.
-
-    Of a declared stream its delay; of a derived one how long its results are corrected.
-    """
-    if not stream.of:
-        return stream.delay
-    found = [_corrected(plan) for plan in stream.of]
-    return None if None in found else max(late for late in found if late is not None)
-
-
-def _corrected(plan: Node) -> int | None:
-    found = operator_of(plan)
-    if found is None or (isinstance(found, Join) and found.static):  # rows go as they come
-        return next((lateness(stream) for stream in streams_of(plan)), 0)
-    if not isinstance(found, Join) and not changing(found):
-        return 0
-    policy = window_policy(found)
-    assert policy is not None
-    return policy.retain
 
 
 def with_policy(plan: Node, change: Callable[[Stateful, Policy], Policy]) -> Node:
@@ -197,21 +136,6 @@ def ordered_sides(join: Join) -> tuple[str, ...]:
     """The sides of a join in ROWS whose rows are numbered by event time: those that are results."""
     sides = {"left": join.left, "right": join.right} if counts(join) else {}
     return tuple(s for s, node in sides.items() if any(x.of for x in streams_of(node)))
-
-
-def weighted(window: Window) -> bool:
-    """Whether its rows may be withdrawn, if only to be given another number."""
-    below = unranked(window)
-    renumbers = not isinstance(below, TopN) and counts(below) and not arriving(below)
-    return renumbers or changing(below.input)
-
-
-def keeps_keys(window: Unranked) -> bool:
-    """Whether what is kept of a key does not go with time."""
-    if counts(window):
-        return bool(bucket_keys(window))
-    calls = window.calls if isinstance(window, OverAggregate) else ()
-    return any(call.partition and call.frame.unit is Unit.ROWS for call in calls)
 
 
 def bucket_keys(window: Stateful) -> tuple[str, ...]:
@@ -249,84 +173,6 @@ def ttl_keys(window: Window) -> tuple[str, ...]:
     if not counts(window):
         return bucket_keys(window)
     return tuple(key for key in below.partition if all(key in some for some in below.sets))
-
-
-def forgets_below(plan: Node) -> bool:
-    """Whether a TTL of what a plan is made of forgets rows, which may then come again."""
-    stages = (stage for scan in scans(plan) for stage in plans_of(scan)[:-1])
-    return any(_forgets(operator_of(stage)) for stage in stages)
-
-
-def repeats(stream: Stream) -> bool:
-    """Whether messages that come twice may come through: of a declared stream that tells them by
-    its OFFSET, and of a result that has some of it as they are, for that keeps nothing."""
-    if not stream.of:
-        return stream.offset is not None and not stream.trusted
-    passed = (
-        scan.stream for plan in stream.of if operator_of(plan) is None for scan in scans(plan)
-    )
-    return any(repeats(below) for below in passed)
-
-
-def comes_again(plan: Node) -> bool:
-    """Whether rows may come again that were not withdrawn, beside others that are."""
-    derived = [stream for stream in streams_of(plan) if stream.of]
-    return forgets_below(plan) or (
-        any(repeats(stream) for stream in derived) and any(map(changing, scans(plan)))
-    )
-
-
-def _forgets(operator: Stateful | None) -> bool:
-    if operator is None:
-        return False
-    if isinstance(operator, Join):
-        return bool(operator.policy.ttls)
-    return unranked(operator).policy.ttl is not None
-
-
-def full_state(aggregate: Aggregate) -> bool:
-    """Whether the aggregate keeps the values themselves; one from Python never does."""
-    known = signature(aggregate.function)
-    return known is not None and known.keeps_values(aggregate.distinct)
-
-
-def keeps_messages(window: WindowAggregate) -> bool:
-    """Whether rows are kept as they are, not only what they sum up to."""
-    if any(full_state(aggregate) for aggregate in window.aggregates):
-        return True
-    kept = [each for each in window.aggregates if not lets_go(each, window)]
-    return bool(kept) and not arriving(window) and weighted(window)
-
-
-def parts_sessions(window: WindowAggregate) -> bool:
-    """Whether of sessions an accumulator is kept for each instant, so that they can be parted."""
-    session, counted = window.window, window.policy.retain_rows is not None
-    if not isinstance(session, Session):
-        return False
-    cut = session.cut or counted or set(window.keys) != set(window.partition)
-    return cut or weighted(window)
-
-
-def lets_go(aggregate: Aggregate, window: WindowAggregate) -> bool:
-    """Whether a row can be taken out of what the aggregate keeps, exactly."""
-    known = signature(aggregate.function)
-    types = {column.name: column.type for column in window.input.schema}
-    sums_floats = aggregate.function != "count" and any(
-        is_floating(types[arg]) for arg in aggregate.args
-    )
-    return known is not None and known.invertible and not sums_floats
-
-
-def keeps_positions(window: Unranked) -> bool:
-    """Whether it is kept which rows are known, beside what an operator keeps of them anyway."""
-    forgets = window.policy.ttl is not None or comes_again(window)
-    return changing(window.input) and forgets and not isinstance(window, OverAggregate)
-
-
-def keeps_floors(window: Unranked) -> bool:
-    """Whether it is kept how far RETAIN n ROWS has gone, for rows that it counts may go."""
-    whole = isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
-    return changing(window.input) and window.policy.retain_rows is not None and not whole
 
 
 def functions_of(plan: Node) -> frozenset[str]:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlwin.plan.changelogs import revises
 from sqlwin.plan.facts import (
     below_of,
     operator_of,
-    revises,
     streams_of,
     unranked,
     window_policy,

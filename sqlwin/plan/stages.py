@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sqlwin.plan.facts import derived_streams, sources_of
+from sqlwin.plan.facts import (
+    derived_streams,
+    sources_of,
+)
 from sqlwin.plan.nodes import Filter, Join, Node, Project, Scan, StaticScan, Stream
 from sqlwin.plan.optimizer import everywhere, optimize
 

@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 from sqlwin.plan import explain_joins
 from sqlwin.plan.cautions import cautions
-from sqlwin.plan.facts import derived_streams, join_of, streams_of, window_of
+from sqlwin.plan.facts import (
+    derived_streams,
+    join_of,
+    streams_of,
+    window_of,
+)
 from sqlwin.plan.nodes import Node, Query
 
 

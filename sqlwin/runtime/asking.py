@@ -44,7 +44,13 @@ from sqlwin.operators.join_base import Joining
 from sqlwin.operators.knowing import Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
-from sqlwin.plan.facts import Window, arriving, counts, join_of, window_of
+from sqlwin.plan.facts import (
+    Window,
+    arriving,
+    counts,
+    join_of,
+    window_of,
+)
 from sqlwin.plan.nodes import Join, Scalar, column_of
 from sqlwin.runtime.keys import Key, key_of
 from sqlwin.runtime.lowered import Lowered

@@ -27,7 +27,13 @@ from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
-from sqlwin.plan.facts import Window, arriving, counts, forgets_below, unranked
+from sqlwin.plan.changelogs import forgets_below
+from sqlwin.plan.facts import (
+    Window,
+    arriving,
+    counts,
+    unranked,
+)
 from sqlwin.plan.nodes import (
     Aggregate,
     Node,

@@ -19,7 +19,13 @@ from sqlwin.operators.ordered_joining import OrderedJoin
 from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.session_sides import SessionSide
 from sqlwin.operators.static_join import StaticJoin
-from sqlwin.plan.facts import arriving, changing, counts, ordered_sides, untimed
+from sqlwin.plan.changelogs import changing
+from sqlwin.plan.facts import (
+    arriving,
+    counts,
+    ordered_sides,
+    untimed,
+)
 from sqlwin.plan.nodes import Join, Scalar
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.runtime.slices import ENDLESS, slice_width

@@ -16,18 +16,20 @@ from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.over import ROWS, OverAggregator
+from sqlwin.plan.changelogs import (
+    changing,
+    comes_again,
+    repeats,
+    weighted,
+)
 from sqlwin.plan.facts import (
     Window,
     arriving,
     bucket_keys,
-    changing,
-    comes_again,
     counts,
     join_of,
-    repeats,
     ttl_keys,
     unranked,
-    weighted,
     window_policy,
 )
 from sqlwin.plan.nodes import (

@@ -9,7 +9,11 @@ from typing import cast
 import polars as pl
 
 from sqlwin.operators.contract import Joining, Operator
-from sqlwin.plan.facts import counts, window_of, window_policy
+from sqlwin.plan.facts import (
+    counts,
+    window_of,
+    window_policy,
+)
 from sqlwin.plan.nodes import OverAggregate, Query, Scalar, Stream, WindowAggregate, WindowRank
 from sqlwin.policies import Expired, Late, Policy
 from sqlwin.runtime.inputs import Input

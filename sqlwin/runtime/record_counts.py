@@ -17,7 +17,11 @@ from dataclasses import dataclass
 from math import exp, expm1
 
 from sqlwin.instants import SECOND
-from sqlwin.plan.facts import Window, counts, unranked
+from sqlwin.plan.facts import (
+    Window,
+    counts,
+    unranked,
+)
 from sqlwin.plan.nodes import OverAggregate, OverCall, Stream, TopN, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.runtime.load import Load

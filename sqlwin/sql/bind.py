@@ -8,7 +8,10 @@ from typing import Any
 
 from sqlwin.errors import QueryError
 from sqlwin.functions import PythonAggregate
-from sqlwin.plan.facts import functions_of, window_policy
+from sqlwin.plan.facts import (
+    functions_of,
+    window_policy,
+)
 from sqlwin.plan.nodes import (
     Describe,
     Node,

@@ -18,7 +18,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlwin.plan.facts import Stateful, arriving, with_policy
+from sqlwin.plan.facts import (
+    Stateful,
+    arriving,
+    with_policy,
+)
 from sqlwin.plan.nodes import Join, Node, OverAggregate, Scan, StaticScan, Stream
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.times import delay_in, preferred

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import lateness
+from sqlwin.plan.changelogs import lateness
 from sqlwin.plan.nodes import Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.sql import ast

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import corrected, lateness, streams_of
+from sqlwin.plan.changelogs import (
+    corrected,
+    lateness,
+)
+from sqlwin.plan.facts import streams_of
 from sqlwin.plan.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import lateness
+from sqlwin.plan.changelogs import lateness
 from sqlwin.plan.nodes import OverAggregate, OverCall, WindowAggregate
 from sqlwin.sql import ast, ranks, topn
 from sqlwin.sql.above import Carrying, done, needs_over, no_over

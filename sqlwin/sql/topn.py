@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.facts import lateness
+from sqlwin.plan.changelogs import lateness
 from sqlwin.plan.nodes import TopN
 from sqlwin.plan.times import edge
 from sqlwin.policies import Late, Policy

@@ -23,7 +23,6 @@ from sqlwin.plan.facts import (
     arriving,
     bucket_keys,
     counts,
-    keeps_keys,
     operator_of,
     scans,
     sources_of,
@@ -31,6 +30,7 @@ from sqlwin.plan.facts import (
     window_policy,
     with_policy,
 )
+from sqlwin.plan.keeping import keeps_keys
 from sqlwin.plan.nodes import (
     Join,
     Node,

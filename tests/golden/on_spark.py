@@ -22,7 +22,10 @@ from sqlwin.embedded.board import Board
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import plans_of, sources_of
+from sqlwin.plan.facts import (
+    plans_of,
+    sources_of,
+)
 from sqlwin.plan.nodes import Query, Script
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.chain import chain

@@ -42,17 +42,19 @@ from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.numbered_sides import NumberedSide
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.static_join import StaticJoin
+from sqlwin.plan.changelogs import (
+    changing,
+    repeats,
+)
 from sqlwin.plan.explain import explain
 from sqlwin.plan.facts import (
     arriving,
     bucket_keys,
-    changing,
     counts,
     join_of,
-    keeps_floors,
-    repeats,
     ttl_keys,
 )
+from sqlwin.plan.keeping import keeps_floors
 from sqlwin.plan.nodes import (
     Aggregate,
     Filter,

@@ -6,7 +6,10 @@ import pytest
 
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, streams_of
+from sqlwin.plan.facts import (
+    bucket_keys,
+    streams_of,
+)
 from sqlwin.sql import script
 from tests.sql.joins import STREAMS, join, query
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from sqlwin.plan.facts import bucket_keys, counts, keeps_messages, parts_sessions
+from sqlwin.plan.facts import (
+    bucket_keys,
+    counts,
+)
+from sqlwin.plan.keeping import (
+    keeps_messages,
+    parts_sessions,
+)
 from tests.plan.test_explain import facts, lines
 from tests.sql.cases import window
 

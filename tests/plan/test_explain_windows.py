@@ -5,7 +5,11 @@ from dataclasses import replace
 import pytest
 
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import bucket_keys, window_of, window_policy
+from sqlwin.plan.facts import (
+    bucket_keys,
+    window_of,
+    window_policy,
+)
 from sqlwin.plan.lines import frame, line
 from sqlwin.plan.nodes import (
     Aggregate,

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from sqlwin.plan.facts import bucket_keys, counts, unranked, window_of
+from sqlwin.plan.facts import (
+    bucket_keys,
+    counts,
+    unranked,
+    window_of,
+)
 from sqlwin.plan.nodes import Node
 from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
 from sqlwin.sql.ttl import placed

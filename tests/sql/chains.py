@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import format_duration
-from sqlwin.plan.facts import changing, derived_streams, operator_of, window_policy
+from sqlwin.plan.changelogs import changing
+from sqlwin.plan.facts import (
+    derived_streams,
+    operator_of,
+    window_policy,
+)
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Node, Query, Scan, StaticScan, Stream, WindowAggregate
 from sqlwin.policies import Policy

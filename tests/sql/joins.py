@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import format_duration
-from sqlwin.plan.facts import derived_streams, join_of
+from sqlwin.plan.facts import (
+    derived_streams,
+    join_of,
+)
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Node, Query, Scan, StaticScan
 from sqlwin.sql import script

@@ -2,7 +2,11 @@
 
 import pytest
 
-from sqlwin.plan.facts import changing, lateness, operator_of
+from sqlwin.plan.changelogs import (
+    changing,
+    lateness,
+)
+from sqlwin.plan.facts import operator_of
 from sqlwin.plan.nodes import OverAggregate, Scan, TopN, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Hop, Whole

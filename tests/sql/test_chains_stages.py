@@ -4,7 +4,11 @@ import pytest
 
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import fingerprint, operator_of, sources_of
+from sqlwin.plan.facts import (
+    fingerprint,
+    operator_of,
+    sources_of,
+)
 from sqlwin.plan.nodes import Join, WindowRank
 from sqlwin.plan.stages import staged
 from sqlwin.policies import Early

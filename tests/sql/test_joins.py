@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.plan.facts import derived_streams, join_of, window_policy
+from sqlwin.plan.facts import (
+    derived_streams,
+    join_of,
+    window_policy,
+)
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Project, Scan, Stream
 from sqlwin.policies import Early, Expired, Late, TtlTime

@@ -3,7 +3,10 @@
 import polars as pl
 import pytest
 
-from sqlwin.plan.facts import bucket_keys, window_of
+from sqlwin.plan.facts import (
+    bucket_keys,
+    window_of,
+)
 from sqlwin.plan.nodes import WindowRank
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.runtime.scalars import evaluate

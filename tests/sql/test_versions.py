@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.plan.facts import join_of, streams_of
+from sqlwin.plan.facts import (
+    join_of,
+    streams_of,
+)
 from tests.sql.cases import underlined
 from tests.sql.joins import mistake, query
 

@@ -1,0 +1,129 @@
+"""Which results change after they were sent, and which rows may be withdrawn or come again."""
+
+from __future__ import annotations
+
+from sqlwin.plan.facts import (
+    Stateful,
+    Window,
+    arriving,
+    below_of,
+    counts,
+    operator_of,
+    plans_of,
+    scans,
+    streams_of,
+    unranked,
+    window_policy,
+)
+from sqlwin.plan.nodes import (
+    Filter,
+    Join,
+    Node,
+    OverAggregate,
+    Project,
+    Scan,
+    StaticScan,
+    Stream,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.policies import Late
+from sqlwin.windows import AsOf, Session
+
+
+def changing(plan: Node) -> bool:
+    """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    return revises(plan) or any(changing(below) for below in below_of(plan))
+
+
+def corrected(plan: Node) -> tuple[Stream, ...]:
+    """The streams a plan reads whose rows may be withdrawn or replaced."""
+    return tuple(s for s in streams_of(plan) if any(changing(made) for made in s.of))
+
+
+def revises(plan: Node) -> bool:
+    """Whether its topmost node withdraws or replaces rows by itself, whatever those below do."""
+    if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
+        return False
+    if isinstance(plan, Join):
+        return (counts(plan) and not arriving(plan)) or _pads_or_corrects(plan)
+    if isinstance(plan, OverAggregate) and plan.by_arrival:
+        return False  # each message fills its window
+    policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)
+    revised = policy.early is not None or policy.late is not Late.NEVER
+    return revised or policy.timeout is not None or session
+
+
+def _session(plan: WindowAggregate) -> bool:
+    """Under LATE NEVER, too, a session that was sent is withdrawn by one that grew of it."""
+    return isinstance(plan.window, Session)
+
+
+def _pads_or_corrects(join: Join) -> bool:
+    """Whether a row may turn out to have a match, or a nearer one."""
+    if join.static or (join.kind in ("inner", "semi") and not isinstance(join.match, AsOf)):
+        return False
+    return join.policy.early is not None or join.policy.late is not Late.NEVER
+
+
+def lateness(stream: Stream) -> int | None:
+    """How far behind its watermark a row of a stream may be, and count; None: without bound.
+
+    Of a declared stream its delay; of a derived one how long its results are corrected.
+    """
+    if not stream.of:
+        return stream.delay
+    found = [_corrected(plan) for plan in stream.of]
+    return None if None in found else max(late for late in found if late is not None)
+
+
+def _corrected(plan: Node) -> int | None:
+    found = operator_of(plan)
+    if found is None or (isinstance(found, Join) and found.static):  # rows go as they come
+        return next((lateness(stream) for stream in streams_of(plan)), 0)
+    if not isinstance(found, Join) and not changing(found):
+        return 0
+    policy = window_policy(found)
+    assert policy is not None
+    return policy.retain
+
+
+def weighted(window: Window) -> bool:
+    """Whether its rows may be withdrawn, if only to be given another number."""
+    below = unranked(window)
+    renumbers = not isinstance(below, TopN) and counts(below) and not arriving(below)
+    return renumbers or changing(below.input)
+
+
+def forgets_below(plan: Node) -> bool:
+    """Whether a TTL of what a plan is made of forgets rows, which may then come again."""
+    stages = (stage for scan in scans(plan) for stage in plans_of(scan)[:-1])
+    return any(_forgets(operator_of(stage)) for stage in stages)
+
+
+def repeats(stream: Stream) -> bool:
+    """Whether messages that come twice may come through: of a declared stream that tells them by
+    its OFFSET, and of a result that has some of it as they are, for that keeps nothing."""
+    if not stream.of:
+        return stream.offset is not None and not stream.trusted
+    passed = (
+        scan.stream for plan in stream.of if operator_of(plan) is None for scan in scans(plan)
+    )
+    return any(repeats(below) for below in passed)
+
+
+def comes_again(plan: Node) -> bool:
+    """Whether rows may come again that were not withdrawn, beside others that are."""
+    derived = [stream for stream in streams_of(plan) if stream.of]
+    return forgets_below(plan) or (
+        any(repeats(stream) for stream in derived) and any(map(changing, scans(plan)))
+    )
+
+
+def _forgets(operator: Stateful | None) -> bool:
+    if operator is None:
+        return False
+    if isinstance(operator, Join):
+        return bool(operator.policy.ttls)
+    return unranked(operator).policy.ttl is not None
