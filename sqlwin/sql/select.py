@@ -153,7 +153,7 @@ def _above_rows(select: ast.Select) -> bool:
     clauses = (select.having, select.qualify, select.relation.above)
     if select.group or any(clause is not None for clause in clauses):
         return True
-    runs = select.items
+    runs = unwrapped(select.items)
     return any(run.overs or any(bare_calls(parsed(run), run)) for run in runs)
 
 
