@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.changelogs import (
-    comes_again,
-    lateness,
-    weighted,
-)
+from sqlwin.plan.changelogs import changing, comes_again, lateness, repeats, weighted
 from sqlwin.plan.facts import (
     Unranked,
     Window,
@@ -41,7 +37,7 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
         yield from _state(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window, window.window)
-    if _replayed(stream) and counts(window):
+    if _replayed(stream) and arriving(window):
         before = f"a message whose {stream.offset} is not above those before it in its partition"
         yield f"{before} is taken for a replay"
     if _replayed(stream) and _endless(window):
@@ -82,7 +78,8 @@ def _session(window: WindowAggregate, session: Session) -> Iterator[str]:
 
 def _one_bucket(node: Window) -> str:
     if isinstance(node, WindowAggregate) and isinstance(node.window, Session) and counts(node):
-        return "a session in ROWS counts the messages of all keys"
+        rows = "messages" if arriving(node) else "rows"
+        return f"a session in ROWS counts the {rows} of all keys"
     if isinstance(node, OverAggregate) and any(call.partition for call in node.calls):
         return "the calls have no PARTITION BY in common"
     if isinstance(node, WindowAggregate) and node.keys:
@@ -91,7 +88,7 @@ def _one_bucket(node: Window) -> str:
 
 
 def _replayed(stream: Stream) -> bool:
-    return stream.offset is not None and not stream.trusted
+    return repeats(stream) and not any(changing(plan) for plan in stream.of)
 
 
 def _combined(window: Unranked, stream: Stream) -> bool:

@@ -107,10 +107,16 @@ def repeats(stream: Stream) -> bool:
     its OFFSET, and of a result that has some of it as they are, for that keeps nothing."""
     if not stream.of:
         return stream.offset is not None and not stream.trusted
-    passed = (
-        scan.stream for plan in stream.of if operator_of(plan) is None for scan in scans(plan)
-    )
-    return any(repeats(below) for below in passed)
+    return any(repeats(below) for plan in stream.of for below in _passed(plan))
+
+
+def _passed(plan: Node) -> tuple[Stream, ...]:
+    """Of what a plan reads that of which it keeps nothing. A join with a table knows rows, where
+    they stay as they are."""
+    found = operator_of(plan)
+    if isinstance(found, Join) and found.static and changing(found.left):
+        return streams_of(found.left)
+    return streams_of(plan) if found is None else ()
 
 
 def comes_again(plan: Node) -> bool:

@@ -7,11 +7,7 @@ from collections.abc import Collection, Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
-from sqlwin.plan.changelogs import (
-    changing,
-    corrected,
-    lateness,
-)
+from sqlwin.plan.changelogs import changing, corrected, lateness, repeats
 from sqlwin.plan.facts import (
     arriving,
     counts,
@@ -262,7 +258,7 @@ def _positions(join: Join, sides: list[str]) -> Iterator[str]:
     """Of streams that tell replays by positions, those that let none go."""
     of = {"left": join.left, "right": join.right}
     read = [s for side in sides for s in streams_of(of[side])]
-    kept = [stream.name for stream in read if stream.offset is not None and not stream.trusted]
+    kept = [s.name for s in read if repeats(s) and not any(changing(plan) for plan in s.of)]
     if kept:
         of_all = f"the positions of all messages of {' and '.join(dict.fromkeys(kept))}"
         yield f"{of_all} are kept to tell replays, so state grows for ever"
@@ -288,7 +284,8 @@ def _endless(join: Join, sides: list[str]) -> Iterator[str]:
     bounds = "window" if counts(join) else "RETAIN"
     lasting = [side for side in kept if side in untimed(join) and not counts(join)]
     bounded = [side for side in kept if side not in lasting]
-    for which, remedy in ((bounded, f"{bounds} or TTL"), (lasting, "TTL")):
+    remedies = bounds if ordered_sides(join) else f"{bounds} or TTL"
+    for which, remedy in ((bounded, remedies), (lasting, "TTL")):
         if which:
             rows = f"rows of {_named(join, which)}"
             yield f"{rows} are kept for ever, so state grows until a {remedy} is given"

@@ -133,7 +133,10 @@ def _stores(window: Unranked) -> str:
             each = "message" if counts(window) else "instant"
             stores += [f"panes (accumulators of each {each})"] * parted
             stores += ["messages"] * keeps_messages(window)
-            counted = ["counts (messages of all keys)"] * counts(window)
+            counted = ["counts (messages of all keys)"] * arriving(window)
+            counted += ["ordered (rows with their numbers)", "counts"] * (
+                counts(window) and not arriving(window)
+            )
             return ", ".join([*stores, "revisions", *counted])
         if arriving(window):
             return "ring (accumulators of the open windows), counts (messages of each key)"

@@ -27,6 +27,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators import base_sums, contents
 from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.ordering import ORDERED
 from sqlwin.runtime.rejects import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 from sqlwin.state.combine import keep_all
@@ -78,7 +79,8 @@ class Admission:
         """Forget what has expired, but no message that is still kept: it may have to come again."""
         if self.store not in stores.named:
             return
-        kept = [stores[name] for name in MESSAGES if name in stores.named]
+        held = (ORDERED,) if ORDERED in stores.named else MESSAGES  # the others go by number
+        kept = [stores[name] for name in held if name in stores.named]
         if floors is not None and len(floors) and not self.nameless:
             stores[self.store].cut(self._lowered(floors, watermark, kept))
         if self.retain is not None:

@@ -92,6 +92,7 @@ def grouped(
     having = _having(grouping, select, items)
     qualify = _qualify(grouping, select, items, columns)
     if window.frame is not None and window.counts and stream.of:
+        grouping.ranks.refuse_sliding()
         return _over_result(grouping, operator, window.frame, columns, having, select)
     base = _operator(grouping, operator)
     if grouping.ranks.spec is None:

@@ -39,9 +39,9 @@ def of_join(
     either side.
     """
     _refuse(given, match, waits, ordered)
-    made = policy(given, 0 if ordered else _reach(match), lateness, grace)
     if match is None or _counted(match):  # nothing is kept, or what numbers say
-        made = replace(made, retain_rows=None)
+        given = replace(given, retain_rows=None)
+    made = policy(given, 0 if ordered else _reach(match), lateness, grace)
     said = given.late is not None or given.final is not None
     return made if said else replace(made, late=Late.ON_UPDATE)
 

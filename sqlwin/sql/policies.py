@@ -68,7 +68,7 @@ def by_order(given: ast.Policies, frame: Frame | None, lateness: int | None) -> 
     frame: of a sliding one. lateness: as of `policy`.
     """
     if _emits(given.expired):
-        message = "EXPIRED EMIT of a session of rows that may have other numbers later"
+        message = "EXPIRED EMIT is of sessions of time, and these go by numbers of rows"
         raise QueryError(message, given.expired.span, legal="EXPIRED INTO errors, RETAIN of a time")
     if given.retain_rows is not None:
         message = "RETAIN n ROWS of a window in ROWS over a result, whose numbers change"

@@ -73,11 +73,19 @@ class Ranks:
             self.function, self.partition, self.order = made
         return self.name
 
+    def refuse_sliding(self) -> None:
+        """QueryError for a rank over windows of each row."""
+        if self.spec is not None:
+            raise self._sliding(self.spec)
+
+    def _sliding(self, spec: ast.Spec) -> QueryError:
+        message = "a rank over windows that slide, or are in ROWS, is not supported yet"
+        return QueryError(message, spec.span, legal="TUMBLE, HOP, CUMULATE, SESSION")
+
     def over(self, base: Base) -> WindowRank:
         assert self.spec is not None
         if not isinstance(base, WindowAggregate) or base.window.unit is Unit.ROWS:
-            message = "a rank over windows that slide, or are in ROWS, is not supported yet"
-            raise QueryError(message, self.spec.span, legal="TUMBLE, HOP, CUMULATE, SESSION")
+            raise self._sliding(self.spec)
         if base.policy.expired is Expired.EMIT:
             message = "EXPIRED EMIT tells a session that is not kept, and so has no rank"
             raise QueryError(message, self.spec.span, legal="EXPIRED INTO errors, EXPIRED COUNT")

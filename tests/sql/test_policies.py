@@ -151,8 +151,8 @@ def test_a_sliding_window_of_messages_is_full_at_once() -> None:
 
 def test_columns_may_be_called_like_the_clauses() -> None:
     made = window(
-        "SELECT emit AS e, retain, COUNT(*) FROM TUMBLE((SELECT id AS emit, n AS retain, ts AS late, "
-        "product AS range, value AS window FROM orders WHERE n > 1), late, 1 HOUR) "
+        "SELECT emit AS e, retain, COUNT(*) FROM TUMBLE((SELECT id AS emit, n AS retain, "
+        "ts AS late, product AS range, value AS window FROM orders WHERE n > 1), late, 1 HOUR) "
         "WHERE range = 'x' AND emit > 1 OR retain IS NULL GROUP BY emit, retain EMIT FINAL"
     )
     assert made.keys == ("id", "n") or made.keys == ("emit", "retain")
