@@ -23,7 +23,8 @@ Window = WindowAggregate | WindowRank
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> WindowAggregate:
+def plans(draw: st.DrawFn, counted: bool = True) -> WindowAggregate:
+    """counted: also with RETAIN n ROWS."""
     by = draw(st.sampled_from([((), ()), (("k",), ("k",)), (("k", "page"), ("k",))]))
     keys, partition = by
     subsets = [keys, keys[:1], ()]
@@ -40,7 +41,7 @@ def plans(draw: st.DrawFn) -> WindowAggregate:
         late_period=5 * SECOND,
         timeout=draw(st.sampled_from([None, 8 * SECOND])),
         retain=draw(st.sampled_from([None, None, 0, 10 * SECOND, 30 * SECOND])),
-        retain_rows=draw(st.sampled_from([None, None, None, 1, 2, 4])),
+        retain_rows=draw(st.sampled_from([None, None, None, 1, 2, 4] if counted else [None])),
     )
     return replace(made, sets=tuple(sets))
 
