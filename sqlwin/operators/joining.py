@@ -40,12 +40,12 @@ from sqlwin.operators.join_scopes import reaching, scopes
 from sqlwin.operators.join_sides import POS, Arrivals, Columns, Shape, Side
 from sqlwin.operators.join_words import Moment
 from sqlwin.operators.padding import Alone
-from sqlwin.operators.pairing import AT, Pairing, Residual, marked
+from sqlwin.operators.pairing import AT, Changes, Pairing, Residual, marked, of_pairs
 from sqlwin.operators.revisions import DUE
 from sqlwin.operators.telling import Due
 from sqlwin.operators.undoing import SIGN
 from sqlwin.policies import Policy
-from sqlwin.schema import EMIT, POSITION, ROW_KEY
+from sqlwin.schema import EMIT, POSITION, ROW_KEY, empty
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
 
@@ -123,7 +123,8 @@ class WindowJoin(Joining):
         if not (lefts or rights or self.by_count):
             return self.nothing()
         bounds, due = self._bounds(stores), self.telling.due(now)
-        gone, came = self.pairing.changes(lefts, rights, stores)
+        pairs = self.pairing.changes(lefts, rights, stores)
+        gone, came = pairs.gone, pairs.came
         stores.note(pl.concat([gone, came]))
         self.left.put(lefts, stores)
         self.right.put(rights, stores)
@@ -133,7 +134,10 @@ class WindowJoin(Joining):
             moment = Moment(now, due, stores.closed, bounds[each.side.name])
             changes.append(self._by_themselves(each, arrived, gone, came, moment, stores))
         taken = self.telling.taken(pl.concat(changes), stores)
-        told = self.telling.tell(taken, stores, now)
+        risen = [
+            each.unmatched_of(_untouched(each.side, pairs), stores, now) for each in self.alone
+        ]
+        told = self.telling.tell(pl.concat([taken, *risen]), stores, now)
         if not self.by_count:
             return told
         self._count(lefts, rights, stores)
@@ -255,6 +259,14 @@ class WindowJoin(Joining):
             for was, at_least, arrived in zip(before, told, (left, right), strict=True)
         ]
         write_counts(COUNTS, seen[0], seen[1], stores)
+
+
+def _untouched(side: Side, pairs: Changes) -> pl.DataFrame:
+    """Rows that a batch settles, and to which it does nothing else."""
+    settled = pairs.settled.get(side.name, empty(side.row))
+    for each in (pairs.gone, pairs.came) if len(settled) else ():
+        settled = side.less(settled, of_pairs(side, each))
+    return settled
 
 
 _COUNTS: Columns = {"__at": pl.Int64(), "__left": pl.Int64(), "__right": pl.Int64()}

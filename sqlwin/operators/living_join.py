@@ -117,7 +117,7 @@ class LivingJoin:
         """The rows of a batch that are there after it."""
         if WEIGHT not in rows.columns:
             return rows
-        last = rows.unique(list(self.keys(side)), keep="last", maintain_order=True)
+        last = rows.unique(list(self.sides[side].identity), keep="last", maintain_order=True)
         return last.filter(pl.col(WEIGHT) > 0)
 
     def _begun(self, stores: Stores, now: int) -> SideLives:

@@ -30,7 +30,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import HELD, POS, Arrivals, Columns, Shape, Side
 from sqlwin.operators.numbering import NUMBER
 from sqlwin.operators.ordering import CERTAIN, COUNTERS, FIXED, Ordering
-from sqlwin.operators.pairing import marked
+from sqlwin.operators.pairing import of_pairs
 from sqlwin.operators.weights import effective, parted
 from sqlwin.schema import POSITION, TS, WEIGHT
 from sqlwin.state.contract import Layout
@@ -104,13 +104,8 @@ class NumberedSide(Side):
             return arrivals
         merely = arrivals.moved
         for each in pairs:
-            merely = self.less(merely, self.of_pairs(each))
+            merely = self.less(merely, of_pairs(self, each))
         return Arrivals(self.less(arrivals.new, merely), arrivals.gone)
-
-    def of_pairs(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """What its rows in them are known by."""
-        named = marked(self)
-        return pairs.select(pl.col(named[name]).alias(name) for name in self.identity)
 
     @property
     def _but_number(self) -> list[str]:

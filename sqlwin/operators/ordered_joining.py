@@ -33,7 +33,7 @@ from sqlwin.operators.join_sides import POS, Arrivals, Shape
 from sqlwin.operators.join_words import Moment
 from sqlwin.operators.joining import WindowJoin, counts_of, read_counts, write_counts
 from sqlwin.operators.numbered_sides import NumberedSide
-from sqlwin.operators.pairing import Pairing, marked
+from sqlwin.operators.pairing import Changes, Pairing, marked, of_pairs
 from sqlwin.schema import TS
 
 PAST = "past"
@@ -44,18 +44,16 @@ class OrderedPairing(Pairing):
     left: NumberedSide
     right: NumberedSide
 
-    def changes(
-        self, left: Arrivals, right: Arrivals, stores: Stores
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def changes(self, left: Arrivals, right: Arrivals, stores: Stores) -> Changes:
         """Pairs that stay, though a row of theirs has another number, are in neither."""
-        gone, came = super().changes(left, right, stores)
+        moved = super().changes(left, right, stores)
         numbers = [marked(side)[POS] for side in (self.left, self.right)]
         on = [name for name in self.columns if name not in numbers]
         goes, comes = (
             one.join(other, on=on, how="anti", nulls_equal=True, maintain_order="left")
-            for one, other in ((gone, came), (came, gone))
+            for one, other in ((moved.gone, moved.came), (moved.came, moved.gone))
         )
-        return goes, comes
+        return Changes(goes, comes)
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,8 @@ class OrderedJoin(WindowJoin):
         lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
         self._count(lefts, rights, stores)
         bounds, due = self._bounds(stores), self.telling.due(now)
-        gone, came = self.pairing.changes(lefts, rights, stores)
+        pairs = self.pairing.changes(lefts, rights, stores)
+        gone, came = pairs.gone, pairs.came
         self.left.put(lefts, stores)
         self.right.put(rights, stores)
         changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]
@@ -92,7 +91,7 @@ class OrderedJoin(WindowJoin):
             fresh, name = side.fresh(arrived, gone, came), side.name
             moment = Moment(now, due, stores.closed, bounds[name])
             changes.append(self._by_themselves(each, fresh, gone, came, moment, stores))
-            touched = (fresh.new, side.of_pairs(gone), side.of_pairs(came))
+            touched = (fresh.new, of_pairs(side, gone), of_pairs(side, came))
             waited = self._waited(side, arrived, touched, (were[name], bounds[name]), stores)
             risen.append(each.unmatched_of(waited, stores, now))
         taken = self.telling.taken(pl.concat(changes), stores)

@@ -20,8 +20,8 @@ only among left rows that were there before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -38,6 +38,24 @@ Residual = Callable[[pl.DataFrame], pl.Series]
 def marked(side: Side) -> dict[str, str]:
     """From the marks of a side's row to their names beside the other side's."""
     return {name: f"__{side.name}.{name}" for name in side.marks}
+
+
+def of_pairs(side: Side, pairs: pl.DataFrame) -> pl.DataFrame:
+    """What the side's rows in pairs are known by."""
+    named = marked(side)
+    return pairs.select(pl.col(named[name]).alias(name) for name in side.identity)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Pairs that a batch withdraws, `gone`, and pairs that it makes, `came`.
+
+    settled: by the name of a side, rows that are certain by what the batch did to others.
+    """
+
+    gone: pl.DataFrame
+    came: pl.DataFrame
+    settled: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,17 +80,15 @@ class Pairing:
             for old, name in marked(side).items()
         }
 
-    def changes(
-        self, left: Arrivals, right: Arrivals, stores: Stores
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Pairs that a batch withdraws, and pairs that it makes; before its rows are put."""
+    def changes(self, left: Arrivals, right: Arrivals, stores: Stores) -> Changes:
+        """What a batch does, before its rows are put."""
         lefts = self.left.near(pl.concat([right.new, right.were]), self.right, stores)
         rights = self.right.near(pl.concat([left.new, left.were]), self.left, stores)
         stay = self.left.less(lefts, left.were)
         gone = pl.concat([self.of(left.were, rights), self.of(stay, right.were)])
         there = pl.concat([self.right.less(rights, right.were), right.new])
         came = pl.concat([self.of(left.new, there), self.of(stay, right.new)])
-        return gone, came
+        return Changes(gone, came)
 
     def of(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
         """The pairs of two frames of rows."""

@@ -1,17 +1,24 @@
-"""Pairs of a session join: what overlaps now and did not before.
+"""Pairs of a session join: what overlaps now and did not before, and the other way round.
 
-Rows of a batch make sessions grow, so that rows pair which were all there before. What has
-grown is seen as *parts*: each session that went into it, and the rows that are new. A
-session that did not grow is one part. Parts pair if their sessions overlap now, and their
-own old bounds, where both have some, did not: then all their rows are new pairs, and of
-other parts none is. So no row is looked at that is in no new pair, but for further keys and
-the residual.
+Rows of a batch make sessions grow, or part them, so that rows pair, or cease to, which were
+all there before. What has changed is seen as *parts*: rows of the same session before and of
+the same one now. Rows that are new were in none, and those withdrawn are in none. A session
+that did not change is one part.
 
-Invariant: every pair of rows whose sessions overlap was among the parts of one batch, once.
+| two parts                              | their pairs |
+|----------------------------------------|-------------|
+| overlap now, and did not before        | are new     |
+| overlapped before, and do not now      | are gone    |
+
+So no row is looked at that is in no such pair, but for further keys and the residual.
+
+Invariant: of every pair of rows whose sessions overlap it was told once more that it is new than
+that it is gone.
 
 Worked example, gaps of 10: left rows at 0 and 20, so [0, 10) and [20, 30); a right row at 24,
 so [24, 34): it pairs with the row at 20. A late left row at 10 makes them [0, 30), with parts
-[0, 10), [20, 30) and the new row. The first and the last have new pairs, that with 24.
+[0, 10), [20, 30) and the new row. The first and the last have new pairs, that with 24. The row
+at 10 is withdrawn: again there are three parts, and the pairs of two of them are gone.
 """
 
 from __future__ import annotations
@@ -25,14 +32,15 @@ from sqlwin.kernels.joins import coded, near
 from sqlwin.kernels.overlaps import overlapping
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.join_sides import Arrivals
-from sqlwin.operators.pairing import Pairing
-from sqlwin.operators.session_sides import SessionSide
+from sqlwin.operators.pairing import Changes, Pairing
+from sqlwin.operators.session_sides import OWN_FROM, OWN_UNTIL, SessionSide
 from sqlwin.operators.spanning import extent_of, within
 from sqlwin.schema import TS, empty
 from sqlwin.state.session_store import FROM, UNTIL
 
-OWN_FROM, OWN_UNTIL = "__own_from", "__own_until"
 PART, PAIR = "__of_part", "__pair"
+Bounds = tuple[str, str]
+NOW, BEFORE = (FROM, UNTIL), (OWN_FROM, OWN_UNTIL)
 
 
 @dataclass(frozen=True)
@@ -40,34 +48,55 @@ class Grown:
     """What a batch did to the sessions of a side: those it touched, as they were and are."""
 
     side: SessionSide
-    rows: pl.DataFrame
+    arrivals: Arrivals
     old: pl.DataFrame
     new: pl.DataFrame
 
     def parts(self, near: pl.DataFrame) -> pl.DataFrame:
-        """Bounds, own bounds and `__of_part`. near: sessions that may be in a new pair."""
+        """The session key, bounds now and before, `__of_part`; NULL bounds for in none.
+
+        near: sessions that may be in a pair that is new or gone.
+        """
         key = self.side.partition
-        on = [*key, FROM, UNTIL]
-        own = self.old.rename({FROM: OWN_FROM, UNTIL: OWN_UNTIL})
-        same = near.join(self.new, on=on, how="anti", nulls_equal=True)
-        columns = [*on, OWN_FROM, OWN_UNTIL]
-        none = [pl.lit(None, pl.Int64()).alias(name) for name in (OWN_FROM, OWN_UNTIL)]
+        same = near.join(self.new, on=[*key, *NOW], how="anti", nulls_equal=True)
+        bounds = [pl.lit(None, pl.Int64()).alias(name) for name in (*NOW, *BEFORE)]
         parts = [
             same.with_columns(pl.col(FROM).alias(OWN_FROM), pl.col(UNTIL).alias(OWN_UNTIL)),
-            within(own, OWN_FROM, self.new, key),
-            self.new.with_columns(none),
+            *self._staying(),
+            self.new.with_columns(bounds[2:]),
         ]
+        if len(self.arrivals.gone):
+            parts.append(
+                self.old.rename(dict(zip(NOW, BEFORE, strict=True))).with_columns(bounds[:2])
+            )
+        columns = [*key, *NOW, *BEFORE]
         return pl.concat([part.select(columns) for part in parts]).with_row_index(PART)
+
+    def _staying(self) -> Iterator[pl.DataFrame]:
+        key = self.side.partition
+        for a, b in overlapping(self.old, self.new, key, key, *NOW):
+            was = self.old[a].rename(dict(zip(NOW, BEFORE, strict=True)))
+            yield pl.concat([was, self.new[b].select(NOW)], how="horizontal")
 
     def held(self, parts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The rows of these parts, with `__of_part`."""
-        side = self.side
-        bounds = [FROM, UNTIL]
-        new = parts.filter(pl.col(OWN_FROM).is_null()).drop(OWN_FROM, OWN_UNTIL)
-        old = parts.drop_nulls(OWN_FROM).drop(bounds).rename({OWN_FROM: FROM, OWN_UNTIL: UNTIL})
-        rows = [(within(self.rows, TS, new, side.partition), new), (side.held(old, stores), old)]
-        on = [*side.partition, *bounds]
-        return pl.concat(found.join(of, on=on).select(*side.row, PART) for found, of in rows)
+        side, come, go = self.side, pl.col(OWN_FROM).is_null(), pl.col(FROM).is_null()
+        spans = parts.select(
+            *side.partition,
+            pl.max_horizontal(FROM, OWN_FROM).alias(FROM),
+            pl.min_horizontal(UNTIL, OWN_UNTIL).alias(UNTIL),
+            PART,
+        )
+        new, gone, stay = (
+            spans.filter(parts.select(of).to_series()) for of in (come, go, ~come & ~go)
+        )
+        found = [
+            (within(self.arrivals.new, TS, new, side.partition), new),
+            (within(self.arrivals.gone, TS, gone, side.partition), gone),
+            (side.less(side.held(stay, stores), self.arrivals.gone), stay),
+        ]
+        on = [*side.partition, *NOW]
+        return pl.concat(rows.join(of, on=on).select(*side.row, PART) for rows, of in found)
 
 
 @dataclass(frozen=True)
@@ -75,21 +104,37 @@ class SessionPairing(Pairing):
     left: SessionSide
     right: SessionSide
 
-    def changes(
-        self, left: Arrivals, right: Arrivals, stores: Stores
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """None that are withdrawn, and those made; takes the rows into sessions."""
-        lefts = Grown(self.left, left.new, *self.left.grow(left.new, stores))
-        rights = Grown(self.right, right.new, *self.right.grow(right.new, stores))
-        made = [empty(self.columns), *self._made(lefts, rights, stores)]
-        return made[0], pl.concat(made)
+    def changes(self, left: Arrivals, right: Arrivals, stores: Stores) -> Changes:
+        """Takes the rows into sessions."""
+        sides, settled = [], {}
+        for side, arrivals in ((self.left, left), (self.right, right)):
+            made = side.regroup(arrivals, stores)
+            sides.append(Grown(side, arrivals, made.old, made.new))
+            settled[side.name] = made.settled
+        lefts, rights = sides
+        parts = (
+            lefts.parts(_near(lefts, rights, stores)),
+            rights.parts(_near(rights, lefts, stores)),
+        )
+        came = self._pairs((lefts, rights), parts, (NOW, BEFORE), stores)
+        weighted = self.left.weighted or self.right.weighted
+        gone = self._pairs((lefts, rights), parts, (BEFORE, NOW), stores) if weighted else ()
+        none = empty(self.columns)
+        return Changes(pl.concat([none, *gone]), pl.concat([none, *came]), settled)
 
-    def _made(self, left: Grown, right: Grown, stores: Stores) -> Iterator[pl.DataFrame]:
-        first = left.parts(_near(left, right, stores))
-        second = right.parts(_near(right, left, stores))
+    def _pairs(
+        self,
+        sides: tuple[Grown, Grown],
+        parts: tuple[pl.DataFrame, pl.DataFrame],
+        at: tuple[Bounds, Bounds],
+        stores: Stores,
+    ) -> Iterator[pl.DataFrame]:
+        """Of parts that overlap by the first of the bounds, and not by the second."""
+        left, right = sides
+        first, second = (of.filter(pl.col(at[0][0]).is_not_null()) for of in parts)
         keys = left.side.partition, right.side.partition
-        for a, b in overlapping(first, second, *keys, FROM, UNTIL):
-            pairs = _unknown(first[a], second[b])
+        for a, b in overlapping(first, second, *keys, *at[0]):
+            pairs = _apart(first[a], second[b], at[1])
             lefts = _replicated(left.held(_of(first, pairs, "left"), stores), pairs, "left")
             rights = _replicated(right.held(_of(second, pairs, "right"), stores), pairs, "right")
             on = [PAIR, *left.side.rest], [PAIR, *right.side.rest]
@@ -106,9 +151,9 @@ def _replicated(rows: pl.DataFrame, pairs: pl.DataFrame, side: str) -> pl.DataFr
     return rows.join(pairs.select(pl.col(side).alias(PART), PAIR), on=PART)
 
 
-def _unknown(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
-    """Of overlapping parts, row by row, those whose rows did not pair before."""
-    bounds = [OWN_FROM, OWN_UNTIL]
+def _apart(left: pl.DataFrame, right: pl.DataFrame, bounds: Bounds) -> pl.DataFrame:
+    """Of parts, row by row, those that do not overlap by these bounds."""
+    begin, end = bounds
     both = pl.concat(
         [
             left.select(pl.col(PART).alias("left"), *bounds),
@@ -118,16 +163,16 @@ def _unknown(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
         ],
         how="horizontal",
     )
-    before = (pl.col(OWN_FROM) < pl.col(f"right.{OWN_UNTIL}")) & (
-        pl.col(f"right.{OWN_FROM}") < pl.col(OWN_UNTIL)
-    )
-    return both.filter(~before.fill_null(False)).select("left", "right").with_row_index(PAIR)
+    overlap = (pl.col(begin) < pl.col(f"right.{end}")) & (pl.col(f"right.{begin}") < pl.col(end))
+    return both.filter(~overlap.fill_null(False)).select("left", "right").with_row_index(PAIR)
 
 
 def _near(grown: Grown, other: Grown, stores: Stores) -> pl.DataFrame:
-    """Sessions of the one side among which are all that overlap what has grown on either."""
+    """Sessions of the one side among which are all that overlap what has changed on either."""
     key = grown.side.partition
     named = dict(zip(other.side.partition, key, strict=True))
-    touched = pl.concat([grown.new, other.new.rename(named).select(grown.new.columns)])
+    columns = grown.new.columns
+    theirs = (each.rename(named).select(columns) for each in (other.old, other.new))
+    touched = pl.concat([grown.old, grown.new, *theirs])
     keys = touched.select(key).drop_nulls().unique()
     return grown.side.between(*extent_of(touched), keys, stores)

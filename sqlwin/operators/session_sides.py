@@ -6,14 +6,18 @@
 | `left_sessions`, `right_sessions` | a session, with its first and last position         |
 
 A session is found among all rows of the side's session key. Since nothing but a pause ends
-it, it only grows. It is over for rows that come in time once the watermark is past its end,
-and for late ones once RETAIN is past it too: no row that may still come touches it then, nor
-brings a session of the other side into reach of it that did not overlap it before. For what
-is brought so far down begins with a session that ended later than this one does; so it
-overlapped this one already, or it lies wholly after it, and then grows only upwards. But one
-that overlapped it may go on, and its new rows pair with those of this one: so a session stays
-until those of the other side that overlap it are over too. Of these one at most is not over
-when this one is: the one that reaches over the horizon.
+it, it only grows, unless rows are withdrawn: then it may be shorter, parted or gone. It is
+over for rows that come in time once the watermark is past its end, and for late ones once
+RETAIN is past it too: no row that may still come touches it then, nor brings a session of
+the other side into reach of it that did not overlap it before. For what is brought so far
+down begins with a session that ended later than this one does; so it overlapped this one
+already, or it lies wholly after it, and then grows only upwards. But one that overlapped it
+may go on, and its new rows pair with those of this one: so a session stays until those of
+the other side that overlap it are over too. Of these one at most is not over when this one
+is: the one that reaches over the horizon.
+
+Rows that may be withdrawn are so only while they are in retention themselves, so none of a
+session that is over.
 
 Invariant: each row in the store that is not let go is in one session of the store.
 
@@ -33,16 +37,29 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.grouping import Grouping
-from sqlwin.operators.join_sides import Shape, Side
+from sqlwin.operators.join_sides import Arrivals, Shape, Side
 from sqlwin.operators.session_retention import let_go
 from sqlwin.operators.session_spans import Merged
-from sqlwin.operators.spanning import extent_of, within
+from sqlwin.operators.spanning import RUN, extent_of, met, within
 from sqlwin.schema import TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.session_store import FROM, UNTIL, session_layout
 from sqlwin.windows import Session, Unit
 
 REACHES = "__reaches"
+OWN_FROM, OWN_UNTIL = "__own_from", "__own_until"
+
+
+@dataclass(frozen=True)
+class Regrouped:
+    """Sessions that a batch touched, as they were, `old`, and as they are, `new`.
+
+    settled: rows that stay, whose session was open before and ends below the watermark now.
+    """
+
+    old: pl.DataFrame
+    new: pl.DataFrame
+    settled: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -62,8 +79,6 @@ class SessionSide(Side):
             raise ValueError(f"a late row may part such a session, or none is late: {self.session}")
         if not self.partition or self.keys[: len(self.partition)] != self.partition:
             raise ValueError(f"{self.keys} do not begin with the session key {self.partition}")
-        if self.weighted:
-            raise ValueError("a row that is withdrawn may part a session")
 
     @cached_property
     def spans(self) -> Merged:
@@ -96,14 +111,36 @@ class SessionSide(Side):
 
     # Sessions.
 
-    def grow(self, rows: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Take rows into sessions: those they touch as they were, and as they are."""
-        columns = [*self.partition, FROM, UNTIL]
-        if rows.is_empty():
-            nothing = self.spans.sessions(stores).find_sessions(START, START)
-            return nothing.clear().select(columns), nothing.clear().select(columns)
-        old, new = self.spans.change(self.spans.lift(rows), stores)
-        return old.select(columns), new.select(columns)
+    def regroup(self, arrivals: Arrivals, stores: Stores) -> Regrouped:
+        """Take a batch into the sessions, before its rows are put."""
+        columns, none = [*self.partition, FROM, UNTIL], arrivals.new.clear()
+        if not arrivals:
+            nothing = self.spans.sessions(stores).find_sessions(START, START).clear()
+            return Regrouped(nothing.select(columns), nothing.select(columns), none)
+        if self.weighted:
+            old, new, settled = self._anew(arrivals, stores)
+        else:
+            (old, new), settled = self.spans.change(self.spans.lift(arrivals.new), stores), none
+        return Regrouped(old.select(columns), new.select(columns), settled.select(*self.row))
+
+    def _anew(
+        self, arrivals: Arrivals, stores: Stores
+    ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+        """Cut the rows of all sessions that a batch touches: these, what becomes of them, and
+        the rows that are settled."""
+        store = self.spans.sessions(stores)
+        moved = self.spans.lift(pl.concat([arrivals.gone, arrivals.new]))
+        first, last = extent_of(moved)
+        near = store.find_sessions(first, last, moved.select(self.partition))
+        old = met(near, moved, self.partition, UNTIL)[0].drop(RUN)
+        stay = self.less(self.held(old, stores), arrivals.gone)
+        new = self.spans.lift(pl.concat([stay.select(*self.row), arrivals.new])).select(old.columns)
+        on = [*self.partition, FROM, UNTIL]
+        store.remove(old.join(new, on=on, how="anti", nulls_equal=True))
+        store.put(new)
+        cut = within(stay.rename({FROM: OWN_FROM, UNTIL: OWN_UNTIL}), TS, new, self.partition)
+        closed = stores.closed
+        return old, new, cut.filter(pl.col(OWN_UNTIL) >= closed, pl.col(UNTIL) < closed)
 
     def between(self, first: int, last: int, keys: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Sessions of these session keys that touch `[first, last]`."""
@@ -113,11 +150,13 @@ class SessionSide(Side):
     # Rows of sessions.
 
     def bounded(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With NULL for those that are in no session any more."""
         if rows.is_empty():
             return within(rows, TS, rows, self.partition)
         first, last = bounds(rows[TS])
         keys = rows.select(self.partition).unique()
-        return within(rows, TS, self.between(first, last, keys, stores), self.partition)
+        held = within(rows, TS, self.between(first, last, keys, stores), self.partition)
+        return pl.concat([held, self.less(rows, held)], how="diagonal")
 
     def ending(self, stores: Stores, lo: int, hi: int) -> pl.DataFrame:
         ended = self.spans.ending(lo, hi, stores)

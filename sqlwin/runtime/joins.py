@@ -5,6 +5,7 @@ A residual condition is computed as all scalars are, over pairs that are near en
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,7 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
         more: dict[str, Any] = {"weighted": any(weighted)}
         return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw, **more)
     if isinstance(join.match, JoinSessions):
-        return _of_sessions(join, join.match, (left, right), withdraw)
+        return _of_sessions(join, join.match, (left, right), weighted, withdraw)
     if counts(join) and not arriving(join):
         return _ordered(join, join.match, (left, right), withdraw)
     match = ANYWHERE if join.static else join.match
@@ -106,7 +107,11 @@ def _ordered(
 
 
 def _of_sessions(
-    join: Join, match: JoinSessions, columns: tuple[Columns, Columns], withdraw: bool
+    join: Join,
+    match: JoinSessions,
+    columns: tuple[Columns, Columns],
+    weighted: Sequence[bool],
+    withdraw: bool,
 ) -> SessionJoin:
     width, interval = slice_width(match.gap + _retained(join)), segment_interval(_retained(join))
     left, right = (
@@ -116,16 +121,19 @@ def _of_sessions(
             keys,
             ANYWHERE,
             width,
+            weighted=changes,
+            forgets=name in join.policy.ttls,
             session=session,
             partition=partition,
             interval=interval,
         )
-        for name, types, keys, session, partition in zip(
+        for name, types, keys, session, partition, changes in zip(
             ("left", "right"),
             columns,
             (join.left_keys, join.right_keys),
             (match.left, match.right),
             join.buckets,
+            weighted,
             strict=True,
         )
     )

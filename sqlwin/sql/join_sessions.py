@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.changelogs import changing
 from sqlwin.plan.nodes import Scalar
 from sqlwin.sql import ast
 from sqlwin.sql.calls import refuse_calls
@@ -116,11 +115,6 @@ def refuse(pair: Pair, within: ast.Within | None) -> None:
                 " rows of overlapping sessions match, and its rows are in no session"
             )
             raise QueryError(message, own.session.span, legal=f"{other.side.name} {LEGAL}")
-        stream = own.relation.stream
-        if own.session is not None and stream and any(map(changing, stream.of)):
-            message = f"sessions of {own.side.name}, whose rows may be withdrawn: one may be parted"
-            legal = "EMIT FINAL in the query below, or a window in RANGE"
-            raise QueryError(message, own.session.span, legal=legal)
     if within is not None:
         message = "WITHIN says how near rows are, and here they match by their sessions"
         raise QueryError(message, within.span, legal="a condition of both times in ON")

@@ -22,6 +22,7 @@ def session_join(
     slice_width: int = 4,
     interval: int = 4,
     withdraw: bool = False,
+    weighted: bool = False,
     **policy: Any,
 ) -> SessionJoin:
     """gaps: None: that of each row is its `j`, or `rj`. parted: keys that sessions have."""
@@ -33,6 +34,7 @@ def session_join(
             names[:keys],
             JoinWindow(Unit.RANGE, None, None),
             slice_width,
+            weighted=weighted,
             session=Session(gap, gap_by=None if gap else names[1]),
             partition=names[:parted],
             interval=interval,
@@ -51,7 +53,7 @@ GAPS = st.sampled_from([1, 2, 3, 6, 11])
 @st.composite
 def session_joins(draw: st.DrawFn, **fixed: Any) -> SessionJoin:
     drawn = draw(policies())
-    of_sides = ("weighted", "large", "keys")
+    of_sides = ("large", "keys")
     policy = {name: value for name, value in drawn.items() if name not in of_sides}
     keys = draw(st.sampled_from([1, 1, 2]))
     return session_join(

@@ -157,6 +157,7 @@ def crowded(draw: st.DrawFn) -> tuple[Fast, list[Step]]:
     }
     taken = draw(st.lists(step, min_size=8, max_size=16))
     if draw(st.integers(0, 2)) == 0:
+        kept["weighted"] = draw(st.booleans())
         return session_join(draw(st.sampled_from(KINDS)), **kept), taken
     match, kind = AsOf(draw(st.sampled_from([">=", ">=", "<="]))), draw(st.sampled_from(KINDS[:2]))
     return join(match, kind, weighted=draw(st.booleans()), **kept), taken

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from tests.properties.query_groups import HAVINGS, Windowed, windowed
-from tests.properties.query_joins import DECLARED, KINDS, OPS, POLICIES, JoinQuestion
+from tests.properties.query_joins import DECLARED, KINDS, OPS, POLICIES, JoinQuestion, islands
 from tests.properties.query_policies import by_hours
 
 WHERES = ("", "", " WHERE i > 0", " WHERE b")
@@ -39,7 +39,7 @@ class Side:
 
 def chained() -> SearchStrategy[JoinQuestion]:
     timed = (_same_windows(), _with_windows(), _asof_windows(), three(), _windows_above())
-    return st.one_of(*timed, _without_time(), _above_full(), numbered())
+    return st.one_of(*timed, _without_time(), _above_full(), numbered(), in_sessions())
 
 
 @st.composite
@@ -102,6 +102,29 @@ def _asof_windows(draw: DrawFn) -> JoinQuestion:
     ours = f"FROM l a {kind}ASOF JOIN {told} MATCH_CONDITION (a.ts {op} b.we) ON a.k = b.k"
     theirs = f"FROM l a ASOF {kind}JOIN {batch} ON a.k = b.k AND a.ts {op} b.we"
     return _told(draw, _columns("LEFT", "id", "ws we n x"), ours, theirs, "l", side.stream)
+
+
+@st.composite
+def in_sessions(draw: DrawFn) -> JoinQuestion:
+    """Sessions of windows, by their ends, with those of others or of a stream."""
+    kind, plain = draw(st.sampled_from(KINDS)), draw(st.sampled_from(["", "", "a", "b"]))
+    streams = {"a": "l", "b": draw(st.sampled_from("rrl"))}
+    keys, ours, theirs = draw(st.sampled_from(["k", "k", "k, n"])), [], []
+    for name, stream in streams.items():
+        side = Side(stream, f"SELECT k, ts AS we, i AS n, id AS x FROM {stream}", "")
+        side = replace(side, theirs=side.ours)
+        if name != plain:
+            side = draw(_side(draw(windowed()), stream))
+        gap = draw(st.integers(1, 25))
+        over = f"OVER (PARTITION BY {keys} ORDER BY we SESSION INTERVAL '{gap}' SECOND GAP)"
+        ours.append(f"({side.ours}) {over} {name}")
+        timed = f"(SELECT *, epoch_us(we) AS us FROM ({side.theirs}))"
+        theirs.append(f"{islands(timed, keys, str(gap))} {name}")
+    equal = " AND ".join(f"a.{key} = b.{key}" for key in keys.split(", "))
+    on = f"ON {equal}" + draw(st.sampled_from(("", "", " AND a.x <= b.x", " AND a.n = b.n")))
+    source = f"FROM {ours[0]} {kind} JOIN {ours[1]} {on}"
+    batch = f"FROM {theirs[0]} {kind} JOIN {theirs[1]} {on} AND a.w < b.e AND b.w < a.e"
+    return _told(draw, _columns(kind, "k we n x"), source, batch, *streams.values())
 
 
 @st.composite

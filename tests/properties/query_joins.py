@@ -209,15 +209,23 @@ def _of_sessions(draw: DrawFn, name: str, parted: tuple[str, ...]) -> tuple[str,
     rows = f"(SELECT * FROM {name}{where})" if where else name
     own = ", ".join(draw(st.permutations(parted)))
     ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {told} GAP)"
-    before = f"OVER (PARTITION BY {own} ORDER BY us RANGE BETWEEN UNBOUNDED PRECEDING AND"
-    theirs = (
-        f"(SELECT *, min(us) OVER island AS w, max(reach) OVER island AS e FROM (SELECT *, "
-        f"sum(new::INT) {before} CURRENT ROW) AS n FROM (SELECT *, "
-        f"coalesce(us > max(reach) {before} 1 PRECEDING), true) AS new FROM (SELECT *, "
-        f"us + {SECOND} * {length} AS reach FROM {name}{where}))) "
-        f"WINDOW island AS (PARTITION BY {own}, n))"
-    )
+    theirs = islands(f"{name}{where}", own, length)
     return ours + (f" {name}" if where else f"{{{{{name}}}}}"), theirs
+
+
+def islands(rows: str, own: str, seconds: str) -> str:
+    """A query of the rows, with the bounds `w` and `e` of the session of `own` that each is in.
+
+    rows: what follows FROM, with an instant `us`. seconds: how long each goes on.
+    """
+    before = f"OVER (PARTITION BY {own} ORDER BY us RANGE BETWEEN UNBOUNDED PRECEDING AND"
+    return (
+        f"(SELECT *, min(us) OVER island AS w, max(reach) OVER island AS e FROM (SELECT *, "
+        f"sum(new::INT) {before} CURRENT ROW) AS n_ FROM (SELECT *, "
+        f"coalesce(us > max(reach) {before} 1 PRECEDING), true) AS new FROM (SELECT *, "
+        f"us + {SECOND} * {seconds} AS reach FROM {rows}))) "
+        f"WINDOW island AS (PARTITION BY {own}, n_))"
+    )
 
 
 STATIC = Parts(

@@ -112,10 +112,14 @@ class ForgettingJoin:
         """Whose life a row of a side goes with."""
         return at
 
+    def _own(self, n: int, row: Row) -> Hashable:
+        """Whose life a row that comes goes with."""
+        return ident(row)
+
     def _entries(self, n: int, own: Sequence[Row], other: Sequence[Row]) -> int:
         """How many lives incremental cleanup looks at: each row accesses the rows of both sides."""
         cleanup = self.known[n].ttl.cleanup
-        keys = len({self._life(n, ident(row)) for row in own})
+        keys = len({self._own(n, row) for row in own})
         each = len(own) + len(other) if cleanup.each_record else 0
         return cleanup.incremental * (keys + len(other) + each)
 
@@ -204,28 +208,29 @@ class ForgettingSessions(ForgettingJoin):
     inner: ReferenceSessionJoin
     of: tuple[dict[Ident, str], dict[Ident, str]] = field(default_factory=lambda: ({}, {}))
 
-    def on_batch(
-        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
-    ) -> pl.DataFrame:
-        for n, rows in enumerate((left, right)):
-            self.of[n].update({ident(row): key_text(row, self._keys(n)) for row in rows.to_dicts()})
-        return super().on_batch(left, right, stores, now)
-
     def _keys(self, n: int) -> tuple[str, ...]:
         return self._side(n).keys[: self.inner.parted]
 
     def _life(self, n: int, at: Ident) -> Hashable:
         return self.of[n].get(at)
 
+    def _own(self, n: int, row: Row) -> Hashable:
+        return key_text(row, self._keys(n))
+
     def _renew(self, n: int, rows: Sequence[Row], were: set[Ident]) -> None:
-        """By their keys, in the order of these."""
+        """By their keys, in the order of these; first those that are written."""
         lives, keys = self.known[n], self._keys(n)
+        self.of[n].update({ident(row): key_text(row, keys) for row in rows})
         types = {key: self._side(n).columns[key] for key in keys}
         values = [{key: row[key] for key in keys} for row in rows]
-        for row in pl.DataFrame(values, schema=types).unique().sort(keys).to_dicts():
-            key = key_text(row, keys)
+        last = {ident(row): row for row in rows}.items()
+        there = [row for at, row in last if at in were or row.get(WEIGHT, 1) > 0]
+        written = {key_text(row, keys) for row in there}
+        ordered = pl.DataFrame(values, schema=types).unique().sort(keys).to_dicts()
+        texts = [key_text(row, keys) for row in ordered]
+        for key in sorted(texts, key=lambda text: text not in written):
             latest = max(row[TS] for row in rows if key_text(row, keys) == key)
-            lives.write(key, lives.stamp(latest))
+            (lives.write if key in written else lives.read)(key, lives.stamp(latest))
 
 
 def _changed(before: Pairs, after: Pairs) -> list[tuple[Ident, Ident]]:

@@ -129,6 +129,11 @@ class ReferenceJoin(Logged):
     # Numbers.
 
     @property
+    def _moves(self) -> bool:
+        """Whether rows that come or go may make others certain."""
+        return self._by_time
+
+    @property
     def _by_time(self) -> bool:
         return self.left.by_time or self.right.by_time
 
@@ -143,16 +148,16 @@ class ReferenceJoin(Logged):
     def _waits(
         self, side: int, known: dict[Ident, int], before: Pairs, gone: dict[Ident, Row]
     ) -> list[Ident]:
-        """Numbered by event time, the rows to which a batch gave nothing but a number: neither
-        new nor replaced, and in the matches that they were in."""
-        if not self._by_time:
+        """The rows to which a batch gave nothing but a number, or other ends of their session:
+        neither new nor replaced, and in the matches that they were in."""
+        if not self._moves:
             return []
         moved = [*_differ(before, self.pairs), *_differ(self.pairs, before)]
         touched = {*gone, *(pair[side] for pair in moved)}
         return [at for at in self._side(side).kept if at in known and at not in touched]
 
     def _rise(self, side: int, waited: list[Ident], bound: int, now: int) -> None:
-        """Tell those that are certain by the numbers that rows have now."""
+        """Tell those that are certain by where rows lie now."""
         kept = self._side(side).kept
         for at in waited:
             if self._ends(side, kept[at]) < bound:

@@ -5,7 +5,8 @@ last + gap)` (`kernels.reference.sessions`). A pair matches iff the two sessions
 instant in common, all keys are equal, and the residual is TRUE. What is told of matches and
 of rows without one is as in other joins (`definitions.joins`), but that
 
-- a row is certain when the watermark is past the end of its session;
+- a row is certain when the watermark is past the end of its session; where a row that is
+  withdrawn makes its session end earlier, it is told at once, `full`, as by the watermark;
 - it is kept, with all of its session, until the watermark is past that end and RETAIN, and
   past those of the other side's sessions of its session key that overlap its own.
 
@@ -39,6 +40,10 @@ class ReferenceSessionJoin(ReferenceJoin):
     def _found(self, gone: tuple[dict[Ident, Row], dict[Ident, Row]]) -> Pairs:
         self.spans = self._spans(LEFT), self._spans(RIGHT)
         return super()._found(gone)
+
+    @property
+    def _moves(self) -> bool:
+        return True
 
     def _spans(self, side: int) -> Spans:
         of, session = self._side(side), self.sessions[side]
