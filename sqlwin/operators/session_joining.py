@@ -3,14 +3,15 @@
 Each row is in one session of its side, `[first, last + gap)` over all rows of its session
 key. A pair matches if the two sessions have an instant in common, further keys are equal
 and the residual is true. A late row may make a session grow, or bridge two, so that more
-rows match; none ever cease to. What is told of a row by itself is as in other joins
-(`padding`); it is certain when the watermark is past the end of its session.
+rows match; one that is withdrawn may part it, so that fewer do. What is told of a row by
+itself is as in other joins (`padding`); it is certain when the watermark is past the end of
+its session.
 
 | store                       | record                                      |
 |-----------------------------|---------------------------------------------|
 | those of `session_sides`    |                                             |
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
-| `waiting`                   | see `telling`                               |
+| `waiting`, `told`           | see `telling`                               |
 
 Invariant: between two calls the matches told, or waiting, are those of all rows kept.
 
@@ -96,3 +97,4 @@ class SessionJoin(WindowJoin):
         for side, others in zip(sides, reversed(reaching), strict=True):
             names = [side.name, *([known[side.name]] if side.name in known else [])]
             side.let_go(horizon, others, names, stores)
+        self.telling.retire(stores, min(stores[side.name].floor for side in sides))

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
@@ -126,7 +126,6 @@ def admitted(rows: pl.DataFrame, driven: Driven, retain: int | None) -> pl.DataF
 
 
 @given(operators(), steps(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
 def test_each_call_emits_what_the_definitions_emit(
     operator: WindowAggregator, taken: list[Step], restarts: bool
 ) -> None:

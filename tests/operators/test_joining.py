@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sqlwin.instants import START
@@ -44,7 +44,6 @@ def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
 
 
 @given(joins(), steps(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_each_call_of_a_window_join_emits_what_the_definition_emits(
     operator: Fast, taken: list[Step], restarts: bool
 ) -> None:

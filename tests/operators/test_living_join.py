@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import START
@@ -122,7 +122,6 @@ def possible(operator: Fast) -> bool:
 
 
 @given(forgetting(joins().filter(possible)), steps(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_each_call_emits_what_the_definition_emits(
     operator: Fast, taken: list[Step], restarts: bool
 ) -> None:
@@ -130,13 +129,11 @@ def test_each_call_emits_what_the_definition_emits(
 
 
 @given(forgetting(asofs()), steps(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_so_does_an_asof_join(operator: Fast, taken: list[Step], restarts: bool) -> None:
     agree(operator, taken, restarts)
 
 
 @given(forgetting(session_joins()), steps(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_so_does_a_join_of_sessions(operator: Fast, taken: list[Step], restarts: bool) -> None:
     agree(operator, taken, restarts)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
@@ -153,7 +153,6 @@ def ttls(unit: int) -> st.SearchStrategy[Ttl]:
 
 
 OF_CHANGES: dict[str, Any] = {"retain": None, "late": Late.EVERY, "weighted": True}
-MANY = settings.default.max_examples * 2
 
 
 @given(
@@ -162,7 +161,6 @@ MANY = settings.default.max_examples * 2
     st.booleans(),
     test_weighted_aggregator.STEPS,
 )
-@settings(max_examples=MANY)
 def test_aggregates(case: Case, made: WindowAggregator, whole: bool, taken: list[Step]) -> None:
     inner = case.of(replace(made, window=Whole()) if whole else made)
     defined = test_aggregator_reference.specified(inner)
@@ -170,7 +168,6 @@ def test_aggregates(case: Case, made: WindowAggregator, whole: bool, taken: list
 
 
 @given(cases(1), test_weighted_topn.operators(), test_weighted_topn.STEPS)
-@settings(max_examples=MANY)
 def test_the_first_rows(case: Case, made: TopRows, taken: list[Step]) -> None:
     inner = case.of(made)
     defined = test_weighted_topn.specified(inner)
@@ -178,7 +175,6 @@ def test_the_first_rows(case: Case, made: TopRows, taken: list[Step]) -> None:
 
 
 @given(cases(1), test_weighted_over.operators(), test_weighted_over.STEPS)
-@settings(max_examples=MANY)
 def test_rows_of_frames(case: Case, made: OverAggregator, taken: list[Step]) -> None:
     inner = case.of(made)
     keys, defined = inner.limits.buckets, overs.specified(inner)
@@ -194,7 +190,6 @@ FEW = steps(
 
 
 @given(cases(3), st.booleans(), st.sampled_from([None, *Early]), st.booleans(), FEW)
-@settings(max_examples=MANY)
 def test_rows_that_change_their_partition(
     case: Case, withdraw: bool, early: Early | None, follows: bool, taken: list[Step]
 ) -> None:
@@ -212,7 +207,6 @@ def test_rows_that_change_their_partition(
     test_weighted_sessions.STEPS,
     st.booleans(),
 )
-@settings(max_examples=MANY)
 def test_sessions(
     case: Case, asked: WindowAggregate | WindowRank, taken: list[Step], withdraw: bool
 ) -> None:
@@ -221,7 +215,6 @@ def test_sessions(
 
 
 @given(cases(1), test_weighted_ranking.operators(), test_weighted_ranking.STEPS)
-@settings(max_examples=MANY)
 def test_ranks(case: Case, made: WindowRanker, taken: list[Step]) -> None:
     inner = case.of(made)
     keys = tuple(key for key in inner.inner.keys if key in inner.standing.partition)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import START
@@ -30,7 +30,6 @@ def agree(operator: OrderedJoin, taken: list[Step], restarts: bool) -> None:
 
 
 @given(ordered_joins(), crowded() | steps(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_each_call_emits_what_the_definition_emits(
     operator: OrderedJoin, taken: list[Step], restarts: bool
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
@@ -88,7 +88,6 @@ STEPS = steps(
 
 
 @given(operators(), STEPS, st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
 def test_each_call_emits_what_the_definitions_emit(
     operator: OrderedSessions, taken: list[Step], restarts: bool
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.policies import Early, Late
@@ -45,7 +45,6 @@ def _decided(frame: Frame) -> bool:
     st.sampled_from([1, 4, 16]),
     st.booleans(),
 )
-@settings(max_examples=settings.default.max_examples)
 def test_last_revisions_are_the_batch_answer(
     calls: list[Called],
     taken: list[Step],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.operators.over import OverAggregator
@@ -11,7 +11,6 @@ from tests.operators.overs import COLUMNS, Step, admitted, operators, specified,
 
 
 @given(operators(), steps(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
 def test_each_call_emits_what_the_definitions_emit(
     operator: OverAggregator, taken: list[Step], restarts: bool
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.operators.session_joining import SessionJoin
@@ -19,7 +19,6 @@ from tests.operators.test_joining import agree
 
 
 @given(session_joins(), steps(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)  # type: ignore[union-attr]
 def test_each_call_emits_what_the_definition_emits(
     operator: SessionJoin, taken: list[Step], restarts: bool
 ) -> None:
@@ -108,6 +107,37 @@ def test_a_session_that_grows_again_tells_its_padded_rows_once() -> None:
     assert driven.step(left=lefts(8, first=1)).is_empty()  # [0, 18) is open again
     assert driven.step(watermark=18).is_empty()  # a row at 18 still joins it
     assert told(driven.step(watermark=19), "v") == [("+I", "full", 0, 1)]
+
+
+def gone(at: int, number: int) -> pl.DataFrame:
+    """A left row of those that `lefts` gives is withdrawn."""
+    return rows_of(LEFT, (*_row(at, number)[:-1], -1))
+
+
+def test_a_withdrawn_row_parts_its_session_and_takes_pairs_back() -> None:
+    driven = Joined(session_join("left", gaps=(10, 10), retain=50, weighted=True))
+    assert len(driven.step(lefts(0, 10, 20), rights(25))) == 3  # [0, 30) and [25, 35)
+    parted = driven.step(left=gone(10, 1), watermark=18)
+    assert told(parted, "v", "w") == [
+        ("-D", "full", 1, 0, 0),
+        ("-D", "full", 1, 1, 0),
+        ("+I", "full", 0, 0, None),  # [0, 10) is over
+    ]
+
+
+def test_a_row_that_a_shorter_session_makes_certain_is_told_at_once() -> None:
+    driven = Joined(session_join("left", gaps=(10, 10), retain=50, weighted=True))
+    assert driven.step(lefts(0, 8), watermark=14).is_empty()  # [0, 18)
+    assert told(driven.step(left=gone(8, 1)), "v") == [("+I", "full", 0, 0)]
+    assert driven.step(watermark=30).is_empty()
+
+
+def test_nothing_stays_of_sessions_whose_rows_are_all_withdrawn() -> None:
+    driven = Joined(session_join("full", gaps=(10, 10), retain=20, weighted=True))
+    driven.step(lefts(0), rights(5), watermark=3)
+    assert told(driven.step(left=gone(0, 0)), "v", "w") == [("-D", "full", 1, 0, 0)]
+    driven.step(watermark=100)
+    assert {name: len(store) for name, store in driven.stores.named.items() if len(store)} == {}
 
 
 @pytest.mark.parametrize(("watermark", "kept"), [(15, True), (16, False)])

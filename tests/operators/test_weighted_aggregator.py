@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
@@ -45,7 +45,6 @@ STEPS = steps(
 
 
 @given(operators(), STEPS, st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
 def test_each_call_emits_what_the_definitions_emit(
     operator: WindowAggregator, taken: list[Step], restarts: bool
 ) -> None:

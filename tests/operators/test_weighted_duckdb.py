@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.policies import Early, Late
@@ -62,7 +62,6 @@ def test_group_windows(
 
 
 @given(POLICIES, called(), INSTANTS, st.sampled_from([1, 4, 16]), st.booleans())
-@settings(max_examples=settings.default.max_examples)
 def test_over(
     policy: dict[str, Any],
     calls: list[Called],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.operators.over import OverAggregator
@@ -43,7 +43,6 @@ STEPS = steps(VALUES, st.integers(-6, 8), st.sampled_from([0, 0, 1, 2, 3, 5, 9])
 
 
 @given(operators(), STEPS, st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
 def test_each_call_emits_what_the_definitions_emit(
     operator: OverAggregator, taken: list[Step], restarts: bool
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.operators.definitions.groups import Groups
@@ -60,7 +60,6 @@ STEPS = steps(
 
 
 @given(operators(), STEPS, st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
 def test_each_call_emits_what_the_definitions_emit(
     operator: WindowRanker, taken: list[Step], restarts: bool
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
@@ -91,7 +91,6 @@ STEPS = steps(
 
 
 @given(plans(), STEPS, st.booleans(), st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
 def test_each_call_emits_what_the_definitions_emit(
     asked: WindowAggregate, taken: list[Step], withdraw: bool, restarts: bool
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.kernels.standings import Standing
@@ -55,7 +55,6 @@ STEPS = steps(
 
 
 @given(operators(), STEPS, st.booleans())
-@settings(max_examples=settings.default.max_examples * 2)
 def test_each_call_emits_what_the_definitions_emit(
     operator: TopRows, taken: list[Step], restarts: bool
 ) -> None:
@@ -72,7 +71,6 @@ MOVING = steps(
 
 
 @given(operators(), MOVING, st.booleans(), st.booleans(), st.integers(0, 2))
-@settings(max_examples=settings.default.max_examples * 2)
 def test_partitions_of_one_instant_are_told_and_forgotten(
     operator: TopRows, taken: list[Step], restarts: bool, weighted: bool, retain: int
 ) -> None:
