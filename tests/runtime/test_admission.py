@@ -5,7 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.ordering import ORDERED
 from sqlwin.runtime.admission import SEEN, Admission, Admitted, admit, expired_before
 from sqlwin.runtime.rejects import WHOLE
 from sqlwin.schema import PART, SEQ, TS
@@ -93,6 +95,18 @@ def test_positions_stay_as_long_as_their_messages() -> None:
     admit(BY_TIME, rows(*((n, n) for n in range(100))), known, {}, None, 0)
     BY_TIME.retire(90, known, None)
     assert known[SEEN].scan(-100, 100)[SEQ].to_list() == list(range(30, 100))
+
+
+def test_positions_beside_rows_in_order_go_with_these() -> None:
+    """Messages lie by number there, so no instant of theirs holds a position."""
+    known = stores(BY_TIME)
+    layout, combine = BY_TIME.shapes[0]
+    for name, floor in (("messages", START), (ORDERED, 60)):
+        known.named[name] = MemoryStore(layout, combine)
+        known[name].expire(floor)
+    admit(BY_TIME, rows(*((n, n) for n in range(100))), known, {}, None, 0)
+    BY_TIME.retire(90, known, None)
+    assert known[SEEN].scan(-100, 100)[SEQ].to_list() == list(range(60, 100))
 
 
 def test_a_late_row_below_its_floor_is_expired_whole() -> None:
