@@ -3,8 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.made-from-lock
 QUERY ?= queries/departures_per_hour.sql
-# Three at once: all that starts Spark is in one of them, and waits more than it works.
-PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadgroup
+# Two at once, and all that starts Spark in one of them.
+PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 export PYTHON
 # The frames of tests are small, and the workers have the cores.
 test golden docs: export POLARS_MAX_THREADS = 1

@@ -1,7 +1,8 @@
 """Changelogs of few rows: rows come, are replaced, are withdrawn, and come again.
 
 A batch is a frame of rows with positions and `__weight`. What is withdrawn was taken, and
-what is refused for its time is neither withdrawn nor replaced later.
+what is refused for its time is neither withdrawn nor replaced later. A row that is withdrawn
+does not come again once it would be refused, under whatever keys.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ class Source:
         old = known[seq]
         ts = old[-3] if act.same or act.kind == "again" else since + act.at
         new = (*act.values, ts, 0, seq)
-        if act.kind == "again":
-            return self._came(seq, new, moved)
+        if act.kind == "again":  # what was let go is forgotten, and another row if it came
+            return self._came(seq, new, moved) if self.admits(old) else []
         if not self.admits(old):
             return []
         moved.add(seq)
