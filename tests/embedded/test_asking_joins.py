@@ -117,6 +117,24 @@ def test_the_windows_of_a_session_join_are_the_sessions_of_both_sides() -> None:
     assert q.windows("2024-01-01T09:01:40Z").num_rows == 1
 
 
+def test_sessions_of_a_result_are_those_of_the_rows_that_are_there() -> None:
+    q = sqlwin.query(
+        STREAMS
+        + """CREATE VIEW minutes AS SELECT id, window_time AS at, SUM(value) AS total
+        FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+        GROUP BY id, window_start, window_end, window_time HAVING COUNT(*) < 2;
+        SELECT total, cost
+        FROM minutes OVER (PARTITION BY id ORDER BY at SESSION INTERVAL '90' SECOND GAP)
+        JOIN shipments OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL '1' MINUTE GAP)
+        ON minutes.id = shipments.id RETAIN INTERVAL '1' HOUR"""
+    )
+    q.push("orders", [row(1, n, f"09:0{n}:10") for n in range(4)])
+    assert [(r["side"], r["rows"]) for r in q.fetch(1).to_pylist()] == [("left", 3)]
+    q.push("orders", [row(1, 9, "09:01:20")])
+    assert [r["rows"] for r in q.fetch(1).to_pylist()] == [1, 1]
+    assert q.messages(key=1)["total"].to_pylist() == [0, 2]
+
+
 KEYED = """SELECT value, cost
 FROM orders OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL '1' MINUTE GAP)
 JOIN shipments OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL '1' MINUTE GAP)
