@@ -41,6 +41,7 @@ from sqlwin.state.session_store import FROM, UNTIL
 PART, PAIR = "__of_part", "__pair"
 Bounds = tuple[str, str]
 NOW, BEFORE = (FROM, UNTIL), (OWN_FROM, OWN_UNTIL)
+WERE = dict(zip(NOW, BEFORE, strict=True))
 
 
 @dataclass(frozen=True)
@@ -66,16 +67,14 @@ class Grown:
             self.new.with_columns(bounds[2:]),
         ]
         if len(self.arrivals.gone):
-            parts.append(
-                self.old.rename(dict(zip(NOW, BEFORE, strict=True))).with_columns(bounds[:2])
-            )
+            parts.append(self.old.rename(WERE).with_columns(bounds[:2]))
         columns = [*key, *NOW, *BEFORE]
         return pl.concat([part.select(columns) for part in parts]).with_row_index(PART)
 
     def _staying(self) -> Iterator[pl.DataFrame]:
         key = self.side.partition
         for a, b in overlapping(self.old, self.new, key, key, *NOW):
-            was = self.old[a].rename(dict(zip(NOW, BEFORE, strict=True)))
+            was = self.old[a].rename(WERE)
             yield pl.concat([was, self.new[b].select(NOW)], how="horizontal")
 
     def held(self, parts: pl.DataFrame, stores: Stores) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.changelogs import changing, comes_again, lateness, repeats, weighted
+from sqlwin.plan.changelogs import comes_again, lateness, replayed, weighted
 from sqlwin.plan.facts import (
     Unranked,
     Window,
@@ -37,10 +37,10 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
         yield from _state(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window, window.window)
-    if _replayed(stream) and arriving(window):
+    if replayed(stream) and arriving(window):
         before = f"a message whose {stream.offset} is not above those before it in its partition"
         yield f"{before} is taken for a replay"
-    if _replayed(stream) and _endless(window):
+    if replayed(stream) and _endless(window):
         yield "the positions of all messages are kept to tell replays, so state grows for ever"
     if isinstance(window, OverAggregate) and not window.by_arrival:
         yield from _waiting(window)
@@ -87,10 +87,6 @@ def _one_bucket(node: Window) -> str:
     return "there is no key to part the rows by"
 
 
-def _replayed(stream: Stream) -> bool:
-    return repeats(stream) and not any(changing(plan) for plan in stream.of)
-
-
 def _combined(window: Unranked, stream: Stream) -> bool:
     """Whether each task sums up its rows before they travel."""
     if not isinstance(window, WindowAggregate) or counts(window) or window.per_row:
@@ -100,7 +96,7 @@ def _combined(window: Unranked, stream: Stream) -> bool:
     if isinstance(window.window, Session):
         return False
     whole = any(full_state(aggregate) for aggregate in window.aggregates)
-    return not whole and window.policy.retain_rows is None and not _replayed(stream)
+    return not whole and window.policy.retain_rows is None and not replayed(stream)
 
 
 def _state(window: Unranked) -> Iterator[str]:

@@ -110,6 +110,12 @@ def repeats(stream: Stream) -> bool:
     return any(repeats(below) for plan in stream.of for below in _passed(plan))
 
 
+def replayed(stream: Stream) -> bool:
+    """Whether a message that comes twice is told by its position: rows that may be withdrawn are
+    known by what they replace."""
+    return repeats(stream) and not any(changing(plan) for plan in stream.of)
+
+
 def _passed(plan: Node) -> tuple[Stream, ...]:
     """Of what a plan reads that of which it keeps nothing. A join with a table knows rows, where
     they stay as they are."""

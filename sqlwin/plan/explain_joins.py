@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan import ttl
 from sqlwin.plan.cautions import never_settled
-from sqlwin.plan.changelogs import changing, corrected, lateness, repeats
+from sqlwin.plan.changelogs import changing, corrected, lateness, replayed
 from sqlwin.plan.facts import (
     arriving,
     counts,
@@ -258,7 +258,7 @@ def _positions(join: Join, sides: list[str]) -> Iterator[str]:
     """Of streams that tell replays by positions, those that let none go."""
     of = {"left": join.left, "right": join.right}
     read = [s for side in sides for s in streams_of(of[side])]
-    kept = [s.name for s in read if repeats(s) and not any(changing(plan) for plan in s.of)]
+    kept = [stream.name for stream in read if replayed(stream)]
     if kept:
         of_all = f"the positions of all messages of {' and '.join(dict.fromkeys(kept))}"
         yield f"{of_all} are kept to tell replays, so state grows for ever"
