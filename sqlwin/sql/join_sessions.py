@@ -74,7 +74,7 @@ def sessioned(relation: Relation, spec: ast.Spec, window: Window) -> Sessioned:
         if part is not None:
             message = (
                 f"a session with {what} is parted anew by a late row,"
-                " and a join takes no pair back: it has a gap alone"
+                " for which a join takes no pair back: it has a gap alone"
             )
             raise QueryError(message, given.span, legal=LEGAL)
     if not spec.partition:
