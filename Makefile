@@ -4,13 +4,16 @@ BIN := .venv/bin
 STAMP := .venv/.made-from-lock
 QUERY ?= queries/departures_per_hour.sql
 # Two at once, and all that starts Spark in one of them.
-PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --durations 15
+SEED ?= 1
 export PYTHON
 # The frames of tests are small, and the workers have the cores.
-test golden docs: export POLARS_MAX_THREADS = 1
+test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
+# How many examples a property draws, see tests/conftest.py.
+test-more: export HYPOTHESIS_PROFILE = more
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden golden-rewrite bench docs lock
+.PHONY: help demo test test-more test-long check golden golden-rewrite bench docs lock
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r target what; do \
@@ -23,8 +26,14 @@ $(STAMP): requirements.lock pyproject.toml tools/setup
 demo: $(STAMP) ## departures per hour, on Spark, over January 2013
 	@tools/with-java $(BIN)/python -m sqlwin.cli run "$(QUERY)"
 
-test: $(STAMP) ## run every test
-	@tools/with-java $(PYTEST) $(ARGS)
+test: $(STAMP) ## run the tests, but those that take long
+	@tools/with-java $(PYTEST) -m "not long" $(ARGS)
+
+test-more: $(STAMP) ## run the others: every golden on Spark, larger draws
+	@tools/with-java $(PYTEST) -m "long or drawn" $(ARGS)
+
+test-long: $(STAMP) ## search for hours, from SEED on
+	@$(BIN)/python -m tests.properties.search --cases 50000 --seed $(SEED)
 
 check: $(STAMP) ## style, types and layers
 	$(BIN)/python -m ruff check .

@@ -7,33 +7,33 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# "ci" draws the same examples each time, so that a red run is red again. "long"
-# searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
-settings.register_profile(
-    "ci",
-    derandomize=True,
-    deadline=None,  # the first call of a kernel pays for imports
-    max_examples=50,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.register_profile(
-    "long",
-    deadline=None,
-    max_examples=5_000,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+# How many examples a property draws; "quick" and "more" draw the same ones each time, so
+# that a red run is red again, "long" searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
+for name, examples in {"quick": 12, "more": 40, "long": 5_000}.items():
+    settings.register_profile(
+        name,
+        derandomize=name != "long",
+        deadline=None,  # the first call of a kernel pays for imports
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need Spark run one after the other, and share one where they can."""
+    """Tests that need Spark run one after the other, and share one where they can.
+
+    Properties are marked as drawn: they run again where more examples are asked for.
+    """
     for item in items:
+        if is_hypothesis_test(getattr(item, "function", None)):
+            item.add_marker(pytest.mark.drawn)
         asked = getattr(item, "fixturenames", ())
         if item.get_closest_marker("spark") or "spark" in asked:
             item.add_marker(pytest.mark.xdist_group("spark"))

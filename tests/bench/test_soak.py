@@ -7,6 +7,7 @@ import pytest
 from bench.soak import QUERIES, Sample, grown, main, options, samples
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("query", QUERIES)
 def test_state_stays_flat(query: str) -> None:
     hours = 10

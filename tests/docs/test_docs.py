@@ -123,6 +123,7 @@ def test_every_block_says_what_it_is() -> None:
     assert strange == []
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_the_dataframe_example_runs(tmp_path: Path) -> None:
     """As the README has it; what `spark`, `sql` and `orders` are stands here."""

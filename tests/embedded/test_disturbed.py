@@ -10,13 +10,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlwin
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.plan.nodes import Script
 from sqlwin.sql import script
+from tests.draws import one_in
 from tests.embedded.orders import Watched, without
 
 Row = dict[str, Any]
@@ -132,7 +133,7 @@ def undisturbed(asked: Script, batches: list[Batch]) -> dict[str, Row]:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-@settings(max_examples=settings().max_examples // 4)
+@one_in(4)
 @given(batches=deliveries(), data=st.data())
 def test_the_last_revisions_are_those_of_an_undisturbed_run(
     name: str, batches: list[Batch], data: st.DataObject

@@ -1,6 +1,9 @@
+"""Every golden on every host: on Spark a tenth of them at once, the others with the long tests."""
+
 from __future__ import annotations
 
 from functools import cache
+from zlib import crc32
 
 import pytest
 
@@ -22,7 +25,9 @@ def _cases() -> list[object]:
 
 def _marks(golden: Golden, host: Host) -> list[pytest.MarkDecorator]:
     # the first of them waits for all, and machines differ
-    marks = [pytest.mark.spark, pytest.mark.timeout(1_500)] if host.name == "spark" else []
+    marks = [pytest.mark.spark, pytest.mark.timeout(3_000)] if host.batch else []
+    if host.batch and not _chosen(golden):
+        marks.append(pytest.mark.long)
     if host.skip is not None:
         return [*marks, pytest.mark.skip(reason=host.skip)]
     if host.name in golden.gaps:
@@ -31,11 +36,16 @@ def _marks(golden: Golden, host: Host) -> list[pytest.MarkDecorator]:
     return marks
 
 
+def _chosen(golden: Golden) -> bool:
+    """A tenth, by name: a new golden moves no other."""
+    return crc32(golden.name.encode()) % 10 == 0
+
+
 @cache
-def _together(host: Host) -> dict[str, Outcome] | str:
+def _together(host: Host, chosen: bool) -> dict[str, Outcome] | str:
     """What they gave, or why they gave nothing: that is not to be had a thousand times."""
     try:
-        return host.run(EVERY)
+        return host.run([golden for golden in EVERY if _chosen(golden) == chosen])
     except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001  a timeout is of the second
         return repr(failure)
 
@@ -43,7 +53,7 @@ def _together(host: Host) -> dict[str, Outcome] | str:
 def _outcome(golden: Golden, host: Host) -> Outcome:
     if not host.batch:
         return host.run([golden])[golden.name]
-    outcomes = _together(host)
+    outcomes = _together(host, _chosen(golden))
     if isinstance(outcomes, str):
         raise AssertionError(f"{host.name} did not get through the goldens: {outcomes}")
     return outcomes[golden.name]

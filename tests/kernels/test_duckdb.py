@@ -9,13 +9,16 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.frames import frames_of
 from sqlwin.windows import Frame, Unit
+from tests.draws import one_in
 from tests.kernels.brute import Row, bound, frame_of, same, size, tables
+
+pytestmark = pytest.mark.drawn
 
 # DuckDB refuses infinities in its variances, its AVG of decimals is a double, and the
 # sum of BIGINTs is 128 bits wide: those are left to the plain version
@@ -67,7 +70,7 @@ def test_groups(con: duckdb.DuckDBPyConnection, function: str, column: str) -> N
     order = ' ORDER BY "__ts", "__part", "__seq"' if function in ("first", "last") else ""
     query = f"SELECT {function}({column}{order}) FILTER (w) FROM given GROUP BY key ORDER BY key"
 
-    @settings(max_examples=8, derandomize=True, deadline=None)
+    @one_in(6)
     @given(tables((column,)))
     def check(rows: list[Row]) -> None:
         table = frame_of(rows, (column,))
@@ -83,7 +86,7 @@ def test_frames(con: duckdb.DuckDBPyConnection, function: str, column: str) -> N
     fold = bound(function, (column,), None)
     name = IN_DUCKDB.get(function, function)
 
-    @settings(max_examples=8, derandomize=True, deadline=None)
+    @one_in(6)
     @given(tables((column,)), st.sampled_from(list(Unit)), st.integers(0, 9))
     def check(rows: list[Row], unit: Unit, preceding: int) -> None:
         if unit is Unit.RANGE and function in ("first", "last"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import signature
@@ -15,8 +15,11 @@ from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import frames_of
 from sqlwin.schema import Order
 from sqlwin.windows import Frame, Unit
+from tests.draws import one_in
 from tests.kernels.brute import VALUES, Row, frame_of, same, size, tables
 from tests.kernels.test_duckdb import SPAN, answers, con
+
+pytestmark = pytest.mark.drawn
 
 __all__ = ["con"]
 ORDERED = ("i8", "i64", "f64", "d5", "d26", "s", "date", "t", "b")
@@ -50,7 +53,7 @@ GROUPED: list[Call] = [
     ("covar_samp", "i8", {"args": ("i8", "f64")}, "covar_samp(i8, f64)"),
     ("covar_pop", "i8", {"args": ("i8", "f64")}, "covar_pop(i8, f64)"),
 ]  # fmt: skip
-EACH = settings(max_examples=12, derandomize=True, deadline=None)
+EACH = one_in(4)
 
 
 def bound(call: Call, where: str | None) -> Fold:

@@ -6,7 +6,7 @@ import math
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.kernels.exact import Overflow
@@ -15,12 +15,15 @@ from sqlwin.kernels.folds.moments import Moment
 from sqlwin.kernels.frames import frames_of
 from sqlwin.schema import polars_type
 from sqlwin.windows import Frame, Unit
+from tests.draws import one_in
 from tests.kernels.brute import CALLS, Row, answer, bound, frame_of, same, size, tables
+
+pytestmark = pytest.mark.drawn
 
 NAMES = [f"{name}-{'-'.join(args)}" for name, args in CALLS]
 WHERE = st.sampled_from([None, "w"])
 FRAME = Frame(Unit.ROWS, 1)
-EACH = settings(max_examples=12, derandomize=True, deadline=None)
+EACH = one_in(4)
 
 
 def tolerance(fold: Fold, rows: list[Row]) -> float:

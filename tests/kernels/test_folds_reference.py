@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import SIGNATURES, signature
@@ -20,9 +20,12 @@ from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.reference.aggregates import aggregate
 from sqlwin.kernels.reference.exact import OutOfRange
 from sqlwin.schema import Order, polars_type
+from tests.draws import one_in
 from tests.kernels.brute import VALUES, Row, frame_of, same, size, tables
 
-EACH = settings(max_examples=10, derandomize=True, deadline=None)
+pytestmark = pytest.mark.drawn
+
+EACH = one_in(5)
 WHERE = st.sampled_from([None, "w"])
 
 

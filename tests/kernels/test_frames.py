@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sqlwin.kernels import frames as module
@@ -15,6 +15,7 @@ from sqlwin.kernels.frames import Frames, frames_of, parts_of
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.kernels.reference.windows import frame_of
 from sqlwin.windows import Exclude, Frame, Unit
+from tests.draws import one_in
 
 WIDE = st.sampled_from([-(2**63), -(2**62), 0, 1, 2**62, 2**63 - 1])
 
@@ -81,7 +82,7 @@ def test_bisection_is_the_same_search(rows: list[tuple[int, int]], shift: int) -
 
 
 @given(sorted_rows(st.integers(-5, 5)), frames(st.sampled_from(list(Unit))))
-@settings(max_examples=25)
+@one_in(2)
 def test_frames_are_those_of_duckdb(rows: list[tuple[int, int]], frame: Frame) -> None:
     over = f"{frame.unit.value} BETWEEN {_bound(frame.preceding, 'PRECEDING', 'FOLLOWING')} AND "
     over += f"{_bound(frame.following, 'FOLLOWING', 'PRECEDING')} EXCLUDE {frame.exclude.value}"

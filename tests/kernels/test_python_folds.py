@@ -8,14 +8,17 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.errors import FunctionError, InputError
 from sqlwin.functions import PythonAggregate, aggregate
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
+from tests.draws import one_in
 from tests.kernels.brute import VALUES, Row, frame_of, tables
+
+pytestmark = pytest.mark.drawn
 
 
 def spans() -> PythonAggregate:
@@ -68,7 +71,7 @@ def bound(function: PythonAggregate, args: tuple[str, ...], where: str | None) -
 def test_parts_and_frames_give_the_answer(name: str) -> None:
     function, args, expected = CASES[name]
 
-    @settings(max_examples=30, derandomize=True, deadline=None)
+    @one_in(2)
     @given(
         tables(args), st.sampled_from([None, "w"]), st.lists(st.tuples(*[st.integers(0, 24)] * 2))
     )

@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.kernels.folds import fold
 from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.unions import Base, slide_all
+from tests.draws import one_in
 
 BIGINT = pa.int64()
 CALLS: list[tuple[str, pa.DataType, dict[str, Any]]] = [
@@ -35,7 +36,7 @@ RUN = st.tuples(
 
 @pytest.mark.parametrize(("function", "type_", "more"), CALLS)
 @given(runs=st.lists(RUN, min_size=1, max_size=4), where=st.booleans(), data=st.data())
-@settings(max_examples=20)
+@one_in(2)
 def test_what_is_gone_still_counts(
     function: str,
     type_: pa.DataType,

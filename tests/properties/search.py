@@ -48,11 +48,11 @@ def kept() -> list[Chunk]:
     return [(name, int(number)) for name, number in told]
 
 
-def search(chunk: Chunk, shrink: bool = True) -> Exception | None:
+def search(chunk: Chunk, shrink: bool = True, cases: int = CHUNK) -> Exception | None:
     """A failure among the cases of a chunk, the least one if shrunk; None where there is none."""
     name, number = chunk
     how = settings(
-        max_examples=CHUNK,
+        max_examples=cases,
         derandomize=False,
         database=None,
         deadline=None,

@@ -50,6 +50,7 @@ class Case:
         return Golden(name, {"title": name}, (query, *_steps(self.pushed)))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer() -> None:

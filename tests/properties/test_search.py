@@ -8,11 +8,20 @@ from hypothesis import strategies as st
 from tests.properties import search as searching
 from tests.properties.search import CHUNK, Chunk, chunks, kept, search
 
-AGAINST_DUCKDB = {"answers": 800, "reference": 800, "joins": 300, "joins-defined": 100}
-CASES = {**AGAINST_DUCKDB, "emissions": 150, "numbered": 100, "asked": 50}
+AGAINST_DUCKDB = {"answers": 400, "reference": 400, "joins": 150, "joins-defined": 50}
+CASES = {**AGAINST_DUCKDB, "emissions": 100, "numbered": 50, "asked": 50}
 OF_CI = [(name, number) for name, cases in CASES.items() for number in range(cases // CHUNK)]
+FEW = 12
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_no_first_case_fails(name: str) -> None:
+    failure = search((name, 0), shrink=False, cases=FEW)
+    if failure is not None:
+        raise AssertionError(f"{name}: of the first {FEW} cases") from failure
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("chunk", OF_CI, ids=lambda chunk: "-".join(map(str, chunk)))
 def test_no_case_fails(chunk: Chunk) -> None:
     failure = search(chunk, shrink=False)  # it would take long: the line below does it

@@ -47,6 +47,7 @@ def assert_answer(told: pl.DataFrame, name: str, clock: str = "arrived") -> None
     assert same(last.select(expected.columns), expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_in_process(name: str) -> None:
     check(embedded.run, text(name), name)
@@ -57,11 +58,13 @@ def test_late_rows_correct_what_was_told(name: str) -> None:
     check(embedded.run, late(name), name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_over_ordinary_streams(files: Path, name: str) -> None:
     check(embedded.run, ordinary(name), name, files, "dateTime")
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_over_ordinary_streams_on_spark(files: Path) -> None:
     """One with a chain, one with a join, one with a ranking and the one of the clock."""
@@ -87,6 +90,7 @@ def on_spark_told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(1_200)  # the first waits for all of them
 @pytest.mark.parametrize("name", NAMES)

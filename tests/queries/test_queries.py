@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -34,14 +34,18 @@ def on_spark(asked: Script, options: RunOptions) -> Summary:
     return run(asked, options)
 
 
-ENGINES = [
-    pytest.param(embedded.run, id="embedded"),
-    pytest.param(on_spark, id="spark", marks=pytest.mark.spark),
-]
+DEMO = "departures_per_hour"
 
 
-@pytest.mark.parametrize("name", sorted(ANSWERS))
-@pytest.mark.parametrize("run", ENGINES)
+def _cases() -> Iterator[object]:
+    """On Spark the demo's query, the others with the long tests."""
+    for name in sorted(ANSWERS):
+        yield pytest.param(embedded.run, name, id=f"embedded-{name}")
+        marks = [pytest.mark.spark, *([] if name == DEMO else [pytest.mark.long])]
+        yield pytest.param(on_spark, name, id=f"spark-{name}", marks=marks)
+
+
+@pytest.mark.parametrize(("run", "name"), list(_cases()))
 def test_the_last_revisions_are_the_batch_answer(run: Run, name: str) -> None:
     check(run, name, QUERIES)
 

@@ -138,6 +138,7 @@ FEW = 300
 """Stores of fewer records are compared by how far they are apart."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", QUERIES)
 def test_what_is_expected_is_measured(name: str) -> None:
     hours, rate = LONG.get(name, (HOURS, RATE))

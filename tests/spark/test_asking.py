@@ -104,6 +104,7 @@ def fetch(product: str | None) -> Callable[[Any], pa.Table]:
     return lambda of: of.fetch(product)
 
 
+@pytest.mark.long
 def test_the_windows_of_a_join(spark: SparkSession, tmp_path: Path) -> None:
     others = DECLARED.split("CREATE SINK")[0].replace("orders (product", "sales (product")
     join = """SELECT o.product, s.value FROM orders o LEFT JOIN sales s WITHIN 1 MINUTE
@@ -118,6 +119,7 @@ def test_the_windows_of_a_join(spark: SparkSession, tmp_path: Path) -> None:
     assert state.windows().num_rows == 16
 
 
+@pytest.mark.long
 def test_an_earlier_batch_while_it_is_retained(spark: SparkSession, checkpoint: Path) -> None:
     kept = _Batches(checkpoint / "spark").retained()
     assert kept[-1] == 4
@@ -127,6 +129,7 @@ def test_an_earlier_batch_while_it_is_retained(spark: SparkSession, checkpoint: 
         sqlwin.spark.state(spark, checkpoint, as_of=9)
 
 
+@pytest.mark.long
 def test_stores_records_and_sql(spark: SparkSession, checkpoint: Path) -> None:
     state = sqlwin.spark.state(spark, checkpoint)
     known = {row["name"]: row for row in state.stores().to_pylist()}
@@ -144,6 +147,7 @@ def test_stores_records_and_sql(spark: SparkSession, checkpoint: Path) -> None:
         state.sql("SELECT * FROM pans")
 
 
+@pytest.mark.long
 def test_which_query_and_which_checkpoint(spark: SparkSession, checkpoint: Path) -> None:
     whole = sqlwin.spark.state(spark, checkpoint, query=1)
     assert whole.fetch("tea")["n"].to_pylist() == [5]
@@ -153,6 +157,7 @@ def test_which_query_and_which_checkpoint(spark: SparkSession, checkpoint: Path)
         sqlwin.spark.state(spark, checkpoint / "spark")
 
 
+@pytest.mark.long
 def test_a_checkpoint_that_has_not_the_text(spark: SparkSession, checkpoint: Path) -> None:
     text = checkpoint / "sqlwin" / "query.json"
     kept = text.read_text()
@@ -167,6 +172,7 @@ def test_a_checkpoint_that_has_not_the_text(spark: SparkSession, checkpoint: Pat
         text.write_text(kept)
 
 
+@pytest.mark.long
 def test_beside_a_running_writer(spark: SparkSession, tmp_path: Path) -> None:
     """Each answer is of one batch: whole minutes, never fewer than before."""
     land(tmp_path, 0)
@@ -190,6 +196,7 @@ def test_beside_a_running_writer(spark: SparkSession, tmp_path: Path) -> None:
     assert counted(sqlwin.spark.state(spark, state)) == [4] * 4  # stopped
 
 
+@pytest.mark.long
 def test_a_query_over_dataframes(spark: SparkSession, tmp_path: Path) -> None:
     land(tmp_path, 0)
     read = spark.readStream.schema("product string, value long, ts timestamp")

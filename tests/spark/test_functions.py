@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
@@ -63,6 +64,7 @@ def test_over_files(spark: SparkSession, tmp_path: Path) -> None:
     assert [json.loads(line)["position"] for line in file.read_text().splitlines()] == ["0:4"] * 2
 
 
+@pytest.mark.long
 def test_over_a_dataframe(spark: SparkSession, tmp_path: Path) -> None:
     land(tmp_path, "1.jsonl")
     source = spark.readStream.schema("id LONG, product STRING, value LONG, ts TIMESTAMP").json(

@@ -87,6 +87,7 @@ def test_a_checkpoint_goes_on_and_drains(spark: SparkSession, tmp_path: Path) ->
     assert all(pl.concat(shown)["revision"] == 0)
 
 
+@pytest.mark.long
 def test_a_batch_that_failed_runs_again_the_same(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path / "orders", "a.csv", rows(0, 100))
     plan = script(tumble(orders()))
@@ -116,6 +117,7 @@ def test_files_sinks_and_the_error_stream(spark: SparkSession, tmp_path: Path) -
     assert "many" in pl.concat(refused)["reason"][0]
 
 
+@pytest.mark.long
 def test_a_feed_drives_many_queries_as_in_process(spark: SparkSession, tmp_path: Path) -> None:
     plan = script(*[tumble(orders()), sliding(orders())] * 5)
     feed = Feed(str(tmp_path / "feed"))
@@ -171,6 +173,7 @@ def in_process(
         yield output.results.sort("row_key", "revision"), errors.sort("row")
 
 
+@pytest.mark.long
 def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path / "orders", "a.csv", rows(0, 100))
     frame = spark.readStream.schema("product STRING, value BIGINT, ts TIMESTAMP").csv(
@@ -197,6 +200,7 @@ def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) ->
         again.start().awaitTermination()
 
 
+@pytest.mark.long
 def test_batches_of_dataframes_are_numbered_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
     """Ticks come now and then, so they do not count: a sink would replace one by the other."""
     for name in "abc":
@@ -239,6 +243,7 @@ def test_a_query_is_sql_over_streaming_dataframes(spark: SparkSession, tmp_path:
         sqlwin.spark.query(spark, SQL, {"orders": stream.drop("product")}).results()
 
 
+@pytest.mark.long
 def test_state_outlives_the_cache(spark: SparkSession, tmp_path: Path) -> None:
     from sqlwin.spark.cache import default_folder
 
@@ -253,6 +258,7 @@ def test_state_outlives_the_cache(spark: SparkSession, tmp_path: Path) -> None:
     assert len(fold(pl.concat(shown))) == 105
 
 
+@pytest.mark.long
 def test_following_ticks_when_a_correction_is_due(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path / "orders", "a.csv", rows(0, 100))
     late = Policy(retain=600_000_000, late=Late.EVERY, late_period=1_000_000)
@@ -276,6 +282,7 @@ def test_following_ticks_when_a_correction_is_due(spark: SparkSession, tmp_path:
     assert set(corrected["emit"]) == {"late"}
 
 
+@pytest.mark.long
 def test_a_bounded_run_sends_corrections_that_are_due(spark: SparkSession, tmp_path: Path) -> None:
     """As in process, where the last thing a run does is to look at the clock."""
     late = Policy(retain=600_000_000, late=Late.EVERY, late_period=1_000_000)

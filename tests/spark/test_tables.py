@@ -24,6 +24,7 @@ def got(shown: list[pl.DataFrame]) -> list[tuple[Any, ...]]:
     return sorted(row for part in shown for row in part.select("n", "maker").rows())
 
 
+@pytest.mark.long
 def test_all_files_of_a_table_are_read_first_and_once(spark: SparkSession, tmp_path: Path) -> None:
     names = [f"tea {n}" for n in range(8)]
     for name in names:

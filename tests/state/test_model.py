@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -13,7 +13,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.draws import one_in
 from tests.state.stores import COMBINES, STORES, Model, Restarting, floors, frame, keys
+
+pytestmark = pytest.mark.drawn
 
 TIMES = st.integers(-25, 35)
 KEYS = st.tuples(st.sampled_from([None, "a", "b"]), st.sampled_from([None, 1]))
@@ -101,12 +104,7 @@ def test_agrees_with_a_dict(kind: str, combine: str) -> None:
     machine = type("Machine", (StoreMachine,), {"kind": kind, "combine": combine})
     run_state_machine_as_test(
         machine,
-        settings=settings(
-            max_examples=20,
-            stateful_step_count=15,
-            derandomize=True,
-            deadline=None,
-            database=None,
-            suppress_health_check=list(HealthCheck),
+        settings=one_in(
+            2, stateful_step_count=15, database=None, suppress_health_check=list(HealthCheck)
         ),
     )
