@@ -25,6 +25,11 @@ NEEDED = {
     # a crash may leave half of the first offset; whose checkpoint it is, the manifest says
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
 }
+PATIENCE = {
+    # what is read from a worker within 15 s may come after minutes where the machine is busy
+    "spark.python.authenticate.socketTimeout": "600s",
+    "spark.network.timeout": "600s",
+}
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 FEW_CORES = 4
 _GB = 1 << 30
@@ -84,6 +89,7 @@ def local_settings(cores: int) -> dict[str, str]:
         "spark.driver.maxResultSize": "0",
         "spark.driver.extraJavaOptions": _java_options(cores),
         "spark.python.worker.reuse": "true",
+        **PATIENCE,
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.adaptive.enabled": "false",
         # payloads are few and big, rows of a DataFrame many and small: bytes bound a batch
@@ -108,9 +114,16 @@ def _java_options(cores: int) -> str:
     return f"{JVM} {quiet}" if cores <= FEW_CORES else quiet
 
 
+def worker_python() -> str:
+    """What Spark starts as Python: it connects before it imports, see `early`."""
+    launcher = Path(__file__).with_name("worker-python")
+    return str(launcher) if os.access(launcher, os.X_OK) else sys.executable
+
+
 def _environment() -> None:
     """What the JVM hands on to the Python workers; they share the cores, one thread each."""
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = os.environ["SQLWIN_WORKER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = worker_python()
     home = str(Path(__file__).parents[2])
     path = [home, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
