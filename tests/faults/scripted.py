@@ -15,7 +15,9 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,6 +27,7 @@ from sqlwin.embedded import run as running
 from sqlwin.errors import SqlwinError
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.staged import StagedTask
 from sqlwin.sql import script
 from tests.faults.disk import FAULTS, Cached, Crash, Disk
 from tests.faults.questions import STREAMS, Question, Row, batch_answer, comparable, drawn, rows
@@ -102,7 +105,7 @@ class Scripted:
     def tries(self, asked: Script, crashes: int, drain: bool) -> None:
         """Run until it ends by itself, or more is to land; after so many crashes none comes."""
         while True:
-            fails = self.random.randint(1, 60) if crashes else None
+            fails = self.random.randint(1, 35) if crashes else None
             disk = Disk(self.home, self.random, fails, self.random.choice(FAULTS), self.cached)
             if self.ends(asked, disk, drain):
                 return
@@ -114,7 +117,7 @@ class Scripted:
     def ends(self, asked: Script, disk: Disk, drain: bool) -> bool:
         options = RunOptions(self.home, self.home / "kept", drain)
         try:
-            with disk.attached(), patch.object(running, "now", lambda: self.now):
+            with disk.attached(), self.conditions():
                 running.run(asked, options)
         except Crash:
             return False
@@ -123,6 +126,16 @@ class Scripted:
                 raise
             return False
         return True
+
+    @contextmanager
+    def conditions(self) -> Iterator[None]:
+        """The time is ours, and segments are of a few rows, so that there are some to merge."""
+        cut = partial(StagedTask, segment_rows=self.random.choice((1, 3, 1000)))
+        with (
+            patch.object(running, "now", lambda: self.now),
+            patch.object(running, "StagedTask", cut),
+        ):
+            yield
 
     # --- what holds in the end ---
 

@@ -56,9 +56,9 @@ def commit_early(blobs: SqliteBlobs, name: str, data: bytes) -> None:
 @pytest.mark.parametrize(
     ("host", "seeds", "owner", "name", "broken"),
     [
-        ("scripted", (110, 140), whole, "_sync", lambda path: None),
-        ("scripted", (117, 127, 145), SqliteBlobs, "put", commit_early),
-        ("pushed", (102, 103, 114), SqliteBlobs, "put", commit_early),
+        ("scripted", (105, 114), whole, "_sync", lambda path: None),
+        ("scripted", (101, 107, 109), SqliteBlobs, "put", commit_early),
+        ("pushed", (102, 103), SqliteBlobs, "put", commit_early),
         ("pushed", (100, 103), at, "keep", lambda blobs, outputs: None),
     ],
     ids=["nothing is synced", "state in parts", "store in parts", "outputs are not kept"],
