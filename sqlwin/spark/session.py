@@ -12,9 +12,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from py4j.protocol import Py4JError
+from pyspark import accumulators
 from pyspark.sql import SparkSession
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -41,14 +43,31 @@ def local_session(cores: int | None = None, settings: dict[str, str] | None = No
     if active is not None:
         return needed(active)
     _environment()
+    _without_tracebacks()
     count = cores or os.cpu_count() or 1
     builder = SparkSession.builder.master(f"local[{count}]").appName("sqlwin")
     for name, value in {**local_settings(count), **(settings or {})}.items():
         builder = builder.config(name, value)
     with _stderr_to(log_file()):
         spark = builder.getOrCreate()
-    atexit.register(spark.stop)  # without it the JVM may outlive us
+    atexit.register(stop, spark)  # without it the JVM may outlive us
     return spark
+
+
+def _without_tracebacks() -> None:
+    """Where the JVM ends its connections break, and a thread of PySpark's would print how."""
+    for server in (accumulators.AccumulatorTCPServer, accumulators.AccumulatorUnixServer):
+        setattr(server, "handle_error", _silent)  # noqa: B010  mypy takes it for a method
+
+
+def _silent(server: object, request: object, client: object) -> None:
+    pass
+
+
+def stop(spark: SparkSession) -> None:
+    """At the end of the process; of a JVM that has ended already there is nothing to say."""
+    with suppress(Py4JError, OSError):
+        spark.stop()
 
 
 def log_file() -> Path:

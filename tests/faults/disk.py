@@ -38,12 +38,12 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from sqlwin.state.blobs import SqliteBlobs
-
 KILL_BEFORE, KILL_AFTER, KILL_AMID = "before", "after", "amid"
 POWER = "power"
 """The loss of it; at random before the operation, after it or amid."""
 FULL = "full"
+WRITES = ("BEGIN", "COMMIT", "ROLLBACK", "INSERT", "DELETE", "UPDATE")
+"""What begins a statement that counts."""
 FAULTS = (KILL_BEFORE, KILL_AFTER, KILL_AMID, POWER, POWER, FULL)
 Act = Callable[[], Any]
 
@@ -88,7 +88,7 @@ class Disk:
     cached: Cached = field(default_factory=Cached)
     done: int = 0
     dead: bool = False
-    _stores: list[SqliteBlobs] = field(default_factory=list)
+    _stores: list[sqlite3.Connection] = field(default_factory=list)
 
     @contextmanager
     def attached(self) -> Iterator[Disk]:
@@ -135,11 +135,7 @@ class Disk:
             (Path, "unlink", self._file_call(Path.unlink, self._unlink)),
             (Path, "mkdir", self._file_call(Path.mkdir, self._mkdir)),
             (os, "fsync", self._fsync(os.fsync)),
-            (SqliteBlobs, "__init__", self._opened(SqliteBlobs.__init__)),
-            *(
-                (SqliteBlobs, name, self._store_call(getattr(SqliteBlobs, name)))
-                for name in ("begin", "commit", "rollback", "put", "delete")
-            ),
+            (sqlite3, "connect", self._connect(sqlite3.connect)),
         ]
 
     def _file_call(self, real: Any, ours: Any) -> Any:
@@ -196,18 +192,27 @@ class Disk:
 
         return fsync
 
-    def _opened(self, real: Any) -> Any:
-        def opened(store: SqliteBlobs, *arguments: Any) -> None:
-            self._stores.append(store)
-            real(store, *arguments)
+    def _connect(self, real: Any) -> Any:
+        disk = self
 
-        return opened
+        class Connection(sqlite3.Connection):
+            def execute(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
+                def act() -> sqlite3.Cursor:
+                    return sqlite3.Connection.execute(self, statement, *arguments)
 
-    def _store_call(self, real: Any) -> Any:
-        def call(store: SqliteBlobs, *arguments: Any) -> Any:
-            return self.operation(lambda: real(store, *arguments), full=_database_full)
+                if statement.split(None, 1)[0] not in WRITES:
+                    return act()
+                done: sqlite3.Cursor = disk.operation(act, full=_database_full)
+                return done
 
-        return call
+        def connect(path: Any, *arguments: Any, **named: Any) -> sqlite3.Connection:
+            if str(self.home) not in str(path):
+                return real(path, *arguments, **named)
+            made: sqlite3.Connection = real(path, *arguments, factory=Connection, **named)
+            self._stores.append(made)
+            return made
+
+        return connect
 
 
 def _restored(path: Path) -> Act:

@@ -107,7 +107,7 @@ class Run:
         assert kill is not None or running.returncode == 0, said.decode()
         if kill is not None and kill.victim in ("jvm", "worker") and running.returncode:
             assert running.returncode == 1, said.decode()
-            assert lines[-1].startswith("failed: "), said.decode()
+            assert lines[-1].startswith("failed: ") and b"Traceback" not in said, said.decode()
         return running.returncode == 0
 
     def comes(self, kill: Kill, running: subprocess.Popen[bytes]) -> bool:

@@ -57,8 +57,8 @@ def commit_early(blobs: SqliteBlobs, name: str, data: bytes) -> None:
     ("host", "seeds", "owner", "name", "broken"),
     [
         ("scripted", (105, 114), whole, "_sync", lambda path: None),
-        ("scripted", (101, 107, 109), SqliteBlobs, "put", commit_early),
-        ("pushed", (102, 103), SqliteBlobs, "put", commit_early),
+        ("scripted", (100, 101, 106), SqliteBlobs, "put", commit_early),
+        ("pushed", (113, 115), SqliteBlobs, "put", commit_early),
         ("pushed", (100, 103), at, "keep", lambda blobs, outputs: None),
     ],
     ids=["nothing is synced", "state in parts", "store in parts", "outputs are not kept"],
