@@ -17,7 +17,7 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Sink as Declared
 from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
-from sqlwin.runtime.whole import replaced
+from sqlwin.runtime.whole import removed, replaced, synced
 from sqlwin.schema import SHOWN
 
 Show = Callable[[pl.DataFrame], None]
@@ -64,10 +64,11 @@ class Files:
     def write(self, batch: int, rows: pl.DataFrame) -> None:
         if not self.begun:
             self._clear(batch)
+            synced(self.folder)  # a run that was killed may have left that to us
             self.begun = True
         target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
         if rows.is_empty():
-            target.unlink(missing_ok=True)
+            removed(target)
             return
         with replaced(target) as unfinished:
             self._dump(rows, unfinished)
@@ -80,7 +81,7 @@ class Files:
         for part in self.folder.glob(f"{self._own}*.{FORMATS[self.format]}"):
             number = part.stem.removeprefix(self._own)
             if number.isdigit() and int(number) > after:
-                part.unlink()
+                removed(part)
 
     def _dump(self, rows: pl.DataFrame, path: Path) -> None:
         if self.format == "parquet":

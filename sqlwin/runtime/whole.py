@@ -1,5 +1,9 @@
 """Files that appear whole, or not at all: written aside, then renamed.
 
+A name is on disk once the folder that has it was synced: of a file that was written or
+removed, and of each folder that was made for it. Without that a loss of power may leave a
+file that was removed, or lose one that was synced itself.
+
 >>> import tempfile
 >>> target = Path(tempfile.mkdtemp()) / "a.txt"
 >>> with replaced(target) as path:
@@ -24,7 +28,7 @@ def replaced(target: Path, sync: bool = True) -> Iterator[Path]:
 
     sync: it is on disk then, bytes and name, before anything that counts on it can be.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
+    made(target.parent, sync)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         yield unfinished
@@ -36,6 +40,30 @@ def replaced(target: Path, sync: bool = True) -> Iterator[Path]:
         raise
     if sync:
         _sync(target.parent)
+
+
+def made(folder: Path, sync: bool = True) -> None:
+    """A folder that is there afterwards, with those above it."""
+    if folder.is_dir():
+        return
+    made(folder.parent, sync)
+    folder.mkdir(exist_ok=True)
+    if sync:
+        _sync(folder.parent)
+
+
+def removed(path: Path) -> None:
+    """A file that is not there afterwards."""
+    if path.exists():
+        path.unlink(missing_ok=True)
+        _sync(path.parent)
+
+
+def synced(folder: Path) -> None:
+    """The names in a folder, and its own, are on disk afterwards, if it is there."""
+    for each in (folder, folder.parent):
+        if folder.is_dir():
+            _sync(each)
 
 
 def _sync(path: Path) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -38,13 +39,14 @@ from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.progress import After, after, leave, number_of
-from sqlwin.spark.session import local_session
+from sqlwin.spark.session import local_session, log_file
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
 from sqlwin.spark.tags import COLUMNS, DONE, ERRORS, RESULTS
 from sqlwin.spark.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"
+GONE = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
 SHUFFLE = "spark.sql.shuffle.partitions"
 
 
@@ -173,6 +175,8 @@ def finished(query: StreamingQuery) -> None:
         raise
     except StreamingQueryException as failure:
         raise RunError(cause(str(failure))) from failure
+    except (Py4JNetworkError, ConnectionError) as failure:
+        raise RunError(GONE.format(log_file())) from failure
 
 
 def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:

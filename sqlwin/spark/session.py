@@ -12,9 +12,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from py4j.protocol import Py4JError
+from pyspark import accumulators
 from pyspark.sql import SparkSession
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -24,6 +26,11 @@ NEEDED = {
     "spark.sql.session.timeZone": "UTC",
     # a crash may leave half of the first offset; whose checkpoint it is, the manifest says
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
+}
+PATIENCE = {
+    # what is read from a worker within 15 s may come after minutes where the machine is busy
+    "spark.python.authenticate.socketTimeout": "600s",
+    "spark.network.timeout": "600s",
 }
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 FEW_CORES = 4
@@ -36,14 +43,31 @@ def local_session(cores: int | None = None, settings: dict[str, str] | None = No
     if active is not None:
         return needed(active)
     _environment()
+    _without_tracebacks()
     count = cores or os.cpu_count() or 1
     builder = SparkSession.builder.master(f"local[{count}]").appName("sqlwin")
     for name, value in {**local_settings(count), **(settings or {})}.items():
         builder = builder.config(name, value)
     with _stderr_to(log_file()):
         spark = builder.getOrCreate()
-    atexit.register(spark.stop)  # without it the JVM may outlive us
+    atexit.register(stop, spark)  # without it the JVM may outlive us
     return spark
+
+
+def _without_tracebacks() -> None:
+    """Where the JVM ends its connections break, and a thread of PySpark's would print how."""
+    for server in (accumulators.AccumulatorTCPServer, accumulators.AccumulatorUnixServer):
+        setattr(server, "handle_error", _silent)  # noqa: B010  mypy takes it for a method
+
+
+def _silent(server: object, request: object, client: object) -> None:
+    pass
+
+
+def stop(spark: SparkSession) -> None:
+    """At the end of the process; of a JVM that has ended already there is nothing to say."""
+    with suppress(Py4JError, OSError):
+        spark.stop()
 
 
 def log_file() -> Path:
@@ -84,6 +108,7 @@ def local_settings(cores: int) -> dict[str, str]:
         "spark.driver.maxResultSize": "0",
         "spark.driver.extraJavaOptions": _java_options(cores),
         "spark.python.worker.reuse": "true",
+        **PATIENCE,
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.adaptive.enabled": "false",
         # payloads are few and big, rows of a DataFrame many and small: bytes bound a batch
@@ -108,9 +133,16 @@ def _java_options(cores: int) -> str:
     return f"{JVM} {quiet}" if cores <= FEW_CORES else quiet
 
 
+def worker_python() -> str:
+    """What Spark starts as Python: it connects before it imports, see `early`."""
+    launcher = Path(__file__).with_name("worker-python")
+    return str(launcher) if os.access(launcher, os.X_OK) else sys.executable
+
+
 def _environment() -> None:
     """What the JVM hands on to the Python workers; they share the cores, one thread each."""
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = os.environ["SQLWIN_WORKER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = worker_python()
     home = str(Path(__file__).parents[2])
     path = [home, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))

@@ -44,16 +44,28 @@ def test_a_run_that_goes_on_keeps_what_it_wrote(tmp_path: Path) -> None:
 def test_a_part_is_on_disk_before_it_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """File, then name: the state that counts them done is synced as well."""
+    """The folder's name, the file, then its name: the state that counts them done is synced
+    as well."""
     done: list[Path] = []
     monkeypatch.setattr(whole, "_sync", done.append)
     written(Files(tmp_path / "out", "csv"), 1)
-    unfinished, folder = done
+    above, unfinished, folder = done
+    assert above == tmp_path
     assert unfinished.name.startswith(".part-00000001.csv")
     assert folder == tmp_path / "out"
     with replaced(tmp_path / "cached", sync=False) as path:
         path.touch()
-    assert len(done) == 2
+    assert len(done) == 3
+
+
+def test_a_part_that_goes_is_gone_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a batch that is done again and emits nothing; and what a killed run has not synced."""
+    written(Files(tmp_path / "out", "json"), 1)
+    done: list[Path] = []
+    monkeypatch.setattr(whole, "_sync", done.append)
+    written(Files(tmp_path / "out", "json"), 1, empty=1)
+    assert names(tmp_path / "out") == []
+    assert done == [tmp_path / "out", tmp_path, tmp_path / "out"]
 
 
 def test_a_file_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:

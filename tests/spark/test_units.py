@@ -279,6 +279,13 @@ class Refused:
         raise StreamingQueryException(self.text)
 
 
+class Gone:
+    """A query whose JVM was killed."""
+
+    def awaitTermination(self) -> None:  # noqa: N802
+        raise ConnectionRefusedError(111, "Connection refused")
+
+
 class Interrupted:
     """A query at which somebody presses Ctrl-C."""
 
@@ -322,6 +329,11 @@ def test_only_a_worker_that_was_slow_to_come_is_tried_again(text: str, starts: i
     with pytest.raises(RunError, match=text):
         patiently(begin)  # type: ignore[arg-type]
     assert len(begun) == starts
+
+
+def test_a_jvm_that_has_ended_is_named_with_its_log() -> None:
+    with pytest.raises(RunError, match=r"the JVM of Spark has ended, see .*\.log; .*run it again"):
+        finished(Gone())  # type: ignore[arg-type]
 
 
 def test_the_cause_is_the_line_of_our_own_error() -> None:

@@ -26,7 +26,6 @@ from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.nexmark.sequence import LONGEST_BLOCK, TABLES, Sequence
 from sqlwin.runtime.nexmark.tables import COLUMNS, made
 from sqlwin.schema import PART, SEQ, type_name
-from sqlwin.sql.durations import micros
 
 DEFAULTS: Mapping[str, str] = {
     "events": "100000",
@@ -128,6 +127,8 @@ def _positive(text: str) -> int:
 
 
 def _duration(text: str) -> int:
+    from sqlwin.sql.durations import micros  # here: with it comes all of the front end
+
     found = micros(text, None)
     if found < 0:
         raise ValueError(text)
