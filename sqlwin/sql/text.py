@@ -87,6 +87,10 @@ def span(text: str, start: int, end: int) -> Span:
 
 
 def prepare(source: str, params: Mapping[str, str]) -> Prepared:
+    half = re.search("[\ud800-\udfff]", source)
+    if half:
+        place = span(source, half.start(), half.end())
+        raise QueryError("half of a surrogate pair is no character", place, whole(source))
     out: list[str] = []
     shifts: list[tuple[int, int]] = []
     done = width = 0
@@ -133,7 +137,7 @@ def is_count(value: str) -> bool:
 
 
 def quoted(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return "'" + whole(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def unquoted(text: str) -> str:

@@ -110,3 +110,10 @@ def test_on_every_path(written: str) -> None:
 @pytest.mark.spark
 def test_what_is_recorded_is_what_spark_says(spark: object) -> None:
     assert answers(spark) == RECORDED  # type: ignore[arg-type]
+
+
+def test_half_a_surrogate_pair_is_no_text() -> None:
+    with pytest.raises(QueryError, match="half of a surrogate pair") as raised:
+        script("SELECT '\ud83d' AS x FROM t", {"t": sqlwin.stream(SCHEMA)})
+    assert str(raised.value).encode()
+    assert value(":p", {"p": "\ud83d"}) == "\ufffd"
