@@ -24,6 +24,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
+from sqlwin.runtime.nested_values import fitted, of_text
 from sqlwin.schema import INSTANT, TIMESTAMP, Column, Schema, polars_type, type_name
 
 Rows = Any
@@ -92,6 +93,10 @@ def _cast(given: pl.Series, column: Column) -> pl.Series:
         return given
     if isinstance(dtype, pl.Datetime):
         return _instants(given)
+    if dtype.is_nested():
+        known = given.to_list()
+        values = [of_text(text) for text in known] if given.dtype == pl.String else known
+        return fitted(values, column.type)
     if given.dtype == pl.String:
         return _from_text(given, dtype)
     if dtype.is_integer() and given.dtype.is_float():
@@ -174,6 +179,9 @@ def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:
 
 
 def _column(values: list[Any], type_: pa.DataType | None) -> pl.Series:
+    if type_ is not None and pa.types.is_nested(type_):
+        made = fitted(values, type_)
+        return made if made.null_count() == values.count(None) else _texts(values)
     if type_ is not None and pa.types.is_integer(type_):
         values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
     if type_ is not None and not pa.types.is_timestamp(type_) and all(map(_plain(type_), values)):
@@ -181,6 +189,10 @@ def _column(values: list[Any], type_: pa.DataType | None) -> pl.Series:
             return pl.Series(values=values, dtype=polars_type(type_), strict=True)
         except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeEncodeError):
             pass
+    return _texts(values)
+
+
+def _texts(values: list[Any]) -> pl.Series:
     return pl.Series(values=[None if v is None else _text(v) for v in values], dtype=pl.String)
 
 
@@ -203,6 +215,6 @@ def _text(value: Any) -> str:
         return aware.isoformat()
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, Mapping | list | bool):
+    if isinstance(value, Mapping | list | tuple | bool):
         return json.dumps(value, default=str)
     return str(value)

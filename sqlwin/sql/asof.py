@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
 from sqlwin.sql.join_tree import Pair, Term
@@ -49,7 +47,7 @@ def version_of(pair: Pair, scope: Scope, as_of: ast.Name) -> str | None:
     None for a static table, which has one version.
     """
     run = ast.Run(as_of.text, as_of.text, as_of.span)
-    tree = scope.resolved(exp.column(*reversed(as_of.text.split("."))), run)
+    tree = scope.resolved(scope.dotted(as_of.text), run)
     if pair.right.input.static:
         return None
     times = [leaf.input.ts for leaf in pair.left.leaves]

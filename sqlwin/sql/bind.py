@@ -28,6 +28,7 @@ from sqlwin.plan.stages import staged
 from sqlwin.plan.wording import Wording
 from sqlwin.sql import ast, declare
 from sqlwin.sql.bounds import OpenTop
+from sqlwin.sql.depth import refuse_deep, room
 from sqlwin.sql.derived import derived
 from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
@@ -37,7 +38,7 @@ from sqlwin.sql.relation import Relation
 from sqlwin.sql.results import into, refuse_changes, told
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View, of_rows
-from sqlwin.sql.text import prepare
+from sqlwin.sql.text import is_count, prepare
 from sqlwin.sql.ttl import with_ttl
 from sqlwin.sql.ttl_words import OPTIONS, STATE, options
 
@@ -54,17 +55,25 @@ def script(
     QueryError, with its place in `text`, for the first mistake.
     """
     prepared = prepare(text, params or {})
-    known = checked(functions)
     try:
-        binding = Binding(functions=known)
-        for name, stream in (streams or {}).items():
-            binding.known.streams[name.lower()] = replace(stream, name=name)
-        for statement in statements(prepared.text, known):
-            binding.take(statement)
+        with room():
+            refuse_deep(prepared.text)
+            binding = _bound(prepared.text, streams or {}, checked(functions))
     except QueryError as error:
         raise prepared.located(error) from None
     given = tuple(replace(stream, name=name) for name, stream in (streams or {}).items())
     return replace(binding.script(), wording=Wording(text, tuple((params or {}).items()), given))
+
+
+def _bound(
+    text: str, streams: Mapping[str, Stream], functions: tuple[PythonAggregate, ...]
+) -> Binding:
+    binding = Binding(functions=functions)
+    for name, stream in streams.items():
+        binding.known.streams[name.lower()] = replace(stream, name=name)
+    for statement in statements(text, functions):
+        binding.take(statement)
+    return binding
 
 
 @dataclass
@@ -189,7 +198,7 @@ def _set(binding: Binding, statement: ast.Set) -> None:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
         legal = f"{legal}; {JOIN_WINDOW} (small, large); {', '.join(OPTIONS)}"
         raise QueryError(f"there is no setting {statement.name}", statement.span, legal=legal)
-    if not value.isdigit() or int(value) == 0:
+    if not is_count(value):
         raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")
     binding.settings[name] = value
 

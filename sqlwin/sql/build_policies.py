@@ -30,7 +30,7 @@ class PolicyRules(Transformer[Token, Any]):
 
     def count(self, meta: Meta, children: Children) -> ast.Count:
         digits = str(children[0])
-        if not digits.isdigit():
+        if not digits.isdecimal():
             message = f"{digits} is not a whole number of rows"
             raise QueryError(message, meta_span(meta), legal="ROWS 100")
         if int(digits) > MOST_ROWS:

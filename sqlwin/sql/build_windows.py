@@ -52,7 +52,7 @@ class WindowRules(Transformer[Token, Any]):
         """NTH_VALUE(…) FROM LAST, which sqlglot does not read, becomes NTH_LAST(…)."""
         function, *rest = children
         changes = _special(rest)
-        side = rest[-1]
+        side = rest[-1] if rest else None
         if isinstance(side, Token) and side.type == "NTH_FROM":
             changes.append((side.start_pos, side.end_pos, ""))
             if key_of(side).endswith("LAST"):

@@ -172,15 +172,16 @@ def _signature(node: Expr, run: ast.Run) -> Signature | None:
             return found
     if not names:
         return None
-    written = written_name(node, run)
     if any(name in _STREAM_OPERATORS for name in names):
-        raise _unsupported(written, node, run, "the columns alone; op carries each change")
+        legal = "the columns alone; op carries each change"
+        raise _unsupported(written_name(node, run), node, run, legal)
     if isinstance(node, exp.Grouping | exp.GroupingId):
+        written = written_name(node, run)
         message = f"{written} tells of a grouping set, in SELECT and HAVING of a grouped query"
         raise QueryError(message, word(node, run), legal="GROUP BY GROUPING SETS, ROLLUP, CUBE")
     refused = aggregate_names().union(REFUSED)
     if isinstance(node, exp.AggFunc) or any(name in refused for name in names):
-        raise _unsupported(f"the aggregate {written}", node, run, KNOWN)
+        raise _unsupported(f"the aggregate {written_name(node, run)}", node, run, KNOWN)
     return None
 
 

@@ -28,11 +28,12 @@ from sqlwin.sql.durations import micros
 from sqlwin.sql.relation import nearest, of_stream
 from sqlwin.sql.scalars import parsed, scalar
 from sqlwin.sql.scope import Scope
+from sqlwin.sql.text import QUOTED, is_count
 
-_TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*(.*)\Z", re.DOTALL)
+_TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?\s*(.*)\Z", re.DOTALL)
 _ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
 _TAIL = re.compile(
-    r"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+'[^']*'|\s)*\Z", re.IGNORECASE
+    rf"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+(?:{QUOTED})|\s)*\Z", re.IGNORECASE
 )
 _DELAY = re.compile(r"\s*`?(\w+)`?\s*(?:-\s*(.*))?\Z", re.DOTALL)
 _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
@@ -60,7 +61,7 @@ def stream(created: ast.CreateStream) -> Stream:
 def _partitions(created: ast.CreateStream) -> None:
     """The option is how many partitions the source has; messages of one have an order."""
     count = dict(created.options).get("partitions", "1")
-    if not count.isdigit() or int(count) == 0:
+    if not is_count(count):
         message = f"the option partitions is a count, not {count}"
         raise QueryError(message, created.span, legal="partitions = 4")
 

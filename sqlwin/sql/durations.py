@@ -30,6 +30,8 @@ _SPELLINGS = {
 UNITS = {name: unit for unit, names in _SPELLINGS.items() for name in names.split()}
 CALENDAR = ("month", "quarter", "year")
 
+_DIGITS = 60
+_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*\Z")
 _PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*,?")
 
 
@@ -57,12 +59,10 @@ def _sum(text: str) -> int:
 
 
 def _times(number: str, unit: str) -> int:
-    try:
-        exact = Fraction(number.strip()) * _unit(unit)
-    except (ValueError, ZeroDivisionError):
-        if _unit(unit):
-            raise ValueError(f"'{number}' is not a number of {unit.upper()}") from None
-        raise
+    micros_ = _unit(unit)
+    if not _NUMBER.match(number) or len(number) > _DIGITS:
+        raise ValueError(f"'{number[:_DIGITS]}' is not a number of {unit.upper()}")
+    exact = Fraction(number.strip()) * micros_
     if exact.denominator != 1:
         raise ValueError("a duration is a whole number of microseconds")
     return int(exact)

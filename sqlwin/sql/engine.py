@@ -64,6 +64,8 @@ def connection() -> duckdb.DuckDBPyConnection:
     if not hasattr(_local, "connection"):
         _local.connection = duckdb.connect(config={"threads": 1})
         _local.connection.execute("SET TimeZone = 'UTC'")
+        # Types need no plan; the optimizer takes its time for a thousand conditions.
+        _local.connection.execute("PRAGMA disable_optimizer")
     return _local.connection  # type: ignore[no-any-return]
 
 
@@ -74,12 +76,32 @@ def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
     con.register("rows", _empty(schema))
     try:
         found = con.sql(f"SELECT {sql} AS x FROM rows")
+        if len(found.types) > 1:
+            raise Untypable("an expression has one value, and this is several columns")
         cast, type_ = _column_type(found.types[0], found.to_arrow_table().schema.field(0).type)
     except duckdb.Error as error:
         raise Untypable(_reason(str(error)), _legal(str(error))) from None
+    except pa.ArrowInvalid:  # of a type, at more than 60 levels
+        raise Untypable("no column's type is nested this deep") from None
     finally:
         con.unregister("rows")
     return (f"CAST({sql} AS {cast})" if cast else sql), type_
+
+
+@lru_cache(maxsize=4096)
+def failure(sql: str, schema: Schema) -> str:
+    """Why the expression fails for a row of NULLs, in the engine's words; none if it does not."""
+    con = connection()
+    fields = arrow_schema(schema)
+    row = {field.name: pa.nulls(1, field.type) for field in fields} or {"__none": pa.nulls(1)}
+    con.register("rows", pa.table(row))
+    try:
+        con.sql(f"SELECT {sql} AS x FROM rows").fetchall()
+    except duckdb.Error as error:
+        return str(error).splitlines()[0]
+    finally:
+        con.unregister("rows")
+    return ""
 
 
 def type_of(sql: str, schema: Schema) -> str:

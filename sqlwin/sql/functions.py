@@ -59,6 +59,16 @@ REWRITES: dict[str, Rewrite] = {
 }
 
 
+def _escaped(node: exp.Like | exp.ILike) -> Expr:
+    """A pattern's backslash takes the next character as it is, for which DuckDB wants ESCAPE."""
+    pattern = node.expression
+    if isinstance(pattern, exp.Literal) and "\\" not in pattern.name:
+        return node
+    inner = node.this.transform(for_duckdb), pattern.transform(for_duckdb)
+    like = type(node)(this=inner[0], expression=inner[1], negate=node.args.get("negate"))
+    return exp.Escape(this=like, expression=exp.Literal.string("\\"))
+
+
 def for_duckdb(node: Expr) -> Expr:
     """For `transform`, which does not go into what is new: arguments are rewritten here."""
     if isinstance(node, exp.Anonymous) and node.name.upper() in REWRITES:
@@ -68,4 +78,6 @@ def for_duckdb(node: Expr) -> Expr:
         # EPOCH has a fraction, and CAST would round it.
         seconds = exp.Anonymous(this="EPOCH", expressions=[node.this.transform(for_duckdb)])
         return exp.cast(exp.Floor(this=seconds), "BIGINT")
+    if isinstance(node, exp.Like | exp.ILike) and not isinstance(node.parent, exp.Escape):
+        return _escaped(node)
     return node

@@ -19,8 +19,9 @@ from dataclasses import replace
 
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
+from sqlwin.sql.text import QUOTED
 
-_TOKEN = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`|.""", re.DOTALL)
+_TOKEN = re.compile(rf"{QUOTED}|.", re.DOTALL)
 
 
 def part(run: ast.Run, start: int, end: int) -> ast.Run:

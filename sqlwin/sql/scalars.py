@@ -17,8 +17,10 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Scalar
-from sqlwin.schema import Schema
+from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
+from sqlwin.sql.constants import refuse_unreadable
+from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
 from sqlwin.sql.engine import Untypable, type_of, typed
 from sqlwin.sql.functions import for_duckdb
@@ -28,6 +30,8 @@ Expr = exp.Expr
 T = TypeVar("T")
 
 VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Randn, exp.Uuid)
+_FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
+"""What sqlglot raises for calls that it takes apart without looking: MAP(1), DATE_ADD()."""
 NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
@@ -38,11 +42,14 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     _no_query(run)
     try:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
-    except (ParseError, TokenError) as problem:
+    except (ParseError, TokenError, *_FOREIGN) as problem:
         raise _misread(problem, run) from None
+    tree = balanced(tree)
+    refuse_deep_tree(tree, run.span)
     _repeatable(tree, run)
     _one_row(tree, run)
-    return tree.transform(_strict)
+    _own_names(tree, run)
+    return tree.transform(_strict, copy=False) if tree.find(exp.TryCast) else tree
 
 
 def _no_query(run: ast.Run) -> None:
@@ -70,6 +77,13 @@ def _one_row(tree: Expr, run: ast.Run) -> None:
         name = node.sql("spark").partition("(")[0]
         message = f"{name} makes several rows of one and is not supported yet"
         raise QueryError(message, word(node, run), legal="SIZE, TRANSFORM, ARRAY_JOIN, value[0]")
+
+
+def _own_names(tree: Expr, run: ast.Run) -> None:
+    """What begins like a name of sqlwin's own marks resolved columns, and qualifies none."""
+    for node in tree.find_all(exp.Column):
+        if node.table.startswith(RESERVED):
+            raise QueryError(f"no stream here is called {node.table}", place(node, run))
 
 
 def _misread(problem: Exception, run: ast.Run) -> QueryError:
@@ -117,8 +131,11 @@ def word_range(node: Expr, run: ast.Run) -> tuple[int, int] | None:
     if "start" in node.meta:
         return node.meta["start"], node.meta["end"] + 1
     inner = min((n.meta["start"] for n in node.walk() if "start" in n.meta), default=None)
-    found = re.search(r"(\w+)\s*\([^()]*\Z", run.original[:inner]) if inner is not None else None
-    return found.span(1) if found else None
+    opened = -1 if inner is None else run.original.rfind("(", 0, inner)
+    if opened < 0 or ")" in run.original[opened:inner]:
+        return None
+    name = re.search(r"\w*\Z", before := run.original[:opened].rstrip())
+    return name.span() if name and name[0] and before else None
 
 
 def function_names(node: Expr) -> tuple[str, ...]:
@@ -159,7 +176,9 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
     if isinstance(tree, exp.Null):  # which DuckDB types as it likes, by its version
         tree = exp.cast(tree, "STRING", dialect="spark")
+    refuse_deep_tree(tree, run.span)
     sql, type_ = _asked(typed, tree, schema, run)
+    refuse_unreadable(tree, sql, schema, run)
     return Scalar(spark(tree), sql, type_, inputs(tree))
 
 
@@ -169,7 +188,10 @@ def engine_type(tree: Expr, schema: Schema, run: ast.Run) -> str:
 
 
 def _asked(ask: Callable[[str, Schema], T], tree: Expr, schema: Schema, run: ast.Run) -> T:
-    duckdb = tree.transform(for_duckdb).sql("duckdb", unsupported_level=ErrorLevel.IGNORE)
+    try:
+        duckdb = _printed(tree.transform(for_duckdb), "duckdb")
+    except _FOREIGN:
+        raise QueryError("this expression cannot be read", run.span) from None
     try:
         return ask(duckdb, schema)
     except Untypable as problem:
@@ -189,7 +211,12 @@ def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
 
 def spark(tree: Expr) -> str:
     """Spark SQL, with plain names unquoted."""
-    return tree.transform(_unquoted).sql("spark", unsupported_level=ErrorLevel.IGNORE)
+    return _printed(tree.transform(_unquoted), "spark")
+
+
+def _printed(tree: Expr, dialect: str) -> str:
+    """tree: a copy, which printing may change."""
+    return tree.sql(dialect, unsupported_level=ErrorLevel.IGNORE, copy=False)
 
 
 def _unquoted(node: Expr) -> Expr:
@@ -200,7 +227,7 @@ def _unquoted(node: Expr) -> Expr:
 
 def conjoined(*predicates: Expr | None) -> Expr | None:
     given = [predicate.copy() for predicate in predicates if predicate is not None]
-    return exp.and_(*given) if given else None
+    return exp.and_(*given, copy=False) if given else None
 
 
 def not_null(tree: Expr) -> Expr:

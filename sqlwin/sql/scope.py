@@ -7,7 +7,7 @@ TUMBLE_START(…)) is marked by the table `__window`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -40,13 +40,23 @@ class Scope:
     def resolved(self, tree: Expr, run: ast.Run) -> Expr:
         return tree.transform(lambda node: self._resolve(node, run))
 
+    def dotted(self, name: str) -> Expr:
+        """What a name read by the grammar stands for: the column of that very name, dots and
+        all, else one that is qualified."""
+        parts = [name] if self.relation.find(name) else name.split(".")
+        made: Expr = exp.column(*reversed(parts[:4]))
+        for part in parts[4:]:
+            made = exp.Dot(this=made, expression=exp.to_identifier(part))
+        return made
+
     def _resolve(self, node: Expr, run: ast.Run) -> Expr:
+        if _starred(node):
+            return _counted(node, run)
         edge = window_edge(node)
         if edge is not None and self.windowed:
+            self._qualified(node, run)
             return column(edge, WINDOW)
-        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-            return node
-        if node.table == DONE:
+        if not isinstance(node, exp.Column) or node.table == DONE:
             return node
         if node.table == WINDOW:  # in an aggregate: of its rows, if they have such a column
             node = column(node.name)
@@ -59,21 +69,41 @@ class Scope:
         raise self._unknown(node, run, edge)
 
     def _own(self, node: exp.Column, run: ast.Run) -> Expr | None:
-        table = node.table
-        if self.relation.sides and (not table or table.lower() in _lower(self.relation.names)):
-            return self._joined(node, run)
-        if not table or table.lower() in _lower(self.relation.names):
-            found = self.relation.find(node.name)
-            return column(found) if found else None
-        struct = self.relation.find(table)
+        """`o.s.f` is a field of the column `s` of `o`; of `o` as a column only where `o` names
+        no input, or one without a column `s`, as in Spark."""
+        first, *rest = (part.name for part in node.parts)
+        if not rest:
+            return self._column("", first, node, run)
+        named = first.lower() in _lower(self.relation.names)
+        found = self._column(first, rest[0], node, run) if named else None
+        if found is not None:
+            return _field(found, rest[1:])
+        struct = self._column("", first, node, run)
         if struct is not None:
-            return exp.Dot(this=column(struct), expression=exp.Identifier(this=node.name))
-        here = ", ".join(self.relation.names)
-        raise QueryError(f"no stream here is called {table}", place(node, run), legal=here)
+            return _field(struct, rest)
+        if named:
+            return None
+        raise self._nobody(first, node, run)
 
-    def _joined(self, node: exp.Column, run: ast.Run) -> Expr | None:
+    def _column(self, table: str, name: str, node: exp.Column, run: ast.Run) -> Expr | None:
+        if self.relation.sides:
+            return self._joined(table.lower(), name, node, run)
+        found = self.relation.find(name)
+        return column(found) if found else None
+
+    def _qualified(self, node: Expr, run: ast.Run) -> None:
+        """QueryError for a window's column of an input that is not there."""
+        if isinstance(node, exp.Column) and len(node.parts) > 1:
+            first = node.parts[0].name
+            if first.lower() not in (WINDOW, *_STRUCTS, *_lower(self.relation.names)):
+                raise self._nobody(first, node, run)
+
+    def _nobody(self, table: str, node: Expr, run: ast.Run) -> QueryError:
+        here = ", ".join(self.relation.names)
+        return QueryError(f"no stream here is called {table}", place(node, run), legal=here)
+
+    def _joined(self, table: str, name: str, node: exp.Column, run: ast.Run) -> Expr | None:
         """A column of one input of a join, or of several that it makes equal."""
-        table, name = node.table.lower(), node.name
         merged = [known for known in self.relation.merged if known.lower() == name.lower()]
         if merged and not table:
             return column(merged[0])
@@ -100,8 +130,9 @@ class Scope:
         if edge is not None:
             message = f"{place_text(node)} is known only above a window, in SELECT and HAVING"
             return QueryError(message, place(node, run), legal="FROM TUMBLE(…) or HOP(…)")
-        known = self._known(node.table)
-        message = f"unknown column {node.name}{nearest(node.name, known)}"
+        table, name = _first(node)
+        known = self._known(table)
+        message = f"unknown column {name}{nearest(name, known)}"
         return QueryError(message, place(node, run), legal=", ".join(known))
 
     def _known(self, table: str) -> list[str]:
@@ -110,6 +141,33 @@ class Scope:
         if sides:
             return [own for own, _ in sides[0].columns]
         return [name for name, _, _ in self.relation.columns]
+
+
+def _starred(node: Expr) -> bool:
+    whole = isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    return whole or isinstance(node, exp.Star)
+
+
+def _counted(node: Expr, run: ast.Run) -> Expr:
+    """The star of COUNT(*); QueryError for any other but a whole item of SELECT, which is no
+    expression."""
+    plain = isinstance(node, exp.Star) and not any(node.args.values())
+    if plain and isinstance(node.parent, exp.Count):
+        return node
+    message = "* stands for columns: alone in SELECT, or for rows in COUNT(*)"
+    raise QueryError(message, place(node, run), legal="SELECT *, a.*, * EXCEPT (id); COUNT(*)")
+
+
+def _field(struct: Expr, names: Sequence[str]) -> Expr:
+    for name in names:
+        struct = exp.Dot(this=struct, expression=exp.Identifier(this=name, quoted=True))
+    return struct
+
+
+def _first(node: exp.Column) -> tuple[str, str]:
+    """The qualifier and the name of a column, whatever fields of it follow."""
+    names = [part.name for part in node.parts]
+    return ("", names[0]) if len(names) == 1 else (names[0], names[1])
 
 
 def _lower(names: Iterable[str]) -> list[str]:

@@ -204,7 +204,10 @@ def _numbered(relation: Relation, window: Window) -> Relation:
 def ordered(relation: Relation, ts: ast.Name) -> Relation:
     scope = Scope(relation)
     run = ast.Run(ts.text, ts.text, ts.span)
-    tree = scope.resolved(exp.column(*reversed(ts.text.split("."))), run)
+    tree = scope.resolved(scope.dotted(ts.text), run)
+    if not isinstance(tree, exp.Column):
+        message = f"{ts.text} is a field of a struct, and event time is a column"
+        raise QueryError(message, ts.span, legal="a computed column: at AS s.ts")
     return with_event_time(relation, tree.name, ts.span)
 
 

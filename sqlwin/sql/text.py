@@ -13,23 +13,40 @@ the width of its line, and `Prepared.original` finds the place again.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
 
-QUOTED = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
-"""A string or a name in quotes: what stands in it is no word of SQL."""
+QUOTED = (
+    r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")"""
+    r"""|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
+)
+"""A string, raw or not, or a name in quotes: what stands in it is no word of SQL."""
 
 _TOKENS = re.compile(
     rf"""(?P<string>{QUOTED})
       | (?P<comment>--[^\n]*|/\*(?!\+).*?\*/)
       | (?P<open>/\*(?!\+))
       | (?P<cast>::)
+      | (?P<digits>[0-9]{1001})
       | (?<![\w:]):(?P<param>[A-Za-z_]\w*)""",
     re.VERBOSE | re.DOTALL,
 )
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?\Z")
+_QUOTES = ("'", '"')
+_NUMBER = re.compile(r"([+-]?)((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\Z")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([01][0-7]{2})|(.))", re.DOTALL)
+_ESCAPES = {
+    "0": "\0",
+    "b": "\b",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "Z": "\x1a",
+    "%": "\\%",
+    "_": "\\_",
+}
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,10 @@ def span(text: str, start: int, end: int) -> Span:
 
 
 def prepare(source: str, params: Mapping[str, str]) -> Prepared:
+    half = re.search("[\ud800-\udfff]", source)
+    if half:
+        place = span(source, half.start(), half.end())
+        raise QueryError("half of a surrogate pair is no character", place, whole(source))
     out: list[str] = []
     shifts: list[tuple[int, int]] = []
     done = width = 0
@@ -89,29 +110,63 @@ def _replaced(source: str, token: re.Match[str], params: Mapping[str, str]) -> s
     if token["comment"]:
         return re.sub(r"[^\n]", " ", token["comment"])
     place = span(source, token.start(), token.end())
+    if token["digits"]:
+        raise QueryError("a number has at most 1,000 digits", place, source, legal="1e1000")
     if token["open"]:
         raise QueryError("this comment is never closed", place, source, legal="/* … */")
     name = token["param"]
     if name not in params:
         known = ", ".join(f":{known}" for known in sorted(params)) or "none was given"
         raise QueryError(f"no value was given for :{name}", place, source, legal=known)
-    return literal(params[name])
+    before, after = source[: token.start()][-1:], source[token.end() :][:1]
+    # Two strings with nothing between them are one, with a quote in it.
+    return " " * (before in _QUOTES) + literal(params[name]) + " " * (after in _QUOTES)
 
 
 def literal(value: str) -> str:
-    if _NUMBER.match(value):
-        return value
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    """A number as it is, in brackets where `- :n` would make a comment of it; else a string."""
+    number = _NUMBER.match(value)
+    if number is None:
+        return quoted(value)
+    return f"(-{number[2]})" if number[1] == "-" else number[2]
+
+
+def is_count(value: str) -> bool:
+    """Whether an option's value is a whole number from 1, of a size that anything is counted in."""
+    return value.isdecimal() and len(value) < 19 and int(value) > 0
+
+
+def quoted(value: str) -> str:
+    return "'" + whole(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def unquoted(text: str) -> str:
-    """The value of a string, double-quoted text or backquoted name as written."""
+    """The value of a string, double-quoted text or backquoted name as written.
+
+    A quote is written twice or behind a backslash; other escapes are Spark's.
+
+    >>> unquoted("'it''s'"), unquoted(r"'\\u0041\\n'"), unquoted(r"r'\\n'")
+    ("it's", 'A\\n', '\\\\n')
+    """
+    if text[:1] in ("r", "R") and text[1:2] in ("'", '"'):
+        return text[2:-1]
     quote = text[:1]
     if quote not in ("'", '"', "`") or len(text) < 2:
         return text
-    inner = text[1:-1].replace(quote * 2, quote)
-    return inner if quote == "`" else re.sub(r"\\(.)", _escape, inner, flags=re.DOTALL)
+    if quote == "`":
+        return text[1:-1].replace("``", "`")
+    pieces = re.split(r"(\\.)", text[1:-1], flags=re.DOTALL)
+    inner = "".join(p if p[:1] == "\\" else p.replace(quote * 2, quote) for p in pieces)
+    return whole(_ESCAPE.sub(_escape, inner))
+
+
+def whole(text: str) -> str:
+    """Pairs of surrogates as the one character they are; half of one is no text."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _escape(match: re.Match[str]) -> str:
-    return {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}.get(match[1], match[1])
+    code = match[1] or match[2]
+    if code:
+        return chr(int(code, 16)) if int(code, 16) <= sys.maxunicode else "\ufffd"
+    return chr(int(match[3], 8)) if match[3] else _ESCAPES.get(match[4], match[4])

@@ -251,7 +251,7 @@ REFUSED = [
     ),
     (
         "SELECT a.b.c FROM orders",
-        "no stream here is called b",
+        "no stream here is called a",
         "a.b.c",
     ),
     (

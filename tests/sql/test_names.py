@@ -1,0 +1,151 @@
+"""What a name with dots means, and where a star may stand."""
+
+import pyarrow as pa
+import pytest
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.nodes import Stream
+from sqlwin.schema import TIMESTAMP, Column
+from sqlwin.sql import script
+from tests.sql.cases import columns, mistake, plan, underlined
+
+HOUR = "FROM TUMBLE(orders, ts, 1 HOUR)"
+STARS = [
+    ("SELECT o.* AS z FROM orders o", "o.*"),
+    ("SELECT * AS z FROM orders", "*"),
+    ("SELECT DISTINCT o.* AS z FROM orders o", "o.*"),
+    ("SELECT (*) FROM orders", "*"),
+    ("SELECT (orders.*) FROM orders", "orders.*"),
+    ("SELECT abs(*) FROM orders", "*"),
+    ("SELECT id + orders.* FROM orders", "orders.*"),
+    ("SELECT id FROM orders WHERE *", "*"),
+    ("SELECT id FROM orders WHERE orders.* > 1", "orders.*"),
+    (f"SELECT COUNT(orders.*) {HOUR}", "orders.*"),
+    (f"SELECT SUM(orders.*) {HOUR}", "orders.*"),
+    (f"SELECT COUNT(DISTINCT orders.*) {HOUR}", "orders.*"),
+    (f"SELECT COUNT(* EXCEPT (id)) {HOUR}", "* EXCEPT (id"),
+    (f"SELECT COUNT_IF(*) {HOUR}", "*"),
+    (f"SELECT COUNT(*) {HOUR} GROUP BY *", "*"),
+    (f"SELECT COUNT(*) {HOUR} GROUP BY orders.*", "orders.*"),
+    (f"SELECT COUNT(*) {HOUR} HAVING *", "*"),
+    (f"SELECT COUNT(*) {HOUR} HAVING orders.*", "orders.*"),
+    (f"SELECT COUNT(*) FILTER (WHERE *) {HOUR}", "*"),
+    ("SELECT COUNT(*) OVER (PARTITION BY * ORDER BY ts) FROM orders", "*"),
+    ("SELECT COUNT(*) OVER (PARTITION BY orders.* ORDER BY ts) FROM orders", "orders.*"),
+    ("SELECT a.id FROM orders a JOIN orders b ON a.* = b.*", "a.*"),
+    ("SELECT CASE WHEN * THEN 1 END FROM orders", "*"),
+]
+
+
+@pytest.mark.parametrize(("text", "wrong"), STARS)
+def test_a_star_is_an_item_or_counts_rows(text: str, wrong: str) -> None:
+    error = mistake(text)
+    assert error.message == "* stands for columns: alone in SELECT, or for rows in COUNT(*)"
+    assert underlined(error) == wrong
+    assert error.legal == "SELECT *, a.*, * EXCEPT (id); COUNT(*)"
+
+
+def test_stars_that_stand_well() -> None:
+    taken = plan("SELECT o.* EXCEPT (price, at) FROM orders o")
+    assert "id" in columns(taken)
+    plan(f"SELECT COUNT(*) AS n {HOUR} HAVING COUNT(*) > 1")
+
+
+# --- structs --------------------------------------------------------------------------
+
+_INNER = pa.struct([("g", pa.int64()), ("an x", pa.int64())])
+_STRUCT = pa.struct([("f", pa.int64()), ("s", pa.int64()), ("t", _INNER)])
+_STREAM = Stream(
+    "", (Column("s", _STRUCT), Column("v", pa.int64()), Column("ts", TIMESTAMP)), "ts", 0
+)
+_KNOWN = {"x": _STREAM, "y": _STREAM, "s": _STREAM}
+JOINED = "FROM x JOIN y ON x.v = y.v AND y.ts BETWEEN x.ts AND x.ts + INTERVAL '1' HOUR"
+
+
+def fields(text: str) -> dict[str, str]:
+    (query,) = script(text, streams=_KNOWN).queries
+    return columns(query.plan)
+
+
+def refused(text: str) -> QueryError:
+    with pytest.raises(QueryError) as raised:
+        script(text, streams=_KNOWN)
+    return raised.value
+
+
+def test_a_field_of_a_struct() -> None:
+    assert fields("SELECT s.f FROM x") == {"f": "s.f"}
+    assert fields("SELECT x.s.f FROM x") == {"f": "s.f"}
+    assert fields("SELECT s.t.g FROM x") == {"g": "s.t.g"}
+    assert fields("SELECT x.s.t.g FROM x") == {"g": "s.t.g"}
+    assert fields("SELECT o.S.t.`an x` FROM x AS o") == {"an x": "s.t.`an x`"}
+
+
+def test_a_qualifier_wins_over_a_struct_of_its_name() -> None:
+    """As in Spark: a column of the stream `s`, else a field of the column `s`."""
+    assert fields("SELECT s.v FROM s") == {"v": "v"}
+    assert fields("SELECT s.f FROM s") == {"f": "s.f"}
+    assert fields("SELECT s.s.s FROM s") == {"s": "s.s"}
+    assert fields("SELECT s.t.g FROM s") == {"g": "s.t.g"}
+
+
+def test_a_struct_of_one_input_of_a_join() -> None:
+    made = fields(f"SELECT x.s.f AS left_f, y.s.t.g AS right_g {JOINED}")
+    assert list(made) == ["left_f", "right_g"]
+    assert made["left_f"] != made["right_g"]
+    error = refused(f"SELECT s.f {JOINED}")
+    assert error.message == "s is a column of 2 inputs of this join"
+    assert error.legal == "x.s, y.s"
+
+
+@pytest.mark.parametrize("name", ["nobody.s.f", "nobody.x.s.f", "nobody.x.s.t.g", "nobody.v"])
+def test_a_qualifier_that_names_nothing(name: str) -> None:
+    error = refused(f"SELECT {name} AS z FROM x")
+    assert error.message == "no stream here is called nobody"
+    assert underlined(error).startswith("nobody.")
+
+
+def test_a_field_that_is_not_there() -> None:
+    assert refused("SELECT x.nope.f FROM x").message == "unknown column nope"
+    assert "nope" in refused("SELECT x.s.nope FROM x").message
+
+
+@pytest.mark.parametrize("name", ["nobody.window_start", "nobody.window_end", "nobody.windowstart"])
+def test_a_qualifier_of_an_edge_names_the_input(name: str) -> None:
+    error = mistake(f"SELECT {name} AS z, COUNT(*) AS n {HOUR} GROUP BY window_start")
+    assert error.message == "no stream here is called nobody"
+    plan(f"SELECT orders.window_start AS z, COUNT(*) AS n {HOUR} GROUP BY window_start")
+
+
+@pytest.mark.parametrize("table", ["__window", "__done", "__nothing"])
+def test_qualifiers_of_the_binder_are_no_names(table: str) -> None:
+    for text in (f"SELECT {table}.id FROM orders", f"SELECT SUM({table}.id) {HOUR}"):
+        assert mistake(text).message == f"no stream here is called {table}"
+
+
+# --- constants ------------------------------------------------------------------------
+
+LITERALS = [
+    (f"SELECT SUM(n) AS n {HOUR} HAVING SUM(n) > 'abc'", "'abc'", "a BIGINT"),
+    ("SELECT id FROM orders WHERE id > 'abc'", "'abc'", "a BIGINT"),
+    ("SELECT id FROM orders WHERE n IN (1, 'nine')", "'nine'", "an INT"),
+    ("SELECT id FROM orders WHERE value BETWEEN 1 AND 'much'", "'much'", "a DOUBLE"),
+    ("SELECT id FROM orders WHERE ts > 'noon'", "'noon'", "a TIMESTAMP"),
+    ("SELECT COALESCE(id, 'none') AS id FROM orders", "'none'", "a BIGINT"),
+    ("SELECT CAST('abc' AS INT) AS n FROM orders", "'abc'", "an INT"),
+    ("SELECT DATE 'abc' AS d FROM orders", "'abc'", "a DATE"),
+    ("SELECT id FROM orders WHERE id = ''", "''", "a BIGINT"),
+]
+
+
+@pytest.mark.parametrize(("text", "literal", "what"), LITERALS)
+def test_a_text_that_is_never_what_it_is_taken_for(text: str, literal: str, what: str) -> None:
+    error = mistake(text)
+    assert error.message == f"{literal} is not {what}"
+    assert underlined(error) == literal
+    assert error.legal == "a constant of that type; TRY_CAST, which gives NULL"
+
+
+def test_texts_that_are_what_they_are_taken_for() -> None:
+    plan("SELECT id FROM orders WHERE id > '12' AND ts > '2024-01-01' AND product > 'abc'")
+    plan("SELECT TRY_CAST('abc' AS INT) AS n, CAST(product AS INT) AS p FROM orders")
