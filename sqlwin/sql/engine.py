@@ -1,8 +1,8 @@
 """What type an expression has, told by the engine that will run it.
 
-DuckDB binds the expression over an empty relation of the right types. Types that
-a column of ours cannot have are cast to the nearest that it can: what is counted
-in 128 bits becomes a decimal, an instant without a zone is UTC.
+DuckDB binds the expression over an empty relation of the right types, in the sandbox, and
+runs nothing of it. Types that a column of ours cannot have are cast to the nearest that it
+can: what is counted in 128 bits becomes a decimal, an instant without a zone is UTC.
 
 >>> from sqlwin.schema import Column
 >>> sql, type_ = typed('"a" + 1', (Column("a", pa.int32()),))
@@ -13,13 +13,16 @@ in 128 bits becomes a decimal, an instant without a zone is UTC.
 from __future__ import annotations
 
 import re
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
 from duckdb.sqltypes import DuckDBPyType
 
+from sqlwin.sandbox.locked import binding
+from sqlwin.sandbox.tree import VALUES, Forbidden, calls
 from sqlwin.schema import TIMESTAMP, Schema, arrow_schema
 
 _CASTS: dict[str, tuple[str, pa.DataType]] = {
@@ -48,8 +51,6 @@ _NAMES = {
 }
 """Of types, the engine's as patterns, and ours."""
 
-_local = threading.local()
-
 
 class Untypable(ValueError):
     """The engine's word on an expression it cannot run. legal: what it could."""
@@ -59,39 +60,41 @@ class Untypable(ValueError):
         self.legal = legal
 
 
-def connection() -> duckdb.DuckDBPyConnection:
-    """This thread's DuckDB for binding: UTC, one thread."""
-    if not hasattr(_local, "connection"):
-        _local.connection = duckdb.connect(config={"threads": 1})
-        _local.connection.execute("SET TimeZone = 'UTC'")
-    return _local.connection  # type: ignore[no-any-return]
-
-
 @lru_cache(maxsize=4096)
 def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
     """The expression, cast where it must be, and its Arrow type. Untypable otherwise."""
-    con = connection()
-    con.register("rows", _empty(schema))
-    try:
-        found = con.sql(f"SELECT {sql} AS x FROM rows")
-        cast, type_ = _column_type(found.types[0], found.to_arrow_table().schema.field(0).type)
-    except duckdb.Error as error:
-        raise Untypable(_reason(str(error)), _legal(str(error))) from None
-    finally:
-        con.unregister("rows")
+    with _bound(sql, schema) as found:
+        cast, type_ = _column_type(found, _arrow(str(found)))
     return (f"CAST({sql} AS {cast})" if cast else sql), type_
 
 
 def type_of(sql: str, schema: Schema) -> str:
     """The engine's own name of an expression's type, which need not be a column's."""
-    con = connection()
+    with _bound(sql, schema) as found:
+        return str(found)
+
+
+@contextmanager
+def _bound(sql: str, schema: Schema) -> Iterator[DuckDBPyType]:
+    """The type of an expression; not run, for even what is constant may be large."""
+    con, query = binding(), f"SELECT {sql} AS x FROM rows"
     con.register("rows", _empty(schema))
     try:
-        return str(con.sql(f"SELECT {sql} AS x FROM rows").types[0])
+        calls(query, VALUES.intersection(column.name.lower() for column in schema))
+        yield con.sql(query).types[0]
     except duckdb.Error as error:
         raise Untypable(_reason(str(error)), _legal(str(error))) from None
+    except Forbidden as forbidden:
+        raise Untypable(str(forbidden)) from None
     finally:
         con.unregister("rows")
+
+
+@lru_cache(maxsize=256)
+def _arrow(type_name: str) -> pa.DataType:
+    """What a type of the engine is in Arrow."""
+    made = binding().sql(f"SELECT CAST(NULL AS {type_name})").to_arrow_table()
+    return made.schema.field(0).type
 
 
 def _column_type(told: DuckDBPyType, arrow: pa.DataType) -> tuple[str, pa.DataType]:
@@ -158,11 +161,11 @@ def aggregate_names() -> frozenset[str]:
     query = """
         SELECT function_name FROM duckdb_functions() GROUP BY function_name
         HAVING bool_and(function_type = 'aggregate')"""
-    return frozenset(str(name) for (name,) in connection().sql(query).fetchall())
+    return frozenset(str(name) for (name,) in binding().sql(query).fetchall())
 
 
 @lru_cache(maxsize=1)
 def function_names() -> frozenset[str]:
     """Every function of the engine."""
-    found = connection().sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
+    found = binding().sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
     return frozenset(str(name) for (name,) in found)

@@ -7,8 +7,6 @@ top are kept apart as one predicate.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -33,6 +31,7 @@ from sqlwin.plan.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
+from sqlwin.sql.names import nearest as nearest
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
@@ -207,10 +206,3 @@ def _spelled(relation: Relation, ts: str) -> str:
         n for n, expr, _ in relation.columns if isinstance(expr, exp.Column) and expr.name == ts
     ]
     return called[0] if called else ts
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean x?` where something known is near."""
-    by_lower = {k.lower(): k for k in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[near[0]]}?" if near else ""

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast
 from sqlwin.sql.relation import Relation, nearest
-from sqlwin.sql.scalars import Expr, column, instead_of, place
+from sqlwin.sql.scalars import Expr, column, field_name, instead_of, place
 
 WINDOW = "__window"
 DONE = "__done"
@@ -67,7 +67,7 @@ class Scope:
             return column(found) if found else None
         struct = self.relation.find(table)
         if struct is not None:
-            return exp.Dot(this=column(struct), expression=exp.Identifier(this=node.name))
+            return exp.Dot(this=column(struct), expression=field_name(node.name))
         here = ", ".join(self.relation.names)
         raise QueryError(f"no stream here is called {table}", place(node, run), legal=here)
 
