@@ -26,6 +26,7 @@ def replaced(target: Path, sync: bool = True) -> Iterator[Path]:
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    unfinished.unlink(missing_ok=True)  # a link that somebody put there leads elsewhere
     try:
         yield unfinished
         if sync:

@@ -49,7 +49,8 @@ def run(rows: pa.Table, query: str) -> pa.Table:
             found = con.sql(query)
             if at_once is None:
                 return found.to_arrow_table()
-            return _collected(found.to_arrow_reader(10_000))
+            with found.to_arrow_reader(10_000) as reader:
+                return _collected(reader)
     except (duckdb.Error, OSError, pa.ArrowException) as failure:
         raise Failed(str(failure).splitlines()[0]) from None
     finally:

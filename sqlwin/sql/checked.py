@@ -89,6 +89,8 @@ def _called(node: Expr) -> str | None:
         return None
     if isinstance(node, exp.Func):
         return _unknown(node.sql_name().lower(), type(node) in SESSION)
+    if isinstance(node, exp.Query | exp.Table | exp.From):
+        return "a query inside an expression is not supported yet"
     return f"{type(node).__name__} cannot stand in an expression"
 
 

@@ -13,15 +13,13 @@ can: what is counted in 128 bits becomes a decimal, an instant without a zone is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
 from duckdb.sqltypes import DuckDBPyType
 
-from sqlwin.sandbox.locked import binding
+from sqlwin.sandbox.locked import binding, running
 from sqlwin.sandbox.tree import VALUES, Forbidden, calls
 from sqlwin.schema import TIMESTAMP, Schema, arrow_schema
 
@@ -63,38 +61,43 @@ class Untypable(ValueError):
 @lru_cache(maxsize=4096)
 def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
     """The expression, cast where it must be, and its Arrow type. Untypable otherwise."""
-    with _bound(sql, schema) as found:
-        cast, type_ = _column_type(found, _arrow(str(found)))
+    cast, type_ = _column_type(*_known(type_of(sql, schema)))
     return (f"CAST({sql} AS {cast})" if cast else sql), type_
 
 
 def type_of(sql: str, schema: Schema) -> str:
-    """The engine's own name of an expression's type, which need not be a column's."""
-    with _bound(sql, schema) as found:
-        return str(found)
+    """The engine's own name of an expression's type, which need not be a column's.
 
-
-@contextmanager
-def _bound(sql: str, schema: Schema) -> Iterator[DuckDBPyType]:
-    """The type of an expression; not run, for even what is constant may be large."""
-    con, query = binding(), f"SELECT {sql} AS x FROM rows"
-    con.register("rows", _empty(schema))
+    What is constant in it is computed, within the bounds of what runs; where that fails,
+    the connection without them says better why.
+    """
+    query = f"SELECT {sql} AS x FROM rows"
     try:
         calls(query, VALUES.intersection(column.name.lower() for column in schema))
-        yield con.sql(query).types[0]
+        try:
+            return _described(running(), query, schema)
+        except duckdb.BinderException:
+            return _described(binding(), query, schema)
     except duckdb.Error as error:
         raise Untypable(_reason(str(error)), _legal(str(error))) from None
     except Forbidden as forbidden:
         raise Untypable(str(forbidden)) from None
+
+
+def _described(con: duckdb.DuckDBPyConnection, query: str, schema: Schema) -> str:
+    con.register("rows", _empty(schema))
+    try:
+        ((_, type_, *_),) = con.execute(f"DESCRIBE {query}").fetchall()
+        return str(type_)
     finally:
         con.unregister("rows")
 
 
 @lru_cache(maxsize=256)
-def _arrow(type_name: str) -> pa.DataType:
-    """What a type of the engine is in Arrow."""
-    made = binding().sql(f"SELECT CAST(NULL AS {type_name})").to_arrow_table()
-    return made.schema.field(0).type
+def _known(type_name: str) -> tuple[DuckDBPyType, pa.DataType]:
+    """A type of the engine by its name, and in Arrow."""
+    none = binding().sql(f"SELECT CAST(NULL AS {type_name}) AS x")
+    return none.types[0], none.to_arrow_table().schema.field(0).type
 
 
 def _column_type(told: DuckDBPyType, arrow: pa.DataType) -> tuple[str, pa.DataType]:

@@ -3,10 +3,12 @@
 # ruff: noqa: E501 (a query stands on one line)
 
 import random
+from pathlib import Path
 
 import duckdb
 import pytest
 
+import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.sandbox.locked import binding, locked, running
 from sqlwin.sandbox.pure import PURE
@@ -303,3 +305,9 @@ def test_the_connection_by_itself(con: object, text: str) -> None:
 
 def test_a_stream_may_be_called_anything() -> None:
     assert bound(ORDERS.replace("orders", "`read_text`") + "SELECT id FROM `read_text`").queries
+
+
+def test_connections_are_opened_in_one_place() -> None:
+    root = Path(sqlwin.__file__).parent
+    opens = [path for path in root.rglob("*.py") if "duckdb.connect" in path.read_text("utf-8")]
+    assert opens == [root / "sandbox" / "locked.py"]
