@@ -137,16 +137,16 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
     """Where values of secret options stand, quotes and parameters included."""
     name, equal, within = "", False, False
     for word in _WORDS.finditer(text):
-        told = word[0]
-        if told.startswith(("--", "/*")):
+        piece = word[0]
+        if piece.startswith(("--", "/*")):
             continue
         if word["open"]:
             name, equal, within = "", False, True
-        elif within and told in ("=", ",", ")"):
-            equal, within = told == "=", told != ")"
+        elif within and piece in ("=", ",", ")"):
+            equal, within = piece == "=", piece != ")"
             name = name if equal else ""
         elif within and equal:
-            if is_secret(name) and _REFERENCE.fullmatch(told.strip("'\"")) is None:
+            if is_secret(name) and _REFERENCE.fullmatch(piece.strip("'\"")) is None:
                 yield word.span()
         elif within:
-            name += told.strip("'\"`")
+            name += piece.strip("'\"`")

@@ -69,14 +69,14 @@ def _names(signature: str) -> tuple[str, list[str]]:
     return function, args.split(", ")
 
 
-def _guarded(signature: str, told: str) -> str:
-    """One overload of a macro. told: an error's text where the call is refused, else NULL."""
+def _guarded(signature: str, guard: str) -> str:
+    """One overload of a macro. guard: an error's text where the call is refused, else NULL."""
     function, args = _names(signature)
     bare = _CONSTANTS.get(function, ())
     given = ", ".join(f"'{arg}': {arg}" for arg in args if arg not in bare)
     passed = ", ".join(arg if arg in bare else f"p.{arg}" for arg in args)
     call = f"system.main.{function}({passed})"
-    case = f"CASE WHEN {told} ELSE {call} END"
+    case = f"CASE WHEN {guard} ELSE {call} END"
     return f"({', '.join(args)}) AS list_transform([{{{given}}}], lambda p: {case})[1]"
 
 
@@ -100,8 +100,8 @@ def _macros() -> str:
         function = _names(signature)[0]
         overloads.setdefault(function, []).append(_guarded(signature, _longer(function, size)))
     long = f"strlen(p.a) * CAST(strlen(p.b) AS DOUBLE) > {STEPS}"
-    told = f"{long} THEN error('LEVENSHTEIN would take more than {STEPS} steps')"
-    overloads["levenshtein"] = [_guarded("levenshtein(a, b)", told)]
+    guard = f"{long} THEN error('LEVENSHTEIN would take more than {STEPS} steps')"
+    overloads["levenshtein"] = [_guarded("levenshtein(a, b)", guard)]
     made = (f"CREATE TEMP MACRO {name}{', '.join(each)};" for name, each in overloads.items())
     return "\n".join([*made, _series()])
 

@@ -167,8 +167,7 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run, own: bool = False) -> Scala
     own: it was made here, of parts that were looked at.
     """
     if not own:
-        _allowed(tree, run)
-        _reductions(tree, schema, run)
+        _allowed(tree, schema, run)
     if isinstance(tree, exp.Null):  # which DuckDB types as it likes, by its version
         tree = exp.cast(tree, "STRING", dialect="spark")
     sql, type_ = _asked(typed, tree, schema, run)
@@ -177,15 +176,16 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run, own: bool = False) -> Scala
 
 def engine_type(tree: Expr, schema: Schema, run: ast.Run) -> str:
     """The engine's name of a resolved tree's type, such as INTERVAL, which no column has."""
-    _allowed(tree, run)
+    _allowed(tree, schema, run)
     return _asked(type_of, tree, schema, run)
 
 
-def _allowed(tree: Expr, run: ast.Run) -> None:
+def _allowed(tree: Expr, schema: Schema, run: ast.Run) -> None:
     """QueryError for a node or a function that is not known to be harmless."""
     found = refused(tree)
     if found is not None:
         raise QueryError(found.message, word(found.node, run), legal=found.legal)
+    _reductions(tree, schema, run)
 
 
 def _reductions(tree: Expr, schema: Schema, run: ast.Run) -> None:
