@@ -2,7 +2,8 @@
 
 A checkpoint keeps it, so that its state can be asked by who has nothing but the
 checkpoint; `docs/state-format.md` has the fields. Functions written in Python are not
-kept: code is not loaded from a checkpoint, who asks gives them again.
+kept: code is not loaded from a checkpoint, who asks gives them again. Nor are secrets of
+connectors, see `secrets`.
 
 >>> import pyarrow as pa
 >>> stream = Stream("orders", (Column("n", pa.int64()),), None, offset="n")
@@ -18,7 +19,8 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -26,22 +28,26 @@ import pyarrow as pa
 from sqlwin.errors import StateError
 from sqlwin.plan.streams import Scalar, Stream
 from sqlwin.schema import Column, arrow_schema
+from sqlwin.secrets import hidden, masked
 
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class Wording:
-    text: str
-    params: tuple[tuple[str, str], ...] = ()
+    text: str = field(repr=False)  # with the secrets of its connectors
+    params: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     streams: tuple[Stream, ...] = ()
 
     def dump(self) -> str:
+        """Without secrets: a source is not opened to look at its state."""
+        text = masked(self.text)
+        used = {name: value for name, value in self.params if _named(name, text)}
         return json.dumps(
             {
                 "version": VERSION,
-                "text": self.text,
-                "params": dict(self.params),
+                "text": text,
+                "params": used if text != self.text else dict(self.params),
                 "streams": [_dumped(stream) for stream in self.streams],
             }
         )
@@ -69,8 +75,12 @@ def _dumped(stream: Stream) -> dict[str, Any]:
         "delay": stream.delay,
         "offset": stream.offset,
         "trusted": stream.trusted,
-        "options": dict(stream.options),
+        "options": {name: str(value) for name, value in hidden(stream.options)},
     }
+
+
+def _named(param: str, text: str) -> bool:
+    return re.search(rf"(?<![\w:]):{re.escape(param)}\b", text) is not None
 
 
 def _loaded(found: dict[str, Any]) -> Stream:
@@ -88,5 +98,5 @@ def _loaded(found: dict[str, Any]) -> Stream:
         tuple(computed.items()),
         found["offset"],
         found["trusted"],
-        tuple(found["options"].items()),
+        hidden(tuple(found["options"].items())),
     )

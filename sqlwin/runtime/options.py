@@ -23,7 +23,8 @@ class RunOptions:
     checkpoint: where state is kept between runs; None: nowhere. A run without one
     ends drained, with every window closed; a run with one keeps windows open for the
     next, unless `drain`. follow: go on as files arrive. show: results of queries
-    that have no sink, or a console. on_errors: rows of the error stream.
+    that have no sink, or a console. on_errors: rows of the error stream. opens: whether
+    anything is opened; without, secrets of options are not looked up.
     """
 
     base: Path
@@ -33,6 +34,7 @@ class RunOptions:
     show: Callable[[pl.DataFrame], None] = _silent
     on_errors: OnErrors = _silent
     on_batch: OnBatch = _silent
+    opens: bool = True
 
     @property
     def ends(self) -> bool:

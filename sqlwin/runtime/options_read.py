@@ -18,13 +18,13 @@ from sqlwin.runtime.sources import has_source, source_of
 
 def read_options(script: Script) -> None:
     """QueryError for the first that a run would refuse."""
-    options = RunOptions(Path())
+    options = RunOptions(Path(), opens=False)
     streams = [stream for query in script.queries for stream in sources_of(query.plan)]
     for stream in filter(has_source, streams):
-        source_of(stream)
+        source_of(stream, opens=False)
     if all(map(has_source, streams)):
         outlets(script, options)
         return
     for query in script.queries:
         for sink in (query.sink, query.errors):
-            open_sink(sink, options.base, options.show)
+            open_sink(sink, options.base, options.show, opens=False)

@@ -55,7 +55,7 @@ def outlets(script: Script, options: RunOptions) -> list[Outlet]:
     def opened(declared: Declared | None) -> Sink:
         name = "" if declared is None else declared.name
         writers[name] += 1
-        return open_sink(declared, options.base, options.show, writers[name])
+        return open_sink(declared, options.base, options.show, writers[name], options.opens)
 
     return [_outlet(query, opened(query.sink), opened, options) for query in script.queries]
 

@@ -3,8 +3,10 @@
 One engine evaluates scalars on every host, so a query cannot mean two things.
 Plain column picks never reach it. A row whose expression fails (a cast of
 'abc' to a number) is found by halving and handed back with the reason; the
-other rows go on.
+other rows go on. So is a row that takes too long, or whose value is too large; what
+that costs in all is bounded.
 
+>>> import pyarrow as pa
 >>> frame = pl.DataFrame({"a": ["1", "x", "3"]})
 >>> twice = Scalar("2 * CAST(a AS INT)", '2 * CAST("a" AS INTEGER)', pa.int32(), ("a",))
 >>> done = evaluate(frame, (("b", twice),))
@@ -14,18 +16,25 @@ other rows go on.
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import duckdb
 import polars as pl
-import pyarrow as pa
 
+from sqlwin.errors import RunError
 from sqlwin.plan.nodes import Scalar, quoted
+from sqlwin.sandbox.bounds import BYTES
+from sqlwin.sandbox.clock import OutOfTime
+from sqlwin.sandbox.running import RESULT, Failed, TooLarge, run
+from sqlwin.sandbox.tree import Forbidden
 from sqlwin.schema import polars_type
 
 AT = "__at"
+TIMES_OUT = 20
+"""How often the parts of one batch may run out of time, before the query does."""
+PARTS = 64
+"""That rows are cut into where some of them took too long."""
 Columns = tuple[tuple[str, Scalar], ...]
+Rejected = list[tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Evaluated:
     """frame: the computed columns, and those kept. rejected: (row number, reason)."""
 
     frame: pl.DataFrame
-    rejected: list[tuple[int, str]]
+    rejected: Rejected
 
 
 def evaluate(
@@ -42,15 +51,23 @@ def evaluate(
     where: Scalar | None = None,
     keep: tuple[str, ...] = (),
 ) -> Evaluated:
-    """Compute `columns` over the rows where `where` is true; `keep` columns come along."""
+    """Compute `columns` over the rows where `where` is true; `keep` columns come along.
+
+    RunError where rows beyond count take too long, or all together are too large.
+    """
     if where is None and all(scalar.is_column for _, scalar in columns):
         picked = [pl.col(scalar.inputs[0]).alias(name) for name, scalar in columns]
         return Evaluated(frame.select(*picked, *keep), [])
-    rejected: list[tuple[int, str]] = []
-    numbered = frame.with_row_index(AT)
-    parts = _halving(numbered, _select(columns, where, keep), rejected)
+    computed = tuple(name for name, scalar in columns if not scalar.is_column)
+    cut = _Cut(_select(columns, where, keep), computed)
+    try:
+        parts = cut.parts(frame.with_row_index(AT))
+    except Forbidden as forbidden:
+        raise RunError(f"an expression is refused: {forbidden}") from None
+    except TooLarge:
+        raise RunError(f"the expressions of one batch make more than {RESULT} bytes") from None
     typed = [pl.col(name).cast(polars_type(scalar.type)) for name, scalar in columns]
-    return Evaluated(pl.concat(parts).select(*typed, *keep), rejected)
+    return Evaluated(pl.concat(parts).select(*typed, *keep), cut.rejected)
 
 
 def _select(columns: Columns, where: Scalar | None, keep: tuple[str, ...]) -> str:
@@ -59,42 +76,50 @@ def _select(columns: Columns, where: Scalar | None, keep: tuple[str, ...]) -> st
     return f"SELECT {picked} FROM rows" + (f" WHERE {where.duckdb}" if where else "")
 
 
-def _halving(
-    frame: pl.DataFrame, query: str, rejected: list[tuple[int, str]]
-) -> list[pl.DataFrame]:
-    try:
-        return [_run(frame, query)]
-    except duckdb.Error as error:
-        if len(frame) == 0:
-            raise
+@dataclass
+class _Cut:
+    """Rows in parts, until each part is computed or is one row that cannot be."""
+
+    query: str
+    computed: tuple[str, ...]
+    rejected: Rejected = field(default_factory=list)
+    out_of_time: int = 0
+
+    def parts(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+        try:
+            return [self._run(frame)]
+        except Failed as failure:
+            if len(frame) == 0:
+                raise RunError(str(failure)) from None
+            reason, count = str(failure), 2
+        except OutOfTime:
+            self._count_time_out()
+            reason, count = "the row takes too long to compute", PARTS
         if len(frame) == 1:
-            rejected.append((int(frame[AT][0]), _reason(error)))
-            return [_run(frame.head(0), query)]
-    middle = len(frame) // 2
-    halves = (frame[:middle], frame[middle:])
-    return [part for half in halves for part in _halving(half, query, rejected)]
+            self.rejected.append((int(frame[AT][0]), reason))
+            return [self._run(frame.head(0))]
+        size = -(-len(frame) // count)
+        return [part for cut in frame.iter_slices(size) for part in self.parts(cut)]
+
+    def _run(self, frame: pl.DataFrame) -> pl.DataFrame:
+        made: pl.DataFrame = pl.from_arrow(run(frame.to_arrow(), self.query))  # type: ignore[assignment]
+        for name in self.computed:
+            if _largest(made[name]) > BYTES:
+                raise Failed(f"a value of more than {BYTES} bytes")
+        return made
+
+    def _count_time_out(self) -> None:
+        self.out_of_time += 1
+        if self.out_of_time > TIMES_OUT:
+            raise RunError("too many rows of one batch take too long to compute")
 
 
-def _reason(error: duckdb.Error) -> str:
-    return str(error).splitlines()[0]
-
-
-_local = threading.local()
-
-
-def connection() -> duckdb.DuckDBPyConnection:
-    """This thread's own DuckDB: one thread, UTC."""
-    if not hasattr(_local, "connection"):
-        _local.connection = duckdb.connect(config={"threads": 1})
-        _local.connection.execute("SET TimeZone = 'UTC'")
-    return _local.connection  # type: ignore[no-any-return]
-
-
-def _run(frame: pl.DataFrame, query: str) -> pl.DataFrame:
-    con = connection()
-    con.register("rows", frame.to_arrow())
-    try:
-        table: pa.Table = con.sql(query).to_arrow_table()
-    finally:
-        con.unregister("rows")
-    return pl.from_arrow(table)  # type: ignore[return-value]
+def _largest(column: pl.Series) -> int:
+    """Bytes of the longest text, or no less; 0 where the values have a fixed size."""
+    if column.dtype not in (pl.String, pl.Binary):
+        return 0
+    size = int(column.estimated_size())
+    if size <= BYTES:
+        return size
+    longest = column.str.len_bytes() if column.dtype == pl.String else column.bin.size()
+    return int(longest.max() or 0)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ batch that is replayed after a crash does not stand there twice.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
 from sqlwin.runtime.whole import removed, replaced, synced
 from sqlwin.schema import SHOWN
+from sqlwin.secrets import opened
 
 Show = Callable[[pl.DataFrame], None]
 CONNECTORS = ("console", "files", "none")
@@ -102,14 +103,18 @@ class Appending:
         self.sink.write(batch, rows.drop(SHOWN.values(), strict=False))
 
 
-def open_sink(declared: Declared | None, base: Path, show: Show, writer: int = 1) -> Sink:
+def open_sink(
+    declared: Declared | None, base: Path, show: Show, writer: int = 1, opens: bool = True
+) -> Sink:
     """The sink of a query; no declared one is the screen. QueryError for bad options.
 
-    writer: the number of this one among those that write to the same sink, from 1.
+    writer: the number of this one among those that write to the same sink, from 1. opens:
+    whether it is going to be written, so that secrets and files are looked up.
     """
     if declared is None:
         return Screen(show)
     only_known(f"sink {declared.name}", dict(declared.options), OPTIONS)
+    declared = replace(declared, options=opened(declared.options)) if opens else declared
     made = _opened(declared, base, show, writer)
     appends = declared.changelog == "append" and not isinstance(made, Nowhere)
     return Appending(made) if appends else made

@@ -7,7 +7,7 @@ question reads anew, and holds nothing open while nobody asks.
     fetch, windows, messages   as of a query in process, see `asking`
     stores                     what is kept, and how large it is
     records                    the records of one store, as they are
-    sql                        a SELECT over the stores, by their names; DuckDB runs it
+    sql                        a SELECT over the stores, by their names; DuckDB runs it, locked
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from sqlwin.runtime.asking import Answers, Asking
 from sqlwin.runtime.kept import HEADER, TABLES, Kept
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.stores import lives_of
+from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Layout
@@ -99,8 +100,7 @@ class Snapshot(Answers):
         """A SELECT over the stores' records; QueryError where DuckDB cannot run it."""
         asked = [name for name in self._layouts if re.search(rf"\b{re.escape(name)}\b", text)]
         buckets = self._read(asked)
-        with duckdb.connect(config={"threads": 1, "enable_external_access": False}) as db:
-            db.execute("SET TimeZone = 'UTC'; SET python_enable_replacements = false")
+        with locked() as db:
             for name in asked:
                 db.register(name, self._records(name, buckets).to_arrow())
             legal = f"SELECT … FROM {self._names}"

@@ -6,7 +6,7 @@ split of `files` is a file; one of `nexmark` is a stretch of its events.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +19,7 @@ from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.options import RunOptions, only_known
 from sqlwin.runtime.rejects import no_rejects
+from sqlwin.secrets import opened
 
 OPTIONS = ("connector", "path", "format", "header", "delimiter")
 
@@ -83,7 +84,7 @@ def check_sources(script: Script, options: RunOptions) -> None:
         for stream in sources_of(query.plan):
             source = source_of(stream)
             if isinstance(source, FileSource) and not waits and not source.splits(options.base):
-                shown = _shown(source.path, options.base)
+                shown = _shown(dict(stream.options)["path"], options.base)
                 raise RunError(f"no file matches {shown} of {stream.name}")
 
 
@@ -93,8 +94,12 @@ def has_source(stream: Stream) -> bool:
     return "connector" in options or "path" in options
 
 
-def source_of(stream: Stream) -> Source:
-    """QueryError where the stream has none, or an option that says nothing."""
+def source_of(stream: Stream, opens: bool = True) -> Source:
+    """QueryError where the stream has none, or an option that says nothing.
+
+    opens: whether it is going to be read, so that secrets and files are looked up.
+    """
+    stream = replace(stream, options=opened(stream.options)) if opens else stream
     options = dict(stream.options)
     connector = options.get("connector", "files" if "path" in options else "none")
     if connector not in ("files", "nexmark"):

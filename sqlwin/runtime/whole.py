@@ -30,6 +30,7 @@ def replaced(target: Path, sync: bool = True) -> Iterator[Path]:
     """
     made(target.parent, sync)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    unfinished.unlink(missing_ok=True)  # a link that somebody put there leads elsewhere
     try:
         yield unfinished
         if sync:

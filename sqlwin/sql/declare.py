@@ -21,6 +21,7 @@ from sqlwin.schema import (
     type_named,
     type_names,
 )
+from sqlwin.secrets import hidden
 from sqlwin.sql import ast, ttl_words
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.durations import LEGAL as DURATIONS
@@ -51,7 +52,7 @@ def stream(created: ast.CreateStream) -> Stream:
     declared = [column for column in created.columns if column.type is not None]
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
-    made = Stream(created.name.text, columns, None, options=created.options)
+    made = Stream(created.name.text, columns, None, options=hidden(created.options))
     made = _computed(made, created.columns)
     ts, delay = _watermark(created, made)
     offset, trusted = _position(created, made)
@@ -69,7 +70,7 @@ def _partitions(created: ast.CreateStream) -> None:
 def sink(created: ast.CreateSink) -> Sink:
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in created.columns)
-    made = Sink(created.name.text, columns or None, created.options)
+    made = Sink(created.name.text, columns or None, hidden(created.options))
     if made.changelog not in CHANGELOGS:
         message = f"the sink {made.name} cannot be {made.changelog!r}"
         raise QueryError(message, created.name.span, legal=", ".join(CHANGELOGS))

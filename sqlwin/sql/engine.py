@@ -1,8 +1,8 @@
 """What type an expression has, told by the engine that will run it.
 
-DuckDB binds the expression over an empty relation of the right types. Types that
-a column of ours cannot have are cast to the nearest that it can: what is counted
-in 128 bits becomes a decimal, an instant without a zone is UTC.
+DuckDB binds the expression over an empty relation of the right types, in the sandbox, and
+runs nothing of it. Types that a column of ours cannot have are cast to the nearest that it
+can: what is counted in 128 bits becomes a decimal, an instant without a zone is UTC.
 
 >>> from sqlwin.schema import Column
 >>> sql, type_ = typed('"a" + 1', (Column("a", pa.int32()),))
@@ -13,13 +13,16 @@ in 128 bits becomes a decimal, an instant without a zone is UTC.
 from __future__ import annotations
 
 import re
-import threading
 from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
 from duckdb.sqltypes import DuckDBPyType
 
+from sqlwin.sandbox.clock import OutOfTime
+from sqlwin.sandbox.locked import binding, running
+from sqlwin.sandbox.running import Failed, TooLarge, run
+from sqlwin.sandbox.tree import VALUES, Forbidden, calls
 from sqlwin.schema import TIMESTAMP, Schema, arrow_schema
 
 _CASTS: dict[str, tuple[str, pa.DataType]] = {
@@ -48,8 +51,6 @@ _NAMES = {
 }
 """Of types, the engine's as patterns, and ours."""
 
-_local = threading.local()
-
 
 class Untypable(ValueError):
     """The engine's word on an expression it cannot run. legal: what it could."""
@@ -59,61 +60,60 @@ class Untypable(ValueError):
         self.legal = legal
 
 
-def connection() -> duckdb.DuckDBPyConnection:
-    """This thread's DuckDB for binding: UTC, one thread."""
-    if not hasattr(_local, "connection"):
-        _local.connection = duckdb.connect(config={"threads": 1})
-        _local.connection.execute("SET TimeZone = 'UTC'")
-        # Types need no plan; the optimizer takes its time for a thousand conditions.
-        _local.connection.execute("PRAGMA disable_optimizer")
-    return _local.connection  # type: ignore[no-any-return]
-
-
 @lru_cache(maxsize=4096)
 def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
     """The expression, cast where it must be, and its Arrow type. Untypable otherwise."""
-    con = connection()
-    con.register("rows", _empty(schema))
-    try:
-        found = con.sql(f"SELECT {sql} AS x FROM rows")
-        if len(found.types) > 1:
-            raise Untypable("an expression has one value, and this is several columns")
-        cast, type_ = _column_type(found.types[0], found.to_arrow_table().schema.field(0).type)
-    except duckdb.Error as error:
-        raise Untypable(_reason(str(error)), _legal(str(error))) from None
-    except pa.ArrowInvalid:  # of a type, at more than 60 levels
-        raise Untypable("no column's type is nested this deep") from None
-    finally:
-        con.unregister("rows")
+    cast, type_ = _column_type(*_known(type_of(sql, schema)))
     return (f"CAST({sql} AS {cast})" if cast else sql), type_
 
 
 @lru_cache(maxsize=4096)
 def failure(sql: str, schema: Schema) -> str:
     """Why the expression fails for a row of NULLs, in the engine's words; none if it does not."""
-    con = connection()
     fields = arrow_schema(schema)
     row = {field.name: pa.nulls(1, field.type) for field in fields} or {"__none": pa.nulls(1)}
-    con.register("rows", pa.table(row))
     try:
-        con.sql(f"SELECT {sql} AS x FROM rows").fetchall()
-    except duckdb.Error as error:
-        return str(error).splitlines()[0]
-    finally:
-        con.unregister("rows")
+        run(pa.table(row), f"SELECT {sql} AS x FROM rows")
+    except Failed as failed:
+        return str(failed)
+    except (Forbidden, OutOfTime, TooLarge):
+        return ""  # each is said where the expression is typed, or runs
     return ""
 
 
 def type_of(sql: str, schema: Schema) -> str:
-    """The engine's own name of an expression's type, which need not be a column's."""
-    con = connection()
-    con.register("rows", _empty(schema))
+    """The engine's own name of an expression's type, which need not be a column's.
+
+    What is constant in it is computed, within the bounds of what runs; where that fails,
+    the connection without them says better why.
+    """
+    query = f"SELECT {sql} AS x FROM rows"
     try:
-        return str(con.sql(f"SELECT {sql} AS x FROM rows").types[0])
+        calls(query, VALUES.intersection(column.name.lower() for column in schema))
+        try:
+            return _described(running(), query, schema)
+        except duckdb.BinderException:
+            return _described(binding(), query, schema)
     except duckdb.Error as error:
         raise Untypable(_reason(str(error)), _legal(str(error))) from None
+    except Forbidden as forbidden:
+        raise Untypable(str(forbidden)) from None
+
+
+def _described(con: duckdb.DuckDBPyConnection, query: str, schema: Schema) -> str:
+    con.register("rows", _empty(schema))
+    try:
+        ((_, type_, *_),) = con.execute(f"DESCRIBE {query}").fetchall()
+        return str(type_)
     finally:
         con.unregister("rows")
+
+
+@lru_cache(maxsize=256)
+def _known(type_name: str) -> tuple[DuckDBPyType, pa.DataType]:
+    """A type of the engine by its name, and in Arrow."""
+    none = binding().sql(f"SELECT CAST(NULL AS {type_name}) AS x")
+    return none.types[0], none.to_arrow_table().schema.field(0).type
 
 
 def _column_type(told: DuckDBPyType, arrow: pa.DataType) -> tuple[str, pa.DataType]:
@@ -180,11 +180,11 @@ def aggregate_names() -> frozenset[str]:
     query = """
         SELECT function_name FROM duckdb_functions() GROUP BY function_name
         HAVING bool_and(function_type = 'aggregate')"""
-    return frozenset(str(name) for (name,) in connection().sql(query).fetchall())
+    return frozenset(str(name) for (name,) in binding().sql(query).fetchall())
 
 
 @lru_cache(maxsize=1)
 def function_names() -> frozenset[str]:
     """Every function of the engine."""
-    found = connection().sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
+    found = binding().sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
     return frozenset(str(name) for (name,) in found)

@@ -7,8 +7,6 @@ top are kept apart as one predicate.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -33,11 +31,14 @@ from sqlwin.plan.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
+from sqlwin.sql.names import nearest as nearest
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 NOWHERE = ast.Run("", "", Span(1, 1))
+LARGEST = 50_000
+"""Nodes that views may add to one expression."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,13 @@ class Relation:
         return replace(self, names=names)
 
     def below(self, tree: Expr) -> Expr:
-        """`tree` over this relation's columns, as one over the base's."""
+        """`tree` over this relation's columns, as one over the base's. QueryError where that grows
+        beyond reason: views may double an expression, and each other."""
+        named = [self.expression(node.name) for node in tree.find_all(exp.Column)]
+        parts = sum(_parts(each) for each in named if not isinstance(each, exp.Column))
+        if parts > LARGEST:
+            message = f"this expression is too long: over {LARGEST} parts with its views put in"
+            raise QueryError(message, legal="a view that names a column once or twice")
         return tree.transform(self._substituted)
 
     def _substituted(self, node: Expr) -> Expr:
@@ -201,16 +208,13 @@ def _retimed(stream: Stream, name: str, span: Span) -> Stream:
     raise QueryError(message, span, legal=legal)
 
 
+def _parts(tree: Expr) -> int:
+    return sum(1 for _ in tree.walk())
+
+
 def _spelled(relation: Relation, ts: str) -> str:
     """What the stream's event time is called here."""
     called = [
         n for n, expr, _ in relation.columns if isinstance(expr, exp.Column) and expr.name == ts
     ]
     return called[0] if called else ts
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean x?` where something known is near."""
-    by_lower = {k.lower(): k for k in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[near[0]]}?" if near else ""

@@ -19,6 +19,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
+from sqlwin.sql.checked import changing, refused
 from sqlwin.sql.constants import refuse_unreadable
 from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
@@ -29,9 +30,9 @@ from sqlwin.sql.text import QUOTED
 Expr = exp.Expr
 T = TypeVar("T")
 
-VOLATILE = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Rand, exp.Randn, exp.Uuid)
 _FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
 """What sqlglot raises for calls that it takes apart without looking: MAP(1), DATE_ADD()."""
+_GROWING = ("VARCHAR", "BLOB", "STRUCT", "MAP", "JSON", "UNION", "BIGNUM", "BIT")
 NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
@@ -65,7 +66,7 @@ def _no_query(run: ast.Run) -> None:
 
 def _repeatable(tree: Expr, run: ast.Run) -> None:
     """A row that is taken again, after a crash or on another host, must give the same."""
-    for node in tree.find_all(*VOLATILE):
+    for node in filter(changing, tree.walk()):
         name = node.sql("spark").partition("(")[0]
         message = f"{name} gives another value each time, so no answer could be corrected or redone"
         raise QueryError(message, word(node, run), legal="a column of the stream")
@@ -172,8 +173,13 @@ def inputs(tree: Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.name for node in tree.dfs() if isinstance(node, exp.Column)))
 
 
-def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
-    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
+def scalar(tree: Expr, schema: Schema, run: ast.Run, own: bool = False) -> Scalar:
+    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError.
+
+    own: it was made here, of parts that were looked at.
+    """
+    if not own:
+        _allowed(tree, schema, run)
     if isinstance(tree, exp.Null):  # which DuckDB types as it likes, by its version
         tree = exp.cast(tree, "STRING", dialect="spark")
     refuse_deep_tree(tree, run.span)
@@ -184,7 +190,27 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
 
 def engine_type(tree: Expr, schema: Schema, run: ast.Run) -> str:
     """The engine's name of a resolved tree's type, such as INTERVAL, which no column has."""
+    _allowed(tree, schema, run)
     return _asked(type_of, tree, schema, run)
+
+
+def _allowed(tree: Expr, schema: Schema, run: ast.Run) -> None:
+    """QueryError for a node or a function that is not known to be harmless."""
+    found = refused(tree)
+    if found is not None:
+        raise QueryError(found.message, word(found.node, run), legal=found.legal)
+    _reductions(tree, schema, run)
+
+
+def _reductions(tree: Expr, schema: Schema, run: ast.Run) -> None:
+    """QueryError for a REDUCE whose state may double with each element."""
+    for node in tree.find_all(exp.Reduce):
+        type_ = _asked(type_of, node, schema, run)
+        if type_.endswith("]") or type_.partition("(")[0] in _GROWING:
+            message = (
+                f"REDUCE to {type_.partition('(')[0]} is not supported yet: its size has no bound"
+            )
+            raise QueryError(message, word(node, run), legal="a number; ARRAY_JOIN, FLATTEN")
 
 
 def _asked(ask: Callable[[str, Schema], T], tree: Expr, schema: Schema, run: ast.Run) -> T:

@@ -122,4 +122,4 @@ def microseconds(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     checked = _CHECKED.transform(
         lambda node: tree.copy() if isinstance(node, exp.Column) and node.name == "gap" else node
     )
-    return replace(scalar(checked, schema, run), sql=spark(tree))
+    return replace(scalar(checked, schema, run, own=True), sql=spark(tree))

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.secrets import masked, secrets_of, without
 
 QUOTED = (
     r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")"""
@@ -59,7 +60,8 @@ class Prepared:
 
     def located(self, error: QueryError) -> QueryError:
         """The same error with its place in the source."""
-        error.text = self.source
+        error.text = masked(self.source)
+        error.message = without(error.message, secrets_of(self.source))
         if error.span is not None and self.shifts:
             start = offset(self.text, error.span)
             end = self.original(start + error.span.length)

@@ -45,6 +45,7 @@ from sqlwin.errors import StateError
 
 MAGIC = b"SQLW"
 VERSION = 1
+_EXTENSION = b"ARROW:extension:name"
 COMPRESSED = 1
 """Flag, bit 0: buffers of the body are compressed (zstd)."""
 
@@ -192,8 +193,20 @@ def decode_segment(data: bytes | memoryview, schema: pl.Schema | None = None) ->
 
 def _read_1(data: bytes | memoryview, header: Header) -> pl.DataFrame:
     """An Arrow IPC file, its strings as LargeUtf8."""
-    table = pa.ipc.open_file(pa.py_buffer(memoryview(data)[HEADER_BYTES:])).read_all()
+    try:
+        table = pa.ipc.open_file(pa.py_buffer(memoryview(data)[HEADER_BYTES:])).read_all()
+    except pa.ArrowException as problem:
+        raise StateError(f"segment is no Arrow file: {problem}") from None
+    if not all(map(_plain, table.schema)):
+        raise StateError("segment has a type that somebody else defines, and no sqlwin wrote it")
     return pl.DataFrame(pl.from_arrow(table)).rechunk()
+
+
+def _plain(field: pa.Field) -> bool:
+    """Whether it is of a type of Arrow's own, however deep: others say how they are loaded."""
+    if isinstance(field.type, pa.BaseExtensionType) or _EXTENSION in (field.metadata or {}):
+        return False
+    return all(_plain(field.type.field(i)) for i in range(field.type.num_fields))
 
 
 _READERS: dict[int, Callable[[bytes | memoryview, Header], pl.DataFrame]] = {1: _read_1}

@@ -111,3 +111,17 @@ def test_a_table_is_as_run_prints_it(checkpoint: Path, capsys: pytest.CaptureFix
     header, first, _ = capsys.readouterr().out.splitlines()
     assert header.split()[:4] == ["product", "window_start", "window_end", "middle"]
     assert first.split()[:4] == ["tea", "2024-01-01T09:00:00Z", "2024-01-01T09:01:00Z", "1.0"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("SELECT * FROM read_text('/etc/hostname')", "SELECT * FROM '/etc/passwd'"),
+        *("COPY messages TO 'x'", "SET threads = 2", "INSTALL httpfs", "ATTACH 'x.db'"),
+        *("SELECT 1; SELECT 2", "SELECT * FROM glob('/*')", "SELECT (FROM read_text('/etc/x'))"),
+    ],
+)
+def test_a_select_reaches_the_stores_alone(ask, text: str) -> None:  # type: ignore[no-untyped-def]
+    told = ask("--sql", text)
+    assert isinstance(told, str)
+    assert "legal: SELECT" in told

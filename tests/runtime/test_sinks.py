@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from sqlwin.runtime import whole
-from sqlwin.runtime.sinks import Files
+from sqlwin.runtime.sinks import FORMATS, Files
 from sqlwin.runtime.whole import replaced
 
 ROW = pl.DataFrame({"n": [1]})
@@ -80,3 +81,25 @@ def test_a_file_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         half()
     assert (names(tmp_path), target.read_text()) == (["a"], "before")
+
+
+def test_rows_decide_nothing_about_where_they_go(tmp_path: Path) -> None:
+    sink = Files(tmp_path / "out", "json")
+    sink.write(1, pl.DataFrame({"../../up": ["/etc/x", "../../x", "a\0b"]}))
+    assert names(tmp_path) == ["out"]
+    assert names(tmp_path / "out") == ["part-00000001.jsonl"]
+
+
+@pytest.mark.parametrize("format_", ["json", "csv", "parquet"])
+def test_a_link_in_the_folder_is_replaced_and_not_followed(tmp_path: Path, format_: str) -> None:
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "out"
+    elsewhere.write_text("mine")
+    folder.mkdir()
+    part = f"part-00000001.{FORMATS[format_]}"
+    (folder / part).symlink_to(elsewhere)
+    (folder / f".{part}.{os.getpid()}").symlink_to(elsewhere)
+    (folder / f"part-00000009.{FORMATS[format_]}").symlink_to(elsewhere)
+    written(Files(folder, format_), 1)
+    assert elsewhere.read_text() == "mine"
+    assert names(folder) == [part]
+    assert not (folder / part).is_symlink()

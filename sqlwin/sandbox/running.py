@@ -1,0 +1,71 @@
+"""Scalars over rows, in the sandbox: one call is one table in and one table out.
+
+>>> made = run(pa.table({"a": [1, 2]}), 'SELECT "a" + 1 AS b FROM rows')
+>>> made["b"].to_pylist()
+[2, 3]
+>>> run(pa.table({"a": ["x"]}), 'SELECT CAST("a" AS INT) AS b FROM rows')
+Traceback (most recent call last):
+sqlwin.sandbox.running.Failed: Conversion Error: Could not convert string 'x' to INT32 ...
+"""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+
+from sqlwin.sandbox.bounds import rows_at_once
+from sqlwin.sandbox.clock import watched
+from sqlwin.sandbox.locked import running
+from sqlwin.sandbox.tree import VALUES, calls
+
+SECONDS = 5.0
+"""Of the processor, for one row or few."""
+SECONDS_A_ROW = 0.001
+RESULT = 4 * 2**30
+"""Bytes of all rows together, where values may be longer than what they are made of."""
+
+
+class Failed(Exception):
+    """An expression fails for one of the rows; the engine's words."""
+
+
+class TooLarge(Exception):
+    """The rows of one call come to more than RESULT bytes."""
+
+
+def seconds(rows: int) -> float:
+    """How long a call over so many rows may take."""
+    return SECONDS + SECONDS_A_ROW * rows
+
+
+def run(rows: pa.Table, query: str) -> pa.Table:
+    """`query` over the table `rows`. Failed, Forbidden, OutOfTime or TooLarge otherwise."""
+    named = VALUES.intersection(map(str.lower, rows.column_names))
+    at_once = rows_at_once(calls(query, named))
+    con = running()
+    con.register("rows", rows if at_once is None else _in_pieces(rows, at_once))
+    try:
+        with watched(con, seconds(rows.num_rows)):
+            found = con.sql(query)
+            if at_once is None:
+                return found.to_arrow_table()
+            with found.to_arrow_reader(10_000) as reader:
+                return _collected(reader)
+    except (duckdb.Error, OSError, pa.ArrowException) as failure:
+        raise Failed(str(failure).splitlines()[0]) from None
+    finally:
+        con.unregister("rows")
+
+
+def _in_pieces(rows: pa.Table, size: int) -> pa.Table:
+    return pa.Table.from_batches(rows.to_batches(max_chunksize=size), rows.schema)
+
+
+def _collected(reader: pa.RecordBatchReader) -> pa.Table:
+    batches, size = [], 0
+    for batch in reader:
+        batches.append(batch)
+        size += batch.nbytes
+        if size > RESULT:
+            raise TooLarge
+    return pa.Table.from_batches(batches, reader.schema)

@@ -1,0 +1,208 @@
+"""Secrets of connectors: looked up where they are used, shown nowhere."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sqlwin.cli import main
+from sqlwin.errors import QueryError, RunError
+from sqlwin.plan.answer import answers
+from sqlwin.plan.facts import fingerprint
+from sqlwin.plan.wording import Wording
+from sqlwin.runtime.sinks import Files, open_sink
+from sqlwin.runtime.sources import source_of
+from sqlwin.secrets import Secret, clear, hidden, is_secret, masked, resolved, secrets_of
+from sqlwin.sql import script
+
+CLEAR = "hunter2-in-clear"
+COLUMNS = "(n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)"
+SELECT = "INSERT INTO out SELECT COUNT(*) AS n FROM TUMBLE(s, ts, 1 HOUR)"
+SCRIPT = (
+    f"CREATE STREAM s {COLUMNS} WITH (connector = 'broker', 'sasl.password' = '{CLEAR}');\n"
+    f"CREATE SINK out WITH (connector = 'none', 'api.key' = \"{CLEAR}\", token = {CLEAR[:7]});\n"
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("password", "sasl.password", "ssl.key.password", "secret", "aws.secret_access_key"),
+        *("aws.access-key", "token", "properties.sasl.jaas.config", "credentials", "api_key"),
+        *("private_key", "PASSWD", "db.pwd", "encryption.key", "passphrase"),
+    ],
+)
+def test_names_of_secrets(name: str) -> None:
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["path", "format", "connector", "topic", "keyspace", "delimiter", "partitions"]
+)
+def test_names_of_no_secrets(name: str) -> None:
+    assert not is_secret(name)
+
+
+def test_no_secret_is_shown() -> None:
+    bound = script(SCRIPT + "SHOW STREAMS; DESCRIBE s; EXPLAIN " + SELECT + ";" + SELECT)
+    shown = [*answers(bound), repr(bound), str(bound), *map(repr, bound.queries)]
+    assert bound.wording is not None
+    shown.append(bound.wording.dump())
+    assert not [text for text in shown if CLEAR in text or CLEAR[:7] in text]
+
+
+def test_a_secret_is_there_for_who_needs_it() -> None:
+    (query,) = script(SCRIPT + SELECT).queries
+    assert query.sink is not None
+    options = dict(query.sink.options)
+    assert options["connector"] == "none"
+    assert clear(options["api.key"]) == CLEAR
+    assert isinstance(options["api.key"], Secret)
+
+
+def test_another_secret_is_the_same_query() -> None:
+    old, new = (script(text + SELECT) for text in (SCRIPT, SCRIPT.replace(CLEAR, "another")))
+    assert fingerprint(*old.queries) == fingerprint(*new.queries)
+    assert old.wording is not None
+    kept = Wording.load(old.wording.dump())
+    assert fingerprint(*script(kept.text).queries) == fingerprint(*old.queries)
+
+
+def test_a_secret_given_as_a_parameter_is_not_kept() -> None:
+    text = SCRIPT.replace(f"'{CLEAR}'", ":pw") + SELECT.replace("COUNT(*)", "COUNT(:one)")
+    bound = script(text, params={"pw": CLEAR, "one": "1"})
+    assert bound.wording is not None
+    dumped = bound.wording.dump()
+    assert CLEAR not in dumped
+    kept = Wording.load(dumped)
+    assert kept.params == (("one", "1"),)
+    assert fingerprint(*script(kept.text, params=dict(kept.params)).queries) == fingerprint(
+        *bound.queries
+    )
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        "CREATE SINK o WITH (path = 1 2, password = 'hunter2-in-clear');",
+        "CREATE SINK o WITH (changelog = 'x', password = 'hunter2-in-clear');",
+        "CREATE SINK o WITH (password = 'hunter2-in-clear' 'hunter2-in-clear');",
+        "CREATE SINK o (n NOTHING) WITH (password = 'hunter2-in-clear');",
+        "CREATE STREAM t (n BIGINT, n INT) WITH (token = 'hunter2-in-clear', partitions = 'x');",
+    ],
+)
+def test_mistakes_show_no_secret(mistake: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        script(mistake)
+    assert CLEAR not in str(refused.value)
+    assert CLEAR not in refused.value.text
+
+
+def test_only_options_are_masked() -> None:
+    text = "SELECT n FROM s WHERE token = 'abc' AND password = 'x' -- WITH (password = 'y')"
+    assert masked(text) == text
+    text = "CREATE SINK s WITH (user = 'u', `password` = 'a''b', path = '${env:X}')"
+    assert masked(text) == text.replace("'a''b'", "'***' ")
+    assert masked(masked(text)) == masked(text)
+    reference = "CREATE SINK s WITH (password = '${env:PW}')"
+    assert masked(reference) == reference
+    assert secrets_of(reference) == []
+
+
+# --- references ---------------------------------------------------------------------------
+
+
+def test_references_are_looked_up_when_a_sink_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "name").write_text("there\n")
+    text = (
+        f"CREATE STREAM s {COLUMNS} WITH (path = '${{env:IN}}/*.jsonl');"
+        f"CREATE SINK out WITH (connector = 'files', path = '${{file:{tmp_path}/name}}');" + SELECT
+    )
+    bound = script(text)
+    before = fingerprint(*bound.queries)
+    (query,) = bound.queries
+    with pytest.raises(RunError, match="has no variable IN"):
+        source_of(_stream(bound))
+    monkeypatch.setenv("IN", str(tmp_path))
+    assert fingerprint(*script(text).queries) == before
+    assert source_of(_stream(bound)).splits(tmp_path) == []
+    sink = open_sink(query.sink, tmp_path, print)
+    assert isinstance(sink, Files)
+    assert sink.folder == tmp_path / "there"
+
+
+def _stream(bound):  # type: ignore[no-untyped-def]
+    (query,) = bound.queries
+    node = query.plan
+    while not hasattr(node, "stream"):
+        node = node.input
+    return node.stream
+
+
+def test_what_cannot_be_looked_up_is_named_and_shows_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"the environment has no variable NO_SUCH, which \$"):
+        resolved("${env:NO_SUCH}")
+    with pytest.raises(RunError, match="cannot be read: FileNotFoundError"):
+        resolved(f"${{file:{tmp_path}/none}}")
+    assert resolved("${other:x} $env {env:A}") == "${other:x} $env {env:A}"
+
+
+def test_check_looks_nothing_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "q.sql"
+    path.write_text(
+        f"CREATE STREAM s {COLUMNS} WITH (path = '${{env:NO_SUCH}}/x');"
+        "CREATE SINK out WITH (connector = 'files', path = '${env:NO_SUCH}');" + SELECT
+    )
+    assert main(["check", str(path)]) == 0
+    assert main(["run", str(path), "--engine", "embedded"]) == 1
+    assert "has no variable NO_SUCH" in capsys.readouterr().err
+
+
+def test_a_run_leaves_no_secret_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a connector that has a password: none has one yet, so `files` gets one here."""
+    monkeypatch.setattr("sqlwin.runtime.sources.OPTIONS", (*OPTIONS, "password", "token"))
+    monkeypatch.setenv("TOKEN", "hunter3-of-the-environment")
+    (tmp_path / "s.jsonl").write_text('{"n": 1, "ts": "2024-01-01T09:00:00Z"}\n')
+    path = tmp_path / "q.sql"
+    path.write_text(
+        f"CREATE STREAM s {COLUMNS} WITH (path = 's.jsonl', password = '{CLEAR}',"
+        " token = '${env:TOKEN}'); CREATE SINK out WITH (connector = 'files', path = 'out');"
+        + SELECT
+    )
+    run = ["run", str(path), "--engine", "embedded", "--checkpoint", str(tmp_path / "state")]
+    assert main(run) == 0
+    path.write_text(path.read_text().replace(CLEAR, "rotated"))
+    assert main(run) == 0
+    assert main(["state", str(tmp_path / "state"), "--format", "json"]) == 0
+    assert main(["explain", str(path)]) == 0
+    shown = "".join(capsys.readouterr())
+    left = [file for file in tmp_path.rglob("*") if file.is_file() and file != path]
+    held = b"".join(file.read_bytes() for file in left) + b"".join(map(_blobs, left))
+    for secret in (CLEAR, "hunter3", "rotated"):
+        assert secret not in shown
+        assert secret.encode() not in held
+
+
+OPTIONS = ("connector", "path", "format", "header", "delimiter")
+
+
+def _blobs(path: Path) -> bytes:
+    """What a file of state holds, however it lays it out."""
+    if not path.read_bytes().startswith(b"SQLite format 3"):
+        return b""
+    with sqlite3.connect(path) as db:
+        return "\n".join(db.iterdump()).encode()
+
+
+def test_hidden_values_are_sent_as_they_are() -> None:
+    """To workers, that is; JSON for instance has them in clear."""
+    ((_, value),) = hidden((("token", CLEAR),))
+    assert json.loads(json.dumps(value)) == CLEAR
+    assert value == CLEAR

@@ -1,0 +1,314 @@
+"""What a query's text cannot reach, wherever in the query it stands."""
+
+# ruff: noqa: E501 (a query stands on one line)
+
+import random
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlwin
+from sqlwin.errors import QueryError
+from sqlwin.sandbox.locked import binding, locked, running
+from sqlwin.sandbox.pure import PURE
+from sqlwin.sandbox.tree import Forbidden, calls
+from sqlwin.sql import allowed
+from tests.sql.cases import ORDERS, bound, columns, mistake, plan
+
+FILES = [
+    *("read_text('/etc/hostname')", "read_blob('/etc/hostname')", "read_csv('/etc/passwd')"),
+    *("read_json('/etc/passwd')", "parquet_scan('/etc/x')", "glob('/etc/*')", "sniff_csv('/x')"),
+    *("query('SELECT 1')", "query_table('orders')", "getenv('HOME')", "get_env('HOME')"),
+    *("getvariable('x')", "write_log('x')", "parse_duckdb_log_message('a', 'b')"),
+    *("duckdb_settings()", "duckdb_secrets()", "pragma_version()", "pragma_database_list()"),
+    *("which_secret('a', 'b')", "load_aws_credentials()", "http_get('x')", "pg_read_file('x')"),
+    *("java_method('java.lang.System', 'getenv', 'HOME')", "reflect('a', 'b')"),
+]
+SESSION = [
+    *("current_setting('threads')", "current_query()", "current_database()", "current_schema()"),
+    *("current_user", "current_user()", "session_user", "session_user()", "user()", "version()"),
+    *(
+        "current_catalog",
+        "current_catalog()",
+        "current_role()",
+        "current_schemas()",
+        "in_search_path('a', 'b')",
+    ),
+    *("pg_sleep(1)", "sleep_ms(1)", "sleep(1)", "txid_current()", "current_connection_id()"),
+    *("inet_client_addr()", "pg_postmaster_start_time()", "has_table_privilege('a', 'b')"),
+    *("spark_partition_id()", "input_file_name()", "json_serialize_sql('SELECT 1')"),
+    *(
+        "json_deserialize_sql('x')",
+        "json_execute_serialized_sql('x')",
+        "vector_type(n)",
+        "stats(n)",
+    ),
+]
+CHANGING = [
+    *("rand()", "random()", "randn()", "uuid()", "gen_random_uuid()", "uuidv4()", "uuidv7()"),
+    *(
+        "now()",
+        "today()",
+        "current_timestamp",
+        "current_timestamp()",
+        "current_date()",
+        "current_time()",
+    ),
+    *(
+        "get_current_timestamp()",
+        "get_current_time()",
+        "transaction_timestamp()",
+        "localtimestamp()",
+    ),
+    *("localtime()", "curdate()", "unix_timestamp()", "age(ts)", "setseed(0.5)"),
+    *("nextval('s')", "currval('s')", "randstr(5)", "uniform(1, 2)", "shuffle(ARRAY(1, 2))"),
+    *("monotonically_increasing_id()", "current_localtime()", "RAND(1) + 1"),
+]
+SHAPES = [
+    *("(SELECT 1)", "(FROM orders)", "(FROM query('SELECT 1'))", "(TABLE orders)", "(VALUES (1))"),
+    *("EXISTS (FROM orders)", "n IN (FROM orders)", "n = ANY (SELECT 1)", "n = ALL (FROM orders)"),
+    *("ARRAY(SELECT 1)", "ARRAY((SELECT 1))", "COALESCE((SELECT 1), 2)", "((((SELECT 1))))"),
+    *("(WITH x AS (SELECT 1) FROM x)", "(PIVOT orders ON n)", "(DESCRIBE orders)", "(SHOW TABLES)"),
+    *(
+        "COLUMNS('n')",
+        "COLUMNS(*)",
+        "*COLUMNS('n')",
+        "ABS(*)",
+        "COALESCE(*)",
+        "? + 1",
+        "$1",
+        "#1",
+        "@x",
+    ),
+    *("product COLLATE NOCASE", "unnest(ARRAY(1, 2))", "explode(ARRAY(1, 2))", "inline(ARRAY())"),
+    *(
+        "main.abs(n)",
+        "system.main.abs(n)",
+        "pg_catalog.version()",
+        "n::main.foo",
+        "CAST(n AS main.foo)",
+    ),
+    *("UNPIVOT(n)", "LATERAL (SELECT 1)", "n; SELECT 1", "1) AS x FROM rows; SELECT (1", "1 -- "),
+    *("LIST_AGGREGATE(ARRAY(1), 'sum')", "list_value(1)", "enum_range(n)", "alias(n)", "invoke(n)"),
+    *("localtimestamp", "CAST(n AS nothing)", "$$a$$", "[x for x in ARRAY(1)]", "{'a': 1}"),
+    *(
+        "PRINTF('%1000000d', n)",
+        "PRINTF('%*d', n, n)",
+        "PRINTF(product, n)",
+        "FORMAT_STRING('{:99999}', n)",
+    ),
+    *(
+        "TRANSFORM(ARRAY(1), x -> REPEAT('a', n))",
+        "TRANSFORM(ARRAY(1), x -> LPAD('a', 9999999, 'b'))",
+    ),
+    *(
+        "TRANSFORM(ARRAY(1), x -> SEQUENCE(1, x))",
+        "TRANSFORM(ARRAY(n), x -> TRANSFORM(ARRAY(n), y -> y))",
+    ),
+    *("TRANSFORM(ARRAY(1), x -> now())", "TRANSFORM(ARRAY(1), x -> read_text('x'))"),
+    *("FILTER(ARRAY(1), x -> (SELECT TRUE))", "REDUCE(ARRAY('a'), 'a', (a, x) -> a || a)"),
+    *("REDUCE(ARRAY(1), ARRAY(1), (a, x) -> CONCAT(a, a))",),
+]
+ATTACKS = [*FILES, *SESSION, *CHANGING, *SHAPES]
+PLACES = [
+    "SELECT {} AS x FROM orders",
+    "SELECT CASE WHEN n > 1 THEN CAST({} AS STRING) END AS x FROM orders",
+    "SELECT COALESCE(CAST(({}) AS STRING), 'x') AS x FROM orders",
+    "SELECT id FROM orders WHERE CAST({} AS STRING) = 'x'",
+    "SELECT product, COUNT(*) AS c FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY product HAVING CAST({} AS STRING) = 'x'",
+    "SELECT SUM(CASE WHEN CAST({} AS STRING) = 'x' THEN 1 END) AS s FROM TUMBLE(orders, ts, 1 HOUR)",
+    "SELECT COUNT(*) FILTER (WHERE CAST({} AS STRING) = 'x') AS s FROM TUMBLE(orders, ts, 1 HOUR)",
+    "SELECT FIRST(id ORDER BY CAST({} AS STRING)) AS s FROM TUMBLE(orders, ts, 1 HOUR)",
+    "SELECT CAST({} AS STRING) AS k, COUNT(*) AS c FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY CAST({} AS STRING)",
+    "SELECT SUM(n) OVER (PARTITION BY CAST({} AS STRING) ORDER BY ts ROWS 1 PRECEDING) AS s FROM orders",
+    "SELECT LAG(n, 1, {}) OVER (PARTITION BY product ORDER BY ts) AS s FROM orders",
+    "SELECT id FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY CAST({} AS STRING) ORDER BY ts) = 1",
+    "SELECT a.id FROM orders a JOIN orders b WITHIN 1 HOUR ON a.id = b.id AND CAST({} AS STRING) = 'x'",
+    "SELECT COUNT(*) AS c FROM orders OVER (SESSION (CAST({} AS STRING)) GAP)",
+    "SELECT COUNT(*) AS c FROM orders OVER (SESSION INTERVAL '1' HOUR GAP START WHEN CAST({} AS STRING) = 'x')",
+    "CREATE STREAM s (n INT, x AS {}, ts TIMESTAMP, WATERMARK FOR ts AS ts); SELECT n FROM s",
+    "CREATE STREAM s (n INT, ts TIMESTAMP, WATERMARK FOR ts AS ts - {}); SELECT n FROM s",
+    "CREATE STREAM s (n INT DEFAULT {}, ts TIMESTAMP, WATERMARK FOR ts AS ts); SELECT n FROM s",
+    "CREATE STREAM s (n INT, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (path = ({})); SELECT n FROM s",
+    "CREATE VIEW v AS SELECT {} AS x FROM orders; SELECT x FROM v",
+    "SELECT /*+ STATE_TTL({}) */ id FROM orders",
+    "SELECT id FROM (SELECT id, {} AS x FROM orders) WHERE CAST(x AS STRING) = 'x'",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_refused_in_the_select_list_and_in_one_more_place(attack: str) -> None:
+    more = random.Random(attack).choice(PLACES[1:])
+    for place in (PLACES[0], more):
+        with pytest.raises(QueryError):
+            bound(place.replace("{}", attack))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_refused_in_every_place(place: str) -> None:
+    growing = "REDUCE(ARRAY('a'), 'a', (a, x) -> a || a)"
+    for attack in ("(FROM query('SELECT 1'))", "current_setting('x')", "read_text('x')", growing):
+        with pytest.raises(QueryError):
+            bound(place.replace("{}", attack))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("place", PLACES)
+def test_every_attack_is_refused_in_every_place(place: str) -> None:
+    for attack in ATTACKS:
+        with pytest.raises(QueryError):
+            bound(place.replace("{}", attack))
+
+
+@pytest.mark.parametrize("attack", CHANGING)
+def test_what_changes_is_named_so(attack: str) -> None:
+    assert "gives another value each time" in mistake(f"SELECT {attack} AS x FROM orders").message
+
+
+def test_a_function_that_is_not_known_is_refused_with_the_nearest() -> None:
+    error = mistake("SELECT UPER(product) AS x FROM orders")
+    assert error.message == "no function is called uper; did you mean upper?"
+    error = mistake("SELECT list_value(1) AS x FROM orders")
+    assert error.message.startswith("no function is called list_value")
+
+
+# --- names that break out ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["f, (SELECT 1) AS y", 'f" , 1 AS "y', "f) AS y FROM rows; --", "f FROM rows WHERE ("]
+)
+def test_a_quoted_field_is_a_name(name: str) -> None:
+    quoted = name.replace("`", "``")
+    with pytest.raises(QueryError, match=r"NAMED_STRUCT|struct|field|key|unknown"):
+        bound(f"SELECT NAMED_STRUCT('a', n).`{quoted}` AS x FROM orders")
+    with pytest.raises(QueryError):
+        bound(
+            "CREATE VIEW v AS SELECT NAMED_STRUCT('a', n) AS s FROM orders;"
+            f"SELECT s.`{quoted}` AS x FROM v"
+        )
+
+
+def test_a_field_with_any_letters_is_read() -> None:
+    text = (
+        "CREATE VIEW v AS SELECT NAMED_STRUCT('a b) \"c', n) AS s FROM orders;"
+        'SELECT s.`a b) "c` AS x FROM v'
+    )
+    assert columns(plan(text))
+
+
+def test_columns_called_as_values_of_the_session_are_columns() -> None:
+    text = (
+        "CREATE STREAM s (user STRING, current_user STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+        "SELECT UPPER(`user`) AS u, LOWER(`current_user`) AS c FROM s"
+    )
+    assert bound(text).queries
+
+
+# --- the tables -------------------------------------------------------------------------
+
+
+def test_what_is_allowed_is_called_by_names_that_spark_has() -> None:
+    assert not {"read_text", "query", "getenv", "now", "sleep_ms"} & allowed.NAMES
+    assert not allowed.NAMES & allowed.CHANGING_NAMES
+
+
+def test_pure_functions_are_consistent_to_the_engine() -> None:
+    """But for `error`, which ends the row."""
+    found = binding().sql(
+        "SELECT function_name FROM duckdb_functions() WHERE stability <> 'CONSISTENT'"
+    )
+    names = {str(name) for (name,) in found.fetchall()}
+    assert names & PURE == {"error"}
+
+
+# --- the walls behind, each by itself -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "SELECT (SELECT 1) AS x FROM rows",
+            "SELECT 1 FROM rows, rows",
+            "FROM rows",
+            "TABLE rows",
+        ),
+        *("SELECT * FROM rows", "SELECT COLUMNS('a') FROM rows", "SELECT 1 FROM other"),
+        *(
+            "SELECT 1 FROM query('SELECT 1')",
+            "SELECT 1 FROM main.rows",
+            "SELECT main.abs(1) FROM rows",
+        ),
+        *("SELECT 1 FROM rows; SELECT 1 FROM rows", "SELECT 1 FROM rows UNION SELECT 1 FROM rows"),
+        *(
+            "WITH x AS (SELECT 1) SELECT 1 FROM rows",
+            "SELECT 1 FROM rows LIMIT 1",
+            "DROP TABLE rows",
+        ),
+        *("SELECT 1 FROM rows USING SAMPLE 1", "SELECT 1 FROM rows GROUP BY a", "COPY rows TO 'x'"),
+        *(
+            "SELECT current_user FROM rows",
+            'SELECT "current_user" FROM rows',
+            "SELECT user FROM rows",
+        ),
+        *("SELECT COUNT(*) FROM rows", "SELECT SUM(a) OVER () FROM rows", "SELECT ? FROM rows"),
+        *(
+            "SELECT a COLLATE nocase FROM rows",
+            "SELECT now() FROM rows",
+            "SELECT random() FROM rows",
+        ),
+        *("SELECT getvariable('x') FROM rows", "SELECT sleep_ms(1) FROM rows", "PRAGMA version"),
+        *("ATTACH 'x'", "INSTALL json", "LOAD json", "SET threads = 2", "PIVOT rows ON a"),
+        *("EXPLAIN SELECT 1 FROM rows", "SELECT rowid FROM rows", "SELECT 1 FROM rows HAVING TRUE"),
+    ],
+)
+def test_the_tree_that_the_engine_reads(text: str) -> None:
+    with pytest.raises(Forbidden):
+        calls(text)
+
+
+def test_a_literal_is_no_tree() -> None:
+    text = """SELECT ',"class":"SUBQUERY","function_name":"now"' AS x FROM rows"""
+    assert calls(text) == ()
+
+
+@pytest.mark.parametrize("con", [binding, running, locked])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "SELECT * FROM read_text('/etc/hostname')",
+            "SELECT * FROM '/etc/passwd'",
+            "SELECT * FROM glob('/*')",
+        ),
+        *(
+            "SELECT * FROM read_csv('/etc/passwd')",
+            "COPY (SELECT 1) TO '/tmp/x'",
+            "ATTACH '/tmp/x.db'",
+        ),
+        *("INSTALL httpfs", "LOAD httpfs", "SET threads = 4", "SET enable_external_access = true"),
+        *("SET lock_configuration = false", "RESET memory_limit", "EXPORT DATABASE '/tmp/x'"),
+        *(
+            "SELECT * FROM text",
+            "SELECT * FROM con",
+            "IMPORT DATABASE '/tmp'",
+            "SET TimeZone = 'Asia/Tokyo'",
+        ),
+    ],
+)
+def test_the_connection_by_itself(con: object, text: str) -> None:
+    assert callable(con)
+    with pytest.raises(duckdb.Error):
+        con().sql(text)
+
+
+def test_a_stream_may_be_called_anything() -> None:
+    assert bound(ORDERS.replace("orders", "`read_text`") + "SELECT id FROM `read_text`").queries
+
+
+def test_connections_are_opened_in_one_place() -> None:
+    root = Path(sqlwin.__file__).parent
+    opens = [path for path in root.rglob("*.py") if "duckdb.connect" in path.read_text("utf-8")]
+    assert opens == [root / "sandbox" / "locked.py"]
