@@ -33,6 +33,7 @@ from sqlwin.plan.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
+from sqlwin.sql.depth import refuse_grown
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
@@ -115,9 +116,11 @@ class Relation:
     def called(self, *names: str) -> Relation:
         return replace(self, names=names)
 
-    def below(self, tree: Expr) -> Expr:
-        """`tree` over this relation's columns, as one over the base's."""
-        return tree.transform(self._substituted)
+    def below(self, tree: Expr, run: ast.Run | None = None) -> Expr:
+        """`tree` over this relation's columns, as one over the base's. run: where it stands."""
+        made = tree.transform(self._substituted)
+        refuse_grown(made, tree, None if run is None else run.span)
+        return made
 
     def _substituted(self, node: Expr) -> Expr:
         if not isinstance(node, exp.Column):
