@@ -18,8 +18,9 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 
 from sqlglot import exp
 
@@ -28,6 +29,7 @@ from sqlwin.sql.text import QUOTED, span
 
 BRACKETS = 100
 OPERATORS = 500
+GROWN = 50_000
 MESSAGE = f"this is nested too deep: {BRACKETS} brackets or {OPERATORS} operators at most"
 LEGAL = "a view, or a query in FROM, for what is inside; AND and OR of any number"
 _FRAMES = 8_000
@@ -78,6 +80,20 @@ def refuse_deep_tree(tree: exp.Expr, place: Span) -> None:
         if depth > OPERATORS:
             raise QueryError(MESSAGE, place, legal=LEGAL)
         level = [child for node in level for child in node.iter_expressions()]
+
+
+def refuse_grown(named: Iterable[exp.Expr], before: exp.Expr, place: Span | None) -> None:
+    """QueryError where views over views, each with a column twice, make an endless expression.
+
+    named: what stands for the columns of `before`, one for each.
+    """
+    if sum(_count(each, GROWN) for each in named) >= GROWN > _count(before, GROWN):
+        message = f"with those of the views that it reads, this expression has {GROWN:,} parts"
+        raise QueryError(message, place, legal="a view that names a column once, or groups")
+
+
+def _count(tree: exp.Expr, most: int) -> int:
+    return sum(1 for _ in islice(tree.dfs(), most))
 
 
 def balanced(tree: exp.Expr) -> exp.Expr:

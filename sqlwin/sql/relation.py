@@ -31,14 +31,13 @@ from sqlwin.plan.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
+from sqlwin.sql.depth import refuse_grown
 from sqlwin.sql.names import nearest as nearest
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 NOWHERE = ast.Run("", "", Span(1, 1))
-LARGEST = 50_000
-"""Nodes that views may add to one expression."""
 
 
 @dataclass(frozen=True)
@@ -116,14 +115,10 @@ class Relation:
     def called(self, *names: str) -> Relation:
         return replace(self, names=names)
 
-    def below(self, tree: Expr) -> Expr:
-        """`tree` over this relation's columns, as one over the base's. QueryError where that grows
-        beyond reason: views may double an expression, and each other."""
+    def below(self, tree: Expr, run: ast.Run | None = None) -> Expr:
+        """`tree` over this relation's columns, as one over the base's. run: where it stands."""
         named = [self.expression(node.name) for node in tree.find_all(exp.Column)]
-        parts = sum(_parts(each) for each in named if not isinstance(each, exp.Column))
-        if parts > LARGEST:
-            message = f"this expression is too long: over {LARGEST} parts with its views put in"
-            raise QueryError(message, legal="a view that names a column once or twice")
+        refuse_grown(named, tree, None if run is None else run.span)
         return tree.transform(self._substituted)
 
     def _substituted(self, node: Expr) -> Expr:
@@ -206,10 +201,6 @@ def _retimed(stream: Stream, name: str, span: Span) -> Stream:
     lacking = lacking or "window_time, window_end or the event-time column in its SELECT"
     legal = ", ".join(timed) or lacking
     raise QueryError(message, span, legal=legal)
-
-
-def _parts(tree: Expr) -> int:
-    return sum(1 for _ in tree.walk())
 
 
 def _spelled(relation: Relation, ts: str) -> str:

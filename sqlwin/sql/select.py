@@ -244,6 +244,7 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
     refuse_all(select.policies, "this query has no window to emit or retain")
     scope = Scope(relation)
     columns = tuple(
-        (item.name, relation.below(scope.resolved(item.tree, item.run)), item.run) for item in made
+        (item.name, relation.below(scope.resolved(item.tree, item.run), item.run), item.run)
+        for item in made
     )
     return replace(relation, columns=columns, names=(), sides=(), merged=(), view="")

@@ -226,7 +226,7 @@ def narrowed(relation: Relation, where: ast.Run | None, place: str) -> Relation:
     """The relation with WHERE. place: what messages call it."""
     if where is None:
         return relation
-    both = conjoined(relation.predicate, relation.below(filtering(relation, where, place)))
+    both = conjoined(relation.predicate, relation.below(filtering(relation, where, place), where))
     return replace(relation, predicate=both, predicate_run=where)
 
 

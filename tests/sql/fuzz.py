@@ -1,4 +1,4 @@
-"""Texts drawn and damaged: binding one ends in a plan or in a QueryError, and nothing else.
+"""Texts drawn and damaged: binding one ends in a plan, which EXPLAIN prints, or in a QueryError.
 
     python -m tests.sql.fuzz --cases 1000000 --seed 1
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import random
 import re
 import time
@@ -27,6 +28,7 @@ from lark import Lark
 from lark.grammar import NonTerminal, Rule, Terminal
 
 from sqlwin.errors import SqlwinError
+from sqlwin.plan.explain import explain_script
 from sqlwin.sql import script
 from sqlwin.sql.parser import grammar
 from sqlwin.sql.text import QUOTED
@@ -76,7 +78,7 @@ class Outcome:
 def outcome(text: str) -> Outcome:
     try:
         made = script(text, {} if "CREATE" in text.upper() else KNOWN)
-        repr(made)
+        explain_script(made)
     except SqlwinError as error:
         str(error)
         return Outcome(type(error).__name__)
@@ -376,6 +378,7 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--seconds", type=float, default=float("inf"))
     given = options.parse_args()
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what it then refuses
     begun = time.monotonic()
     counted, wrong = run(given.cases, given.seed, given.seconds)
     total, took = sum(counted.values()), time.monotonic() - begun

@@ -12,7 +12,7 @@ import pytest
 import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.sql.depth import BRACKETS, LEGAL, MESSAGE, OPERATORS, deepest
-from tests.sql.cases import bound, mistake
+from tests.sql.cases import bound, mistake, underlined
 
 Make = Callable[[int], str]
 
@@ -125,6 +125,15 @@ def test_chains_of_a_thousand(make: Make) -> None:
 def test_chains_as_long_as_is_legal(name: str) -> None:
     bound(CHAINS[name](OPERATORS // 2 - 10))
     assert refused(CHAINS[name](OPERATORS + 1))
+
+
+def test_views_that_double_each_other() -> None:
+    views = (f"CREATE VIEW v{i + 1} AS SELECT n + n AS n FROM v{i}; " for i in range(200))
+    text = "CREATE VIEW v0 AS SELECT n FROM orders; " + "".join(views) + "SELECT n FROM v200"
+    error = mistake(text)
+    expected = "with those of the views that it reads, this expression has 50,000 parts"
+    assert error.message == expected
+    assert underlined(error) == "n + n AS n"
 
 
 def test_the_place_is_that_of_the_bracket_that_is_too_many() -> None:
