@@ -26,8 +26,8 @@ from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.intake import conform, frame_of
 from sqlwin.runtime.rejects import no_rejects, rejects
 from sqlwin.schema import PART, SEQ, Schema, polars_type
+from sqlwin.sql.connectors import boolean
 
-FORMATS = ("json", "csv", "parquet")
 ROWS_IN_A_FILE = 2**32
 BROKEN = "__broken"
 
@@ -136,7 +136,7 @@ def _parsed(line: str) -> dict[str, Any] | None:
 
 
 def _csv(path: str, columns: Schema, options: dict[str, str]) -> pl.DataFrame:
-    header = options.get("header", "true").lower() == "true"
+    header = boolean(options.get("header", "true"))
     names = [column.name for column in columns]
     fast = {column.name: _json_type(column.type) for column in columns}
     settings: dict[str, Any] = {

@@ -1,14 +1,13 @@
-"""How a script is run, the same for every engine, and the options its WITH clauses may name."""
+"""How a script is run, the same for every engine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from sqlwin.errors import QueryError
 from sqlwin.runtime.progress import OnBatch, OnErrors
 
 
@@ -38,10 +37,3 @@ class RunOptions:
     def ends(self) -> bool:
         """Whether the run closes every window at its end."""
         return not self.follow and (self.drain or self.checkpoint is None)
-
-
-def only_known(what: str, given: Iterable[str], known: tuple[str, ...]) -> None:
-    """QueryError for an option of a WITH clause that nothing would read: a slip of the pen."""
-    for name in given:
-        if name not in known:
-            raise QueryError(f"{what} has an unknown option {name!r}", legal=", ".join(known))

@@ -13,16 +13,13 @@ from typing import Protocol
 
 import polars as pl
 
-from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Sink as Declared
-from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
 from sqlwin.runtime.whole import replaced
 from sqlwin.schema import SHOWN
+from sqlwin.sql.connectors import SINKS, check_whole, connector_of
 
 Show = Callable[[pl.DataFrame], None]
-CONNECTORS = ("console", "files", "none")
-OPTIONS = ("connector", "path", "format", "changelog")
 FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}
 
 
@@ -108,7 +105,7 @@ def open_sink(declared: Declared | None, base: Path, show: Show, writer: int = 1
     """
     if declared is None:
         return Screen(show)
-    only_known(f"sink {declared.name}", dict(declared.options), OPTIONS)
+    check_whole(f"sink {declared.name}", dict(declared.options), SINKS)
     made = _opened(declared, base, show, writer)
     appends = declared.changelog == "append" and not isinstance(made, Nowhere)
     return Appending(made) if appends else made
@@ -116,29 +113,7 @@ def open_sink(declared: Declared | None, base: Path, show: Show, writer: int = 1
 
 def _opened(declared: Declared, base: Path, show: Show, writer: int) -> Sink:
     options = dict(declared.options)
-    connector = options.get("connector", "console")
+    connector = connector_of(options, SINKS)
     if connector == "files":
-        folder = base / _required(declared, options, "path")
-        return Files(folder, _format(declared, options), writer)
-    plain: dict[str, Sink] = {"console": Screen(show), "none": Nowhere()}
-    if connector not in plain:
-        raise QueryError(
-            f"sink {declared.name} has an unknown connector {connector!r}",
-            legal=", ".join(CONNECTORS),
-        )
-    return plain[connector]
-
-
-def _required(declared: Declared, options: dict[str, str], name: str) -> str:
-    if name not in options:
-        raise QueryError(f"sink {declared.name} needs an option {name!r}", legal=f"{name} = '…'")
-    return options[name]
-
-
-def _format(declared: Declared, options: dict[str, str]) -> str:
-    format_ = options.get("format", "json")
-    if format_ not in FORMATS:
-        raise QueryError(
-            f"sink {declared.name} has an unknown format {format_!r}", legal=", ".join(FORMATS)
-        )
-    return format_
+        return Files(base / options["path"], options.get("format", "json"), writer)
+    return Screen(show) if connector == "console" else Nowhere()

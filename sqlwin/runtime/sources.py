@@ -14,13 +14,12 @@ from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.facts import sources_of
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime import files
-from sqlwin.runtime.files import FORMATS, Decoded
+from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
-from sqlwin.runtime.options import RunOptions, only_known
+from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.rejects import no_rejects
-
-OPTIONS = ("connector", "path", "format", "header", "delimiter")
+from sqlwin.sql.connectors import STREAMS, check_whole, connector_of
 
 
 class Source(Protocol):
@@ -89,41 +88,22 @@ def check_sources(script: Script, options: RunOptions) -> None:
 
 def has_source(stream: Stream) -> bool:
     """Whether its options name one; rows of any other come from whoever embeds the query."""
-    options = dict(stream.options)
-    return "connector" in options or "path" in options
+    return connector_of(dict(stream.options)) in ("files", "nexmark")
 
 
 def source_of(stream: Stream) -> Source:
     """QueryError where the stream has none, or an option that says nothing."""
     options = dict(stream.options)
-    connector = options.get("connector", "files" if "path" in options else "none")
-    if connector not in ("files", "nexmark"):
-        raise QueryError(
-            f"stream {stream.name} has no source to run from (connector {connector!r})",
-            legal="WITH (connector = 'files', path = '…', format = 'json')",
-        )
-    own = [name for name in options if not name.startswith("state.")]  # checked when bound
+    check_whole(f"stream {stream.name}", options, STREAMS)
+    connector = connector_of(options)
     if connector == "nexmark":
-        only_known(f"stream {stream.name}", own, nexmark.OPTIONS)
         return NexmarkSource(stream, nexmark.declared(stream))
-    only_known(f"stream {stream.name}", own, OPTIONS)
-    return FileSource(stream, _path(stream, options))
-
-
-def _path(stream: Stream, options: dict[str, str]) -> str:
-    if options.get("format", "json") not in FORMATS:
-        raise QueryError(
-            f"stream {stream.name} has an unknown format {options['format']!r}",
-            legal=", ".join(FORMATS),
-        )
-    if len(options.get("delimiter", ",")) != 1:
-        raise QueryError(
-            f"stream {stream.name} has a delimiter of more than one character, or of none",
-            legal="delimiter = ';'",
-        )
-    if not options.get("path"):
-        raise QueryError(f"stream {stream.name} needs an option 'path'", legal="path = '…'")
-    return options["path"]
+    if connector == "files":
+        return FileSource(stream, options["path"])
+    raise QueryError(
+        f"stream {stream.name} has no source to run from (connector {connector!r})",
+        legal="WITH (connector = 'files', path = '…', format = 'json')",
+    )
 
 
 def _shown(path: str, base: Path) -> str:

@@ -27,6 +27,7 @@ from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import number_of
 from sqlwin.spark.tags import ERRORS, MARK, ROWS, of_input
 from sqlwin.spark.wire import CAP, Mark, Packed, decode, encode
+from sqlwin.sql.connectors import boolean
 
 Place = tuple[int, int]
 """Number of the input, bucket."""
@@ -136,7 +137,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
     counts, heard = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
-        header = dict(stream.options).get("header", "true").lower() == "true"
+        header = boolean(dict(stream.options).get("header", "true"))
         with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
             came = source_of(stream).read(path, number)
         at = number * ROWS_IN_A_FILE

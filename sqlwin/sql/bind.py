@@ -33,7 +33,7 @@ from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
 from sqlwin.sql.reading import read_often
 from sqlwin.sql.registered import checked
-from sqlwin.sql.relation import Relation
+from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.results import into, refuse_changes, told
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View, of_rows
@@ -188,7 +188,9 @@ def _set(binding: Binding, statement: ast.Set) -> None:
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
         legal = f"{legal}; {JOIN_WINDOW} (small, large); {', '.join(OPTIONS)}"
-        raise QueryError(f"there is no setting {statement.name}", statement.span, legal=legal)
+        near = nearest(statement.name, (*SETTINGS, JOIN_WINDOW, *OPTIONS))
+        message = f"there is no setting {statement.name}{near}"
+        raise QueryError(message, statement.span, legal=legal)
     if not value.isdigit() or int(value) == 0:
         raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")
     binding.settings[name] = value

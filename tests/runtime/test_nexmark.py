@@ -233,7 +233,11 @@ def test_a_split_has_the_declared_columns_and_positions() -> None:
     ("options", "message", "legal"),
     [
         (", tabel = 'bid'", "stream bid has an unknown option 'tabel'", "table"),
-        (", table = 'bids'", "nexmark has no table 'bids', which stream bid", "table = 'bid'"),
+        (
+            ", table = 'bids'",
+            "stream bid has an option 'table' that cannot be 'bids'",
+            "auction, bid",
+        ),
         (", rate = 0", "stream bid has an option 'rate' that cannot be '0'", "1 or more"),
         (", rate = 'fast'", "stream bid has an option 'rate' that cannot be 'fast'", "1 or more"),
         (", events = 0", "stream bid has an option 'events' that cannot be '0'", "events = 1000"),
