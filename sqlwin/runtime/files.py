@@ -44,29 +44,16 @@ class Decoded:
     warnings: tuple[str, ...] = ()
 
 
-def listing(path: str, base: Path) -> list[str]:
-    """The files of a path, directory or glob, sorted by name; relative ones are under `base`."""
-    whole = Path(path) if Path(path).is_absolute() else (base / path).absolute()
-    found = whole.rglob("*") if whole.is_dir() else _matching(whole)
-    return sorted(
-        str(file) for file in found if file.is_file() and not file.name.startswith((".", "_"))
-    )
-
-
-def _matching(pattern: Path) -> Iterable[Path]:
-    """A plain file, or what a glob finds; `**` goes down into folders."""
-    anchor = Path(pattern.anchor)
-    return anchor.glob(str(pattern.relative_to(anchor)))
-
-
-def read(path: str, number: int, stream: Stream, watermark: int | None = None) -> Decoded:
-    """One whole file, the `number`-th of its stream."""
+def read(
+    path: str, number: int, stream: Stream, watermark: int | None = None, name: str | None = None
+) -> Decoded:
+    """One whole file, the `number`-th of its stream. name: of what it is a copy of."""
     options = dict(stream.options)
     format_ = options.get("format", "json")
     try:
         frame = _READERS[format_](path, stream.columns, options)
     except (OSError, csv.Error, pl.exceptions.PolarsError) as error:
-        raise RunError(f"cannot read {path} of stream {stream.name}: {error}") from error
+        raise RunError(f"cannot read {name or path} of stream {stream.name}: {error}") from error
     return decoded(frame, number * ROWS_IN_A_FILE, stream, watermark)
 
 

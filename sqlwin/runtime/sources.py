@@ -1,12 +1,13 @@
 """What a script reads from: its streams' sources, checked before anything starts.
 
-A source lists its splits, in an order that never changes, and reads one of them. A
-split of `files` is a file; one of `nexmark` is a stretch of its events.
+A source lists its splits, in an order that never changes, and reads pieces of them. A
+split of `files` is a file; one of `nexmark` is a range of its events, and one piece.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -15,11 +16,14 @@ from sqlwin.plan.facts import sources_of
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime import files
 from sqlwin.runtime.files import Decoded
+from sqlwin.runtime.globbing import listing
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.pieces import Piece, copied
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.sql.connectors import STREAMS, check_whole, connector_of
+from sqlwin.runtime.taken import Files, Taken, check_piece
+from sqlwin.sql.connectors import STREAMS, boolean, check_whole, connector_of
 
 
 class Source(Protocol):
@@ -31,8 +35,11 @@ class Source(Protocol):
     def weight(self, split: str) -> int:
         """About how many bytes it has."""
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
-        """The `number`-th split. watermark: what the stream's errors are told with."""
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        """Take up what is new, see `Taken.refresh`."""
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
+        """The `number`-th piece. watermark: what the stream's errors are told with."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +51,28 @@ class FileSource:
     def format(self) -> str:
         return dict(self.stream.options).get("format", "json")
 
+    @property
+    def header(self) -> bool:
+        return self.format == "csv" and boolean(dict(self.stream.options).get("header", "true"))
+
     def splits(self, base: Path) -> list[str]:
-        return files.listing(self.path, base)
+        return listing(self.path, base)
 
     def weight(self, split: str) -> int:
         return Path(split).stat().st_size
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
-        return files.read(split, number, self.stream, watermark)
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        return taken.refresh(Files(self.format, partial(self.splits, base)), size, ends)
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
+        """RunError where the file is no longer what it was when the piece was found."""
+        before = check_piece(piece)
+        if piece.lo == 0 and before[0] == piece.hi:
+            came = files.read(piece.path, number, self.stream, watermark)
+            if check_piece(piece) == before:
+                return came  # else a line may have come meanwhile that is of the next piece
+        with copied(piece, self.header) as path:
+            return files.read(path, number, self.stream, watermark, name=piece.path)
 
 
 @dataclass(frozen=True)
@@ -67,9 +88,12 @@ class NexmarkSource:
     def weight(self, split: str) -> int:
         return self.nexmark.weight(split)
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        return taken.add(self.splits(base), self.weight)
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         columns = [column.name for column in self.stream.columns]
-        return Decoded(self.nexmark.read(split, columns), no_rejects())
+        return Decoded(self.nexmark.read(piece.path, columns), no_rejects())
 
 
 def check_sources(script: Script, options: RunOptions) -> None:

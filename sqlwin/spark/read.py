@@ -17,17 +17,16 @@ from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded
 from sqlwin.runtime.fronts import Brought, brought
 from sqlwin.runtime.lowered import Lowered
+from sqlwin.runtime.pieces import Piece
 from sqlwin.runtime.rejects import once, under
 from sqlwin.runtime.sources import source_of
 from sqlwin.runtime.watermarks import each_merged
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
-from sqlwin.spark.listing import Piece, opened
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import number_of
 from sqlwin.spark.tags import ERRORS, MARK, ROWS, WARNING, of_input
 from sqlwin.spark.wire import CAP, Mark, Packed, decode, encode
-from sqlwin.sql.connectors import boolean
 
 Place = tuple[int, int]
 """Number of the input, bucket."""
@@ -142,9 +141,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
     counts, heard = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
-        header = boolean(dict(stream.options).get("header", "true"))
-        with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
-            came = source_of(stream).read(path, number)
+        came = source_of(stream).read(piece, number)
         at = number * ROWS_IN_A_FILE
         for query in range(len(program.queries)):
             told: list[pl.DataFrame] = []

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -16,13 +17,14 @@ from sqlwin.errors import RunError
 from sqlwin.instants import END, START
 from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.pieces import copied, pieces
 from sqlwin.runtime.sources import FileSource, source_of
 from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
 from sqlwin.spark.cache import HostCache
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Listing, opened, pieces
+from sqlwin.spark.listing import Listing
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
@@ -94,7 +96,7 @@ def test_pieces_cut_only_at_line_ends_and_cover_the_file(tmp_path: Path, size: i
     path.write_text('a,b\n1,"x\ny"\n2,"he said ""no\n"""\n3,z')
     texts = []
     for piece in pieces(str(path), "csv", size):
-        with opened(piece, header=True) as at:
+        with copied(piece, header=True) as at:
             texts.append(pl.read_csv(at))
     assert pl.concat([t for t in texts if len(t)])["b"].to_list() == ["x\ny", 'he said "no\n"', "z"]
 
@@ -107,12 +109,46 @@ def test_a_listing_keeps_its_order_when_files_come_before_it(tmp_path: Path) -> 
         source = source_of(Stream("s", (), None, options=(("path", "in/*.json"),)))
         listing = Listing(Folder(str(tmp_path / "state")), 0, source, tmp_path, 1 << 20)
         listing.refresh()
-        return [Path(piece.path).name for piece in listing.pieces]
+        return [Path(piece.path).name for piece in listing.taken.pieces]
 
     assert listed() == ["b.json"]
     (tmp_path / "in" / "a.json").write_text("{}")
     assert listed() == ["b.json", "a.json"]
     assert listed() == ["b.json", "a.json"]
+
+
+def listing(tmp_path: Path) -> Listing:
+    source = source_of(Stream("s", (), None, options=(("path", "in/*.json"),)))
+    return Listing(Folder(str(tmp_path / "state")), 0, source, tmp_path, 1 << 20)
+
+
+def test_a_list_of_before_is_read_and_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    file = tmp_path / "in" / "a.json"
+    file.write_text("{}\n")
+    Folder(str(tmp_path / "state")).write("listing/0.json", json.dumps([[str(file), 0, 3, 3]]))
+    file.write_text("{}\n{}\n")
+    known = listing(tmp_path)
+    known.refresh()
+    assert [(piece.lo, piece.hi) for piece in known.taken.pieces] == [(0, 3), (3, 6)]
+    again = listing(tmp_path)
+    again.restore()
+    assert again.taken == known.taken
+
+
+def test_what_is_committed_leaves_the_list(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    file = tmp_path / "in" / "a.json"
+    known = listing(tmp_path)
+    for number in range(1, 4):
+        file.write_text("{}\n" * number)
+        known.refresh()
+        known.commit(number - 1)
+    again = listing(tmp_path)
+    again.refresh()
+    assert (again.taken.first, again.taken.end) == (1, 3)
+    assert list(again.taken.files) == [str(file)]
+    assert again.taken.piece(2) == known.taken.piece(2)
 
 
 def test_the_cache_forgets_what_is_longest_unused(tmp_path: Path) -> None:
