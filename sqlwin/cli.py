@@ -27,6 +27,7 @@ from sqlwin.runtime.load import Load, load
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.options_read import read_options
 from sqlwin.runtime.snapshot import Snapshot
+from sqlwin.runtime.sources import without_files
 from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
 
@@ -113,10 +114,15 @@ def _params(given: list[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in given)
 
 
+def _base(arguments: argparse.Namespace) -> Path:
+    """What paths of the script are relative to."""
+    return Path() if str(arguments.file) == "-" else arguments.file.parent
+
+
 def _run(arguments: argparse.Namespace, asked: Script) -> int:
     progress = Progress(sys.stderr)
     options = RunOptions(
-        base=Path() if str(arguments.file) == "-" else arguments.file.parent,
+        base=_base(arguments),
         checkpoint=arguments.checkpoint,
         drain=arguments.drain,
         follow=arguments.follow,
@@ -217,6 +223,10 @@ def _at(text: str | None) -> str | int | None:
 def _check(arguments: argparse.Namespace, asked: Script) -> int:
     queries = asked.queries
     read_options(asked)
+    missing = without_files(asked, _base(arguments))
+    for each in missing:
+        if each.certain:
+            raise InputError(each.message)
     print(
         f"{arguments.file}: {len(queries)} quer{'y' if len(queries) == 1 else 'ies'}, no mistakes"
     )
@@ -224,6 +234,8 @@ def _check(arguments: argparse.Namespace, asked: Script) -> int:
         of = f"query {number}: " if len(queries) > 1 else ""
         for warning in warnings(query):
             print(f"warning: {of}{warning}")
+    for each in missing:
+        print(f"warning: {each.message}")
     return 0
 
 

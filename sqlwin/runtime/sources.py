@@ -6,17 +6,18 @@ split of `files` is a file; one of `nexmark` is a range of its events, and one p
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.facts import sources_of
+from sqlwin.errors import InputError, QueryError
+from sqlwin.plan.facts import sources_of, tables_of
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime import files
 from sqlwin.runtime.files import Decoded
-from sqlwin.runtime.globbing import listing
+from sqlwin.runtime.globbing import is_glob, listing
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.options import RunOptions
@@ -24,6 +25,10 @@ from sqlwin.runtime.pieces import Piece, copied
 from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.taken import Files, Taken, check_piece
 from sqlwin.sql.connectors import STREAMS, boolean, check_whole, connector_of
+
+_PATTERN = re.compile(r"[*?\[\]{}\\\ud800-\udfff]|:/")
+"""Of names that a reader of files would take for a pattern or a URL, or cannot take: bytes that
+are no text. Such a file is read by another name."""
 
 
 class Source(Protocol):
@@ -67,7 +72,7 @@ class FileSource:
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """RunError where the file is no longer what it was when the piece was found."""
         before = check_piece(piece)
-        if piece.lo == 0 and before[0] == piece.hi:
+        if piece.lo == 0 and before[0] == piece.hi and not _PATTERN.search(piece.path):
             came = files.read(piece.path, number, self.stream, watermark)
             if check_piece(piece) == before:
                 return came  # else a line may have come meanwhile that is of the next piece
@@ -97,17 +102,53 @@ class NexmarkSource:
 
 
 def check_sources(script: Script, options: RunOptions) -> None:
-    """QueryError for a stream that cannot be read; RunError where there is no file at all.
+    """QueryError for a stream that cannot be read; InputError where there is no file at all.
 
-    A run that follows waits for its files; a checkpoint may have read its own already.
+    A run that follows waits for its files, and a run that goes on may have read its own already:
+    these are warned. The files of a static table are there before the first run.
     """
-    waits = options.follow or options.checkpoint is not None
     for query in script.queries:
         for stream in sources_of(query.plan):
-            source = source_of(stream)
-            if isinstance(source, FileSource) and not waits and not source.splits(options.base):
-                shown = _shown(source.path, options.base)
-                raise RunError(f"no file matches {shown} of {stream.name}")
+            source_of(stream)
+    goes_on = options.checkpoint is not None and _has_any(options.checkpoint)
+    static = {stream for query in script.queries for stream in tables_of(query.plan)}
+    for missing in without_files(script, options.base):
+        if not goes_on and (missing.stream in static or not options.follow):
+            raise InputError(missing.message)
+        options.on_warning(missing.message)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A stream without a file. certain: its path is no pattern, and nothing has that name."""
+
+    stream: Stream
+    message: str
+    certain: bool
+
+
+def without_files(script: Script, base: Path) -> list[Missing]:
+    """The streams and tables that queries read from files, and that have none now."""
+    read = (stream for query in script.queries for stream in sources_of(query.plan))
+    found = ((each, source_of(each)) for each in dict.fromkeys(filter(has_source, read)))
+    return [
+        Missing(stream, _none(source, base), not is_glob(source.path) and not _there(source, base))
+        for stream, source in found
+        if isinstance(source, FileSource) and not source.splits(base)
+    ]
+
+
+def _none(source: FileSource, base: Path) -> str:
+    under = "" if Path(source.path).is_absolute() else f"; it is relative to {base}"
+    return f"no file matches {source.path} of {source.stream.name}{under}"
+
+
+def _there(source: FileSource, base: Path) -> bool:
+    return (base / source.path).exists()
+
+
+def _has_any(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def has_source(stream: Stream) -> bool:
@@ -128,7 +169,3 @@ def source_of(stream: Stream) -> Source:
         f"stream {stream.name} has no source to run from (connector {connector!r})",
         legal="WITH (connector = 'files', path = '…', format = 'json')",
     )
-
-
-def _shown(path: str, base: Path) -> str:
-    return path if Path(path).is_absolute() else str(base / path)

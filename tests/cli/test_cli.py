@@ -220,6 +220,41 @@ def test_options_are_read_and_nothing_is_opened(home: Path) -> None:
     assert not (home / "out").exists()
 
 
+@pytest.mark.parametrize("path", ["none.jsonl", "orders/9.jsonl", "none", "/none/here.jsonl"])
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_file_that_is_not_there_is_a_mistake(
+    home: Path, capsys: pytest.CaptureFixture[str], path: str, command: str
+) -> None:
+    (home / "q.sql").write_text((DECLARED + SELECT).replace("orders/*.jsonl", path))
+    engine = ["--engine", "embedded"] if command == "run" else []
+    assert sqlwin(command, home / "q.sql", *engine) == 2
+    under = "" if path.startswith("/") else f"; it is relative to {home}"
+    assert capsys.readouterr().err == f"error: no file matches {path} of orders{under}\n"
+
+
+def test_a_pattern_may_match_later(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "q.sql").write_text((DECLARED + SELECT).replace("orders/*", "later/*"))
+    told = f"no file matches later/*.jsonl of orders; it is relative to {home}\n"
+    assert sqlwin("check", home / "q.sql") == 0
+    assert capsys.readouterr().out.endswith(f"warning: {told}")
+    asked = ("run", home / "q.sql", "--engine", "embedded")
+    assert sqlwin(*asked) == 2
+    assert capsys.readouterr().err == f"error: {told}"
+    kept = ("--checkpoint", home / "state")
+    assert sqlwin(*asked, *kept) == 2
+    assert capsys.readouterr().err == f"error: {told}"
+    (home / "later").mkdir()
+    file = home / "later" / "1.jsonl"
+    file.write_text("\n".join(FIRST))
+    assert sqlwin(*asked, *kept) == 0
+    file.unlink()  # it was read
+    capsys.readouterr()
+    assert sqlwin(*asked, *kept, "--drain", "--output", "json") == 0
+    out, err = capsys.readouterr()
+    assert [row["total"] for row in rows(out)] == [3]
+    assert f"warning: {told}" in err
+
+
 def test_check_of_a_script_without_sources(home: Path) -> None:
     policy = " EXPIRED INTO lost"
     declared = "CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts"

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
-from sqlwin.errors import QueryError, RunError
+from sqlwin.errors import InputError, QueryError
 
 SCRIPT = """
 CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
@@ -48,7 +48,7 @@ def test_a_script_with_its_own_sources_and_sinks(spark: SparkSession, tmp_path: 
 def test_what_cannot_be_run_is_told_before_anything_starts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    with pytest.raises(RunError, match=r"no file matches .*orders.* of orders"):
+    with pytest.raises(InputError, match=r"no file matches orders/\*\.jsonl of orders; it is"):
         sqlwin.spark.query(spark, SCRIPT).run(tmp_path)
     with pytest.raises(QueryError, match="'pigeons'"):
         sqlwin.spark.query(spark, SCRIPT.replace("'files'", "'pigeons'", 1)).run(tmp_path)
