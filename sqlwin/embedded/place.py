@@ -18,8 +18,9 @@ Taken(first=1, files={'a': End(hi=-1, print='')}, pieces=[])
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlwin.runtime.kept import check_version
@@ -46,6 +47,11 @@ class Place:
         for name, end in read.items():
             self.streams[name].read(end)
         self.batch += 1
+
+    def renamed(self, name: Callable[[str, str], str]) -> Place:
+        """With each file, of a stream, under another name."""
+        streams = {each: taken.renamed(partial(name, each)) for each, taken in self.streams.items()}
+        return Place(self.plan, streams, self.batch)
 
     def dump(self) -> bytes:
         streams = {name: taken.dump(all=False) for name, taken in self.streams.items()}

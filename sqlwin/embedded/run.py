@@ -12,7 +12,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 
@@ -143,7 +143,9 @@ class _Runner:
 
     def _read(self, name: str, at: int, piece: Piece) -> _Read:
         watermark = self.task.watermark(name)
-        came = self.sources[name].read(piece, at, watermark)
+        source = self.sources[name]
+        found = replace(piece, path=source.split(piece.path, self.options.base))
+        came = source.read(found, at, watermark)
         for warning in came.warnings:
             self.options.on_warning(warning)
         through = brought(self.chain.fronts, name, came.rows, watermark)
@@ -203,7 +205,7 @@ class _Runner:
                 f"the checkpoint {self.options.checkpoint} belongs to another script; "
                 f"give this one a directory of its own"
             )
-        return known
+        return known.renamed(lambda name, file: self.sources[name].name(file, self.options.base))
 
 
 def now() -> int:

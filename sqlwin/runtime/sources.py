@@ -18,6 +18,7 @@ from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime import files
 from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.globbing import is_glob, listing
+from sqlwin.runtime.names import Names
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.options import RunOptions
@@ -35,7 +36,13 @@ class Source(Protocol):
     """Of one stream."""
 
     def splits(self, base: Path) -> list[str]:
-        """Those there are now; those that were there before are there still."""
+        """Names of those there are now; see `names`."""
+
+    def name(self, kept: str, base: Path) -> str:
+        """The name of a split that a checkpoint has, maybe an older one."""
+
+    def split(self, name: str, base: Path) -> str:
+        """The split of a name, to be read."""
 
     def weight(self, split: str) -> int:
         """About how many bytes it has."""
@@ -44,7 +51,7 @@ class Source(Protocol):
         """Take up what is new, see `Taken.refresh`."""
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
-        """The `number`-th piece. watermark: what the stream's errors are told with."""
+        """The `number`-th piece, of a split and not of its name. watermark: of its errors."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +68,24 @@ class FileSource:
         return self.format == "csv" and boolean(dict(self.stream.options).get("header", "true"))
 
     def splits(self, base: Path) -> list[str]:
-        return listing(self.path, base)
+        return self._names(base).all(listing(self.path, base))
+
+    def name(self, kept: str, base: Path) -> str:
+        return self._names(base).of(kept)
+
+    def split(self, name: str, base: Path) -> str:
+        return self._names(base).path(name)
+
+    def _names(self, base: Path) -> Names:
+        return Names(self.path, base)
 
     def weight(self, split: str) -> int:
         return Path(split).stat().st_size
 
     def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
-        return taken.refresh(Files(self.format, partial(self.splits, base)), size, ends)
+        names = self._names(base)
+        found = Files(self.format, partial(self.splits, base), names.path)
+        return taken.refresh(found, size, ends)
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """RunError where the file is no longer what it was when the piece was found."""
@@ -89,6 +107,12 @@ class NexmarkSource:
 
     def splits(self, base: Path) -> list[str]:
         return self.nexmark.splits
+
+    def name(self, kept: str, base: Path) -> str:
+        return kept
+
+    def split(self, name: str, base: Path) -> str:
+        return name
 
     def weight(self, split: str) -> int:
         return self.nexmark.weight(split)

@@ -10,7 +10,7 @@ change is a RunError: what was read of it is counted, and is no longer there.
 
 >>> import tempfile
 >>> base = Path(tempfile.mkdtemp())
->>> source = Files("json", lambda: sorted(map(str, base.iterdir())))
+>>> source = Files("json", lambda: sorted(map(str, base.iterdir())), path=str)
 >>> _ = (base / "a").write_text('{"n": 1}\\n')
 >>> taken = Taken()
 >>> taken.refresh(source), [(at, taken.piece(at).hi) for at in taken.left()]
@@ -31,7 +31,7 @@ sqlwin.errors.RunError: .../a has 0 bytes, and 18 of it were taken: ...
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +45,11 @@ MEND = "put it back as it was, or begin with a new checkpoint; new rows belong i
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one format. names: of those there are now, in order."""
+    """Files of one format. names: of those there are now, in order. path: where one of them is."""
 
     format: str
     names: Callable[[], Iterable[str]]
+    path: Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class End:
 @dataclass
 class Taken:
     """first: number of the first of `pieces`; those before it were read. files: of those read.
+    Both know files by their names, see `names`.
 
     seen: size and time of change of files that need not be looked into again.
     """
@@ -94,12 +96,18 @@ class Taken:
         """Take up what is new; whether there was anything. size, ends: as of `pieces`."""
         known = self.files | {piece.path: End(piece.hi, piece.print) for piece in self.pieces}
         before = self.end
-        for path in source.names():
+        for name in source.names():
+            path = source.path(name)
             stat = _stat(path)
-            if stat is None or (self.seen.get(path) == stat and not ends):
+            if stat is None or (self.seen.get(name) == stat and not ends):
                 continue
-            self.pieces += self._fresh(path, source.format, known.get(path), stat[0], size, ends)
-            self.seen[path] = stat
+            end = known.get(name)
+            if end is not None and end.hi == UNKNOWN:
+                self.files[name] = End(stat[0], fingerprint(path, stat[0]))
+            else:
+                fresh = _fresh(path, source.format, end, stat[0], size, ends)
+                self.pieces += [replace(piece, path=name) for piece in fresh]
+            self.seen[name] = stat
         return self.end > before
 
     def add(self, names: Iterable[str], weight: Callable[[str], int]) -> bool:
@@ -109,28 +117,10 @@ class Taken:
         self.pieces += [Piece(name, 0, weight(name), weight(name)) for name in fresh]
         return bool(fresh)
 
-    def _fresh(
-        self, path: str, format_: str, known: End | None, there: int, size: int | None, ends: bool
-    ) -> list[Piece]:
-        if known is None:
-            return pieces(path, format_, size, ends=ends)
-        if known.hi == UNKNOWN:
-            self.files[path] = End(there, fingerprint(path, there))
-            return []
-        _check_same(path, known, there)
-        if there == known.hi:
-            return []
-        if not of_lines(path, format_):
-            raise RunError(
-                f"{path} grew by {there - known.hi:,} bytes after it was taken, which is for lines "
-                f"alone, JSON or CSV that is not compressed: {MEND}"
-            )
-        if within_a_line(path, known.hi):
-            raise RunError(
-                f"{path} goes on in the middle of its last line, which was taken as it was at the "
-                f"end of a run: {MEND}"
-            )
-        return pieces(path, format_, size, known.hi, ends)
+    def renamed(self, name: Callable[[str], str]) -> Taken:
+        """Files under other names, as where a checkpoint of before has paths."""
+        files = {name(path): end for path, end in self.files.items()}
+        return Taken(self.first, files, [replace(p, path=name(p.path)) for p in self.pieces])
 
     def dump(self, all: bool = True) -> dict[str, Any]:
         """As JSON has it. all: also the pieces that were not read."""
@@ -141,6 +131,28 @@ class Taken:
     def load(found: Mapping[str, Any]) -> Taken:
         files = {path: End(*end) for path, end in found["files"].items()}
         return Taken(found["first"], files, [Piece(*each) for each in found.get("pieces", ())])
+
+
+def _fresh(
+    path: str, format_: str, known: End | None, there: int, size: int | None, ends: bool
+) -> list[Piece]:
+    """The pieces behind what is known of a file."""
+    if known is None:
+        return pieces(path, format_, size, ends=ends)
+    _check_same(path, known, there)
+    if there == known.hi:
+        return []
+    if not of_lines(path, format_):
+        raise RunError(
+            f"{path} grew by {there - known.hi:,} bytes after it was taken, which is for lines "
+            f"alone, JSON or CSV that is not compressed: {MEND}"
+        )
+    if within_a_line(path, known.hi):
+        raise RunError(
+            f"{path} goes on in the middle of its last line, which was taken as it was at the "
+            f"end of a run: {MEND}"
+        )
+    return pieces(path, format_, size, known.hi, ends)
 
 
 def check_piece(piece: Piece) -> tuple[int, int]:

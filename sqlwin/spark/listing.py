@@ -10,7 +10,8 @@ A split of a source that computes its rows is one piece.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,9 @@ class Listing:
         if not self.restored:
             self.restored = True
             found = self.folder.read(self._name)
-            self.taken = Taken() if found is None else _loaded(json.loads(found))
+            if found is not None:
+                taken = _loaded(json.loads(found))
+                self.taken = taken.renamed(partial(self.source.name, base=self.base))
 
     def refresh(self, ends: bool = False) -> None:
         """Add what was not there before. ends: no more is awaited, see `pieces`."""
@@ -53,6 +56,11 @@ class Listing:
         if self.source.find(self.taken, self.base, self.size, ends):
             told = {"version": VERSION, **self.taken.dump()}
             self.folder.write(self._name, json.dumps(told))
+
+    def piece(self, number: int) -> Piece:
+        """Of the file where it is now."""
+        named = self.taken.piece(number)
+        return replace(named, path=self.source.split(named.path, self.base))
 
     def commit(self, end: int) -> None:
         """All pieces before the number `end` were read, and no batch will read them again."""

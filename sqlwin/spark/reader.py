@@ -184,7 +184,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         for listing in self.listings:
             listing.restore()
             lo, hi = (offset.files.get(str(listing.number), 0) for offset in (first, last))
-            pieces += [(listing.number, at, listing.taken.piece(at)) for at in range(lo, hi)]
+            pieces += [(listing.number, at, listing.piece(at)) for at in range(lo, hi)]
         shares = _shared(pieces, self.settings.tasks, lambda it: it[2].hi - it[2].lo) or [[]]
         for number, share in enumerate(shares):
             yield Reading(

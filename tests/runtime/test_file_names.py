@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -35,7 +36,8 @@ def read(path: str, home: Path, format_: str) -> list[int]:
     source = FileSource(Stream("s", COLUMNS, None, options=(("format", format_),)), path)
     taken = Taken()
     source.find(taken, home)
-    came = [source.read(taken.piece(at), at) for at in taken.left()]
+    found = [replace(p, path=source.split(p.path, home)) for p in taken.pieces]
+    came = [source.read(piece, at) for at, piece in enumerate(found)]
     assert all(each.errors.is_empty() for each in came)
     return [n for each in came for n in each.rows["n"].to_list()]
 
