@@ -1,15 +1,18 @@
 """The command line: `sqlwin run`, `sqlwin explain`, `sqlwin check`, `sqlwin state`.
 
 Results go to stdout, everything else to stderr. Exit codes: 0; 2 for a mistake
-in the query, with one readable message; 1 for a failure while it runs.
+in the query, with one readable message; 1 for a failure while it runs; 130 where
+it was interrupted, but for --follow, which ends so.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +27,7 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.warnings import warnings
 from sqlwin.runtime.admission import MESSAGES
 from sqlwin.runtime.load import Load, load
+from sqlwin.runtime.malformed import limit
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.options_read import read_options
 from sqlwin.runtime.snapshot import Snapshot
@@ -32,6 +36,7 @@ from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
 
 MISTAKE, FAILURE = 2, 1
+INTERRUPTED = 128 + signal.SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,7 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"failed: {failure}", file=sys.stderr)
         return FAILURE
     except KeyboardInterrupt:
-        return FAILURE
+        print(f"interrupted{_left(arguments)}", file=sys.stderr)
+        return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")
     run.add_argument("--drain", action="store_true", help="close every window at the end")
     run.add_argument("--follow", action="store_true", help="go on as files arrive")
+    run.add_argument(
+        "--max-errors", metavar="N|P%", help="malformed rows that are still taken, or their share"
+    )
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
     return parser
 
@@ -130,6 +139,7 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         on_errors=progress.errors,
         on_batch=progress.batch,
         on_warning=progress.warning,
+        max_errors=None if arguments.max_errors is None else limit(arguments.max_errors),
     )
     for answer in answers(asked):
         print(answer)
@@ -139,9 +149,23 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         from sqlwin.embedded.run import run
     else:
         progress.starting("Spark")  # which takes seconds to say anything itself
+        # it logs traces of what is raised here, and would where Ctrl-C falls into its start
+        logging.getLogger().addHandler(logging.NullHandler())
         from sqlwin.spark.run import run
-    progress.done(run(asked, options))
+    summary = run(asked, options)
+    progress.done(summary)
+    if arguments.follow:  # it was interrupted
+        print(f"stopped{_left(arguments)}", file=sys.stderr)
     return 0
+
+
+def _left(arguments: argparse.Namespace) -> str:
+    """What a run that was interrupted leaves, and how to go on."""
+    if arguments.command != "run":
+        return ""
+    if arguments.checkpoint is None:
+        return ": nothing is kept; with --checkpoint DIR a run can go on where it was"
+    return f": state is kept in {arguments.checkpoint}; the same command goes on from there"
 
 
 def _explain(arguments: argparse.Namespace, asked: Script) -> int:

@@ -25,6 +25,7 @@ from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.chain import chain
 from sqlwin.runtime.fronts import Brought, brought, in_turn, together
+from sqlwin.runtime.malformed import Malformed
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.pieces import Piece
@@ -44,10 +45,12 @@ POLL_SECONDS = 0.5
 def run(script: Script, options: RunOptions) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
     check_sources(script, options)
-    summary = Summary()
-    runners = [_Runner(script, n, out, options) for n, out in enumerate(outlets(script, options))]
+    summary, malformed = Summary(), Malformed(options.max_errors, options.on_warning)
+    outs = enumerate(outlets(script, options))
+    runners = [_Runner(script, n, out, options, malformed) for n, out in outs]
     try:
         _loop(runners, options, summary)
+        malformed.end()
         for runner in runners:
             runner.finish(summary)
     except KeyboardInterrupt:
@@ -93,8 +96,16 @@ class _Read:
 class _Runner:
     """One query of a script."""
 
-    def __init__(self, script: Script, number: int, outlet: Outlet, options: RunOptions) -> None:
+    def __init__(
+        self,
+        script: Script,
+        number: int,
+        outlet: Outlet,
+        options: RunOptions,
+        malformed: Malformed,
+    ) -> None:
         query = script.queries[number]
+        self.number, self.malformed = number, malformed
         self.options, self.wording = options, script.wording
         self.chain = chain(query)
         self.plan = fingerprint(query)
@@ -180,6 +191,7 @@ class _Runner:
         """ends: of what was read, by stream."""
         number = self.place.batch + 1
         batch = Batch(number, read_, len(output.results), len(errors), output.watermarks)
+        self.malformed.see(self.number, number, read_, errors)
         self.outlet.write(number, output.results, errors)
         self.place.move(ends)
         self.deadline = output.deadline

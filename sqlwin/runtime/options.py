@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sqlwin.runtime.malformed import Limit
 from sqlwin.runtime.progress import OnBatch, OnErrors, OnWarning
 
 
@@ -23,7 +24,8 @@ class RunOptions:
     ends drained, with every window closed; a run with one keeps windows open for the
     next, unless `drain`. follow: go on as files arrive. show: results of queries
     that have no sink, or a console. on_errors: rows of the error stream. on_warning: what
-    ends no run and should be looked at; it may come more than once.
+    ends no run and should be looked at; it may come more than once. max_errors: malformed
+    rows that are still taken; None: any number.
     """
 
     base: Path
@@ -34,6 +36,7 @@ class RunOptions:
     on_errors: OnErrors = _silent
     on_batch: OnBatch = _silent
     on_warning: OnWarning = _silent
+    max_errors: Limit | None = None
 
     @property
     def ends(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import polars as pl
 
+from sqlwin.errors import RunError
 from sqlwin.plan.nodes import Sink as Declared
 from sqlwin.runtime.render import csv_text, json_lines
 from sqlwin.runtime.whole import replaced
@@ -59,10 +60,17 @@ class Files:
     begun: bool = False
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
+        target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
+        try:
+            self._write(batch, rows, target)
+        except (OSError, pl.exceptions.PolarsError) as failure:
+            why = failure.strerror if isinstance(failure, OSError) else None
+            raise RunError(f"cannot write {target}: {why or failure}") from failure
+
+    def _write(self, batch: int, rows: pl.DataFrame, target: Path) -> None:
         if not self.begun:
             self._clear(batch)
             self.begun = True
-        target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
         if rows.is_empty():
             target.unlink(missing_ok=True)
             return

@@ -11,8 +11,11 @@ which writes the same under the same number.
 
 from __future__ import annotations
 
+import re
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +32,7 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.derived import withdrawn_first
+from sqlwin.runtime.malformed import Malformed
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
@@ -45,6 +49,8 @@ from sqlwin.spark.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"
+POLL_SECONDS = 0.2
+_RAISED = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
 SHUFFLE = "spark.sql.shuffle.partitions"
 
 
@@ -80,7 +86,7 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
     check_sources(script, options)
     out = outlets(script, options)
     counted = frozenset(at for at, outlet in enumerate(out) if outlet.counts_only)
-    delivery = Delivery(out, options)
+    delivery = Delivery(out, options, Malformed(options.max_errors, options.on_warning))
     session = local_session() if spark is None else spark
     with _checkpoint(options) as checkpoint:
 
@@ -98,6 +104,11 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
 
         try:
             patiently(begin)
+            delivery.malformed.end()
+        except RunError:
+            if delivery.failure is not None:
+                raise delivery.failure from None
+            raise
         except KeyboardInterrupt:
             if not options.follow:
                 raise
@@ -166,14 +177,35 @@ def bucketed(packed: DataFrame, program: Program) -> DataFrame:
 
 
 def finished(query: StreamingQuery) -> None:
-    """Wait for the end; RunError with the cause where the query failed."""
+    """Wait for the end; RunError with the cause where the query failed.
+
+    An interruption stops the query first: raised within a call to the JVM, as Spark's own
+    handler does it, it would cancel the batch and leave a broken connection.
+    """
     try:
-        query.awaitTermination()
-    except KeyboardInterrupt:
-        query.stop()
-        raise
+        with interruptions() as interrupted:
+            while not query.awaitTermination(POLL_SECONDS):  # type: ignore[arg-type]
+                if interrupted.is_set():
+                    break
+        if interrupted.is_set():
+            query.stop()
+            raise KeyboardInterrupt
     except StreamingQueryException as failure:
         raise RunError(cause(str(failure))) from failure
+
+
+@contextmanager
+def interruptions() -> Iterator[threading.Event]:
+    """Set by Ctrl-C, which raises nothing then; in the main thread, which alone is interrupted."""
+    interrupted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:
@@ -192,9 +224,16 @@ def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:
 
 
 def cause(text: str) -> str:
-    """Of a long trace the line of our own error, else its first line."""
+    """Of a long trace the line of our own error, else Python's last one, else the first line.
+
+    >>> cause("failed:\\nTraceback (most recent call last):\\n  File …\\nOSError: full\\n")
+    'OSError: full'
+    """
     own = [line for line in text.splitlines() if line.startswith("sqlwin.errors.")]
-    return own[-1].split(": ", 1)[-1] if own else text.splitlines()[0]
+    if own:
+        return own[-1].split(": ", 1)[-1]
+    raised = _RAISED.findall(text)
+    return raised[-1] if raised else text.splitlines()[0]
 
 
 @dataclass
@@ -203,9 +242,21 @@ class Delivery:
 
     outlets: list[Outlet]
     options: RunOptions
+    malformed: Malformed
     summary: Summary = field(default_factory=Summary)
+    failure: BaseException | None = None
 
     def __call__(self, batch: int, came: dict[int, Came]) -> None:
+        """failure: what was raised here, which Spark would tell as a text with its traces."""
+        try:
+            self._bring(batch, came)
+        except BaseException as failure:
+            self.failure = failure
+            raise
+
+    def _bring(self, batch: int, came: dict[int, Came]) -> None:
+        for query, what in came.items():
+            self.malformed.see(query, batch, what.read, what.errors)
         for query, what in came.items():
             self.outlets[query].write(batch, what.results, what.errors)
         errors = pl.concat([no_rejects(), *(what.errors for what in came.values())])

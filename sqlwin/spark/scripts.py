@@ -11,6 +11,7 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 from sqlwin.plan.nodes import Script
+from sqlwin.runtime.malformed import limit
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.progress import OnWarning, Summary
 from sqlwin.spark.run import run
@@ -41,6 +42,7 @@ class SparkScript:
         show: Take = _nothing,
         on_errors: Take = _nothing,
         on_warning: OnWarning = _warn,
+        max_errors: int | str | None = None,
     ) -> Summary:
         """Run every query over what is there; returns what was read, emitted and refused.
 
@@ -48,10 +50,18 @@ class SparkScript:
         open for the next run, unless `drain`; without one every window closes. follow: go
         on as files arrive. show: results of queries without a sink of their own, a batch
         at a time. on_errors: rows of the error stream. on_warning: texts that are Python
-        warnings where nothing takes them. RunError where the run fails.
+        warnings where nothing takes them. max_errors: malformed rows that are still taken, a
+        count or as "1%" of those read. RunError where the run fails.
         """
         kept = None if checkpoint is None else Path(checkpoint)
         options = RunOptions(
-            Path(base), kept, drain, follow, show, on_errors, on_warning=on_warning
+            Path(base),
+            kept,
+            drain,
+            follow,
+            show,
+            on_errors,
+            on_warning=on_warning,
+            max_errors=None if max_errors is None else limit(str(max_errors)),
         )
         return run(self.script, options, needed(self.spark))

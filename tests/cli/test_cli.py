@@ -255,6 +255,89 @@ def test_a_pattern_may_match_later(home: Path, capsys: pytest.CaptureFixture[str
     assert f"warning: {told}" in err
 
 
+MALFORMED = ['{"product": "tea", "value": "many", "ts": "2024-01-01T09:00:10Z"}']
+
+
+@pytest.mark.parametrize(
+    ("allowed", "lines", "code"),
+    [
+        ("2", FIRST[:1] * 8 + MALFORMED * 2, 0),
+        ("1", FIRST[:1] * 8 + MALFORMED * 2, 1),
+        ("0", FIRST[:2], 0),
+        ("20%", FIRST[:1] * 8 + MALFORMED * 2, 0),
+        ("19.9 %", FIRST[:1] * 8 + MALFORMED * 2, 1),
+        ("0%", MALFORMED, 1),
+        ("1", [*FIRST[:2], '{"product": "tea"}', '{"product": "tea"}'], 0),  # no event time
+    ],
+)
+def test_malformed_rows_may_end_a_run(
+    home: Path, capsys: pytest.CaptureFixture[str], allowed: str, lines: list[str], code: int
+) -> None:
+    land(home, "1", lines)
+    asked = ("run", home / "q.sql", "--engine", "embedded", "--max-errors", allowed)
+    assert sqlwin(*asked) == code
+    error = capsys.readouterr().err
+    if code == 1:
+        at = lines.index(MALFORMED[0])
+        assert f"failed: {lines.count(MALFORMED[0])} of {len(lines)} rows are malformed" in error
+        assert f"the first: orders 0:{at}: malformed: value is 'many', not a BIGINT" in error
+        assert '"value": "many"' in error
+
+
+def test_malformed_rows_end_a_run_before_they_are_written(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The next run meets them again, and may take them."""
+    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", home / "state")
+    land(home, "2", MALFORMED * 3)
+    assert sqlwin(*asked, "--max-errors", "2") == 1
+    assert "batch 1: 3 rows read" in capsys.readouterr().err
+    assert sqlwin(*asked, "--max-errors", "3") == 0
+    error = capsys.readouterr().err
+    assert "batch 2: 3 rows read" in error
+    assert "error stream: 3 rows, malformed" in error
+
+
+@pytest.mark.parametrize("allowed", ["many", "-1", "101%", "1.5", "%", ""])
+def test_how_many_errors_is_a_count_or_a_percentage(
+    home: Path, capsys: pytest.CaptureFixture[str], allowed: str
+) -> None:
+    assert sqlwin("run", home / "q.sql", f"--max-errors={allowed}", "--engine", "embedded") == 2
+    told = f"--max-errors is a count of rows, or a percentage of them, not {allowed!r}"
+    assert told in capsys.readouterr().err
+
+
+def test_a_warning_where_most_rows_are_malformed(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = "warning: more than half of the first rows are malformed, "
+    for lines, many in ((FIRST[:1] + MALFORMED, ""), (FIRST[:1] + MALFORMED * 2, "2 of 3")):
+        land(home, "1", lines)
+        assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 0
+        error = capsys.readouterr().err
+        assert (told in error) == bool(many)
+        assert not many or f"{told}{many}; the first: orders 0:1: malformed: value is" in error
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_interruption_is_one_line(
+    home: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    kept: bool,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sqlwin.embedded.run._loop", interrupted)
+    asked = ["run", home / "q.sql", "--engine", "embedded"]
+    checkpoint = ["--checkpoint", home / "state"] if kept else []
+    assert sqlwin(*asked, *checkpoint) == 130
+    told = f"state is kept in {home / 'state'}; the same command goes on from there"
+    nothing = "nothing is kept; with --checkpoint DIR a run can go on where it was"
+    assert capsys.readouterr().err == f"interrupted: {told if kept else nothing}\n"
+
+
 def test_check_of_a_script_without_sources(home: Path) -> None:
     policy = " EXPIRED INTO lost"
     declared = "CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts"
@@ -328,7 +411,8 @@ def test_a_sink_that_cannot_be_written(home: Path, capsys: pytest.CaptureFixture
     sink = "CREATE SINK out WITH (connector = 'files', path = 'q.sql'); INSERT INTO out"
     (home / "q.sql").write_text(DECLARED + sink + SELECT)
     assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 1
-    assert "failed: " in capsys.readouterr().err
+    told = f"failed: cannot write {home}/q.sql/part-00000001.jsonl: "
+    assert capsys.readouterr().err.splitlines()[-1].startswith(told)
 
 
 @pytest.mark.parametrize(
