@@ -181,7 +181,8 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
         raise QueryError(
             message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)"
         )
-    return replace(relation, base=Scan(replace(stream, ts=expr.name)))
+    undeclared = stream.undeclared or stream.ts is None
+    return replace(relation, base=Scan(replace(stream, ts=expr.name, undeclared=undeclared)))
 
 
 def _retimed(stream: Stream, name: str, span: Span) -> Stream:

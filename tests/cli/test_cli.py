@@ -366,6 +366,24 @@ def test_check_warns_of_what_explain_warns_of(
         assert f"Warning: {line.split(': ')[-1]}" in explained
 
 
+def test_a_window_over_a_stream_without_a_watermark(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declared = DECLARED.replace(", WATERMARK FOR ts AS ts - INTERVAL '5' SECOND", "")
+    told = "orders declares no WATERMARK, so a row before the greatest ts is late; WATERMARK FOR ts"
+    for query, warned in ((SELECT, True), ("SELECT value FROM orders", False)):
+        (home / "q.sql").write_text(declared + query)
+        assert sqlwin("check", home / "q.sql") == 0
+        assert (f"warning: {told}" in capsys.readouterr().out) == warned
+        assert sqlwin("explain", home / "q.sql") == 0
+        assert (f"Warning: {told}" in capsys.readouterr().out) == warned
+        assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 0
+        assert (f"warning: {told}" in capsys.readouterr().err) == warned
+    (home / "q.sql").write_text(DECLARED + SELECT)
+    assert sqlwin("check", home / "q.sql") == 0
+    assert "declares no WATERMARK" not in capsys.readouterr().out
+
+
 def test_statements_that_only_answer(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "q.sql").write_text(DECLARED + "SHOW STREAMS; DESCRIBE orders; EXPLAIN " + SELECT)
     assert sqlwin("run", home / "q.sql") == 0
