@@ -7,6 +7,7 @@ have both from one, and to end the input, use `run`.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from sqlwin.errors import InputError
+from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime.chain import chain
 from sqlwin.runtime.snapshot import Snapshot
@@ -34,6 +35,11 @@ from sqlwin.spark.tags import COLUMNS, ERRORS, RESULTS
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
 from sqlwin.spark.wire import encode
 
+UNREAD = (
+    "rows that are malformed, expired or without event time are in errors(), which was not asked "
+    "for: start it too, and ask for it before results()"
+)
+
 
 @dataclass(frozen=True)
 class SparkQuery:
@@ -46,13 +52,24 @@ class SparkQuery:
     script: Script
     inputs: Mapping[str, DataFrame] = field(repr=False)
     tick: float = 10.0
+    _known: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def results(self) -> DataFrame:
-        """A streaming DataFrame: the select list, then op, emit, revision, row_key."""
-        return self._unpacked(RESULTS, results_schema(self._program.lowered[0]))
+        """A streaming DataFrame: the select list, then op, emit, revision, row_key.
+
+        UnreadErrors is warned where `errors` was not asked for before: what becomes of a
+        DataFrame is not known here, so the order of the two says that rows that are
+        malformed, expired or without event time go somewhere. Once for a query.
+        """
+        found = self._unpacked(RESULTS, results_schema(self._program.lowered[0]))
+        if not self._known:
+            self._known.append("warned")
+            warnings.warn(UNREAD, UnreadErrors, stacklevel=2)
+        return found
 
     def errors(self) -> DataFrame:
         """A streaming DataFrame: stream, reason, ts, watermark, position, row."""
+        self._known.append("errors")
         return self._unpacked(ERRORS, ERRORS_SCHEMA)
 
     def run(self, on_came: OnCame, checkpoint: Path, drain: bool = False) -> None:
