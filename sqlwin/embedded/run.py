@@ -169,6 +169,9 @@ class _Runner:
             self._without_rows(summary, end=False)
 
     def finish(self, summary: Summary) -> None:
+        for name in self.chain.streams.keys() - self.chain.tables:
+            for text in self.sources[name].left(self.place.streams[name], self.options.base):
+                self.options.on_warning(text)
         self._without_rows(summary, end=self.options.ends)
 
     def close(self) -> None:

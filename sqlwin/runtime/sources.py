@@ -31,6 +31,8 @@ _PATTERN = re.compile(r"[*?\[\]{}\\\ud800-\udfff]|:/")
 """Of names that a reader of files would take for a pattern or a URL, or cannot take: bytes that
 are no text. Such a file is read by another name."""
 
+UNENDED = "has no line end: it is read when it has one, or by a run with --drain"
+
 
 class Source(Protocol):
     """Of one stream."""
@@ -49,6 +51,9 @@ class Source(Protocol):
 
     def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
         """Take up what is new, see `Taken.refresh`."""
+
+    def left(self, taken: Taken, base: Path) -> list[str]:
+        """What is to be said of what a run has left unread."""
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """The `number`-th piece, of a split and not of its name. watermark: of its errors."""
@@ -83,9 +88,13 @@ class FileSource:
         return Path(split).stat().st_size
 
     def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
-        names = self._names(base)
-        found = Files(self.format, partial(self.splits, base), names.path)
-        return taken.refresh(found, size, ends)
+        return taken.refresh(self._files(base), size, ends)
+
+    def left(self, taken: Taken, base: Path) -> list[str]:
+        return [f"the last line of {path} {UNENDED}" for path in taken.behind(self._files(base))]
+
+    def _files(self, base: Path) -> Files:
+        return Files(self.format, partial(self.splits, base), self._names(base).path)
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """RunError where the file is no longer what it was when the piece was found."""
@@ -119,6 +128,9 @@ class NexmarkSource:
 
     def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
         return taken.add(self.splits(base), self.weight)
+
+    def left(self, taken: Taken, base: Path) -> list[str]:
+        return []
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         columns = [column.name for column in self.stream.columns]

@@ -117,6 +117,12 @@ class Taken:
         self.pieces += [Piece(name, 0, weight(name), weight(name)) for name in fresh]
         return bool(fresh)
 
+    def behind(self, source: Files) -> list[str]:
+        """Paths of files that go on behind what was taken: a last line that is not complete."""
+        known = self.files | {piece.path: End(piece.hi, piece.print) for piece in self.pieces}
+        found = {source.path(name): end.hi for name, end in known.items() if end.hi != UNKNOWN}
+        return [path for path, hi in found.items() if (_stat(path) or (0, 0))[0] > hi]
+
     def renamed(self, name: Callable[[str], str]) -> Taken:
         """Files under other names, as where a checkpoint of before has paths."""
         files = {name(path): end for path, end in self.files.items()}

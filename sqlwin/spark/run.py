@@ -37,9 +37,10 @@ from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sources import check_sources
+from sqlwin.runtime.sources import check_sources, source_of
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.listing import Listing
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.session import local_session
@@ -105,6 +106,7 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
         try:
             patiently(begin)
             delivery.malformed.end()
+            _warn_of_the_left(asked(session, script), checkpoint, options)
         except RunError:
             if delivery.failure is not None:
                 raise delivery.failure from None
@@ -113,6 +115,17 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
             if not options.follow:
                 raise
     return delivery.summary
+
+
+def _warn_of_the_left(program: Program, checkpoint: Path, options: RunOptions) -> None:
+    """Of what this run has found and not read."""
+    for number, stream in enumerate(program.streams):
+        if number not in program.tables:
+            folder, source = Folder(str(checkpoint / "sqlwin")), source_of(stream)
+            listing = Listing(folder, number, source, options.base, 0)
+            listing.restore()
+            for text in source.left(listing.taken, options.base):
+                options.on_warning(text)
 
 
 def start(
