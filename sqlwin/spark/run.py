@@ -106,7 +106,7 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
         try:
             patiently(begin)
             delivery.malformed.end()
-            _warn_of_the_left(asked(session, script), checkpoint, options)
+            _warn_of_the_left(Program(script.queries, 1, 1), checkpoint, options)
         except RunError:
             if delivery.failure is not None:
                 raise delivery.failure from None
@@ -199,10 +199,10 @@ def finished(query: StreamingQuery) -> None:
         with interruptions() as interrupted:
             while not query.awaitTermination(POLL_SECONDS):  # type: ignore[arg-type]
                 if interrupted.is_set():
-                    break
-        if interrupted.is_set():
-            query.stop()
-            raise KeyboardInterrupt
+                    raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        query.stop()
+        raise
     except StreamingQueryException as failure:
         raise RunError(cause(str(failure))) from failure
 

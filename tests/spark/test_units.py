@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -330,28 +331,35 @@ class Refused:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def awaitTermination(self) -> None:  # noqa: N802
+    def awaitTermination(self, timeout: float) -> None:  # noqa: N802
         raise StreamingQueryException(self.text)
 
 
 class Interrupted:
-    """A query at which somebody presses Ctrl-C."""
+    """A query at which somebody presses Ctrl-C. raises: while Spark is asked, as in a thread."""
 
-    def __init__(self) -> None:
-        self.stopped = False
+    def __init__(self, raises: bool = False) -> None:
+        self.stopped, self.raises, self.asked = False, raises, 0
 
-    def awaitTermination(self) -> None:  # noqa: N802
-        raise KeyboardInterrupt
+    def awaitTermination(self, timeout: float) -> bool:  # noqa: N802
+        if self.raises:
+            raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
+        self.asked += 1
+        return False
 
     def stop(self) -> None:
         self.stopped = True
 
 
-def test_an_interruption_stops_the_query_and_whoever_waits_for_it() -> None:
-    query = Interrupted()
+@pytest.mark.parametrize("raises", [True, False])
+def test_an_interruption_stops_the_query_and_whoever_waits_for_it(raises: bool) -> None:
+    """It raises nothing within a call to Spark, which would log a trace, and is heard after it."""
+    query, before = Interrupted(raises), signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         finished(query)  # type: ignore[arg-type]
-    assert query.stopped
+    assert (query.stopped, query.asked) == (True, 0 if raises else 1)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize("follow", [True, False])
