@@ -123,6 +123,7 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         show=screen(arguments.output, sys.stdout),
         on_errors=progress.errors,
         on_batch=progress.batch,
+        on_warning=progress.warning,
     )
     for answer in answers(asked):
         print(answer)

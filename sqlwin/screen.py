@@ -76,6 +76,7 @@ class Progress:
         self.err = err
         self.began = time.monotonic()
         self.shown = 0
+        self.warned: set[str] = set()
 
     def starting(self, engine: str) -> None:
         self._say(f"starting {engine} …")
@@ -96,6 +97,12 @@ class Progress:
         for row in rows.head(max(0, SHOWN_ERRORS - self.shown)).iter_rows(named=True):
             self._say(f"  {row['stream']} {row['position']}: {row['reason']}: {row['row']}")
         self.shown += len(rows)
+
+    def warning(self, text: str) -> None:
+        """Each once, as two queries may read one file."""
+        if text not in self.warned:
+            self.warned.add(text)
+            self._say(f"warning: {text}")
 
     def done(self, summary: Summary) -> None:
         seconds = time.monotonic() - self.began

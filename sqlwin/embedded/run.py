@@ -134,6 +134,8 @@ class _Runner:
         """The file after those that are done."""
         at, watermark = files.done, self.task.watermark(name)
         came = self.sources[name].read(files.files[at], at, watermark)
+        for warning in came.warnings:
+            self.options.on_warning(warning)
         through = brought(self.chain.fronts, name, came.rows, watermark)
         rows = len(came.rows) + len(came.errors)
         return _Read(through, came.errors, replace(files, done=at + 1), rows)

@@ -34,10 +34,14 @@ BROKEN = "__broken"
 
 @dataclass(frozen=True)
 class Decoded:
-    """rows: declared columns, `__part`, `__seq`. errors: malformed rows, as `rejects`."""
+    """rows: declared columns, `__part`, `__seq`. errors: malformed rows, as `rejects`.
+
+    warnings: what is legal, and probably not what was meant.
+    """
 
     rows: pl.DataFrame
     errors: pl.DataFrame
+    warnings: tuple[str, ...] = ()
 
 
 def listing(path: str, base: Path) -> list[str]:

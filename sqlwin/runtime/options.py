@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from sqlwin.errors import QueryError
-from sqlwin.runtime.progress import OnBatch, OnErrors
+from sqlwin.runtime.progress import OnBatch, OnErrors, OnWarning
 
 
 def _silent(_: object) -> None:
@@ -23,7 +23,8 @@ class RunOptions:
     checkpoint: where state is kept between runs; None: nowhere. A run without one
     ends drained, with every window closed; a run with one keeps windows open for the
     next, unless `drain`. follow: go on as files arrive. show: results of queries
-    that have no sink, or a console. on_errors: rows of the error stream.
+    that have no sink, or a console. on_errors: rows of the error stream. on_warning: what
+    ends no run and should be looked at; it may come more than once.
     """
 
     base: Path
@@ -33,6 +34,7 @@ class RunOptions:
     show: Callable[[pl.DataFrame], None] = _silent
     on_errors: OnErrors = _silent
     on_batch: OnBatch = _silent
+    on_warning: OnWarning = _silent
 
     @property
     def ends(self) -> bool:

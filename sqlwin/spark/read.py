@@ -7,7 +7,7 @@ but in the bucket of its keys, or of its position where no operator takes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -25,7 +25,7 @@ from sqlwin.spark.feed import Feed
 from sqlwin.spark.listing import Piece, opened
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import number_of
-from sqlwin.spark.tags import ERRORS, MARK, ROWS, of_input
+from sqlwin.spark.tags import ERRORS, MARK, ROWS, WARNING, of_input
 from sqlwin.spark.wire import CAP, Mark, Packed, decode, encode
 
 Place = tuple[int, int]
@@ -111,6 +111,11 @@ class Packer:
             for payload in encode(errors):
                 yield Packed(self.query, label, ERRORS, at, payload)
 
+    def warn(self, at: int, warnings: Iterable[str]) -> Iterator[Packed]:
+        label = self.program.labels[self.query][0]
+        for warning in warnings:
+            yield Packed(self.query, label, WARNING, at, warning.encode())
+
     def mark(self, mark: Mark) -> Iterator[Packed]:
         for label in self.program.labels[self.query]:
             yield Packed(self.query, label, MARK, 0, mark.dump())
@@ -152,6 +157,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 heard[stage] |= len(came.rows) + len(came.errors) > 0
                 told += [under(came.errors, watermark), taken.errors]
             yield from packers[query].errors(at, once(told))
+            yield from packers[query].warn(at, came.warnings if told else ())
     for stage, packer in enumerate(packers):
         yield from packer.flush()
         if reading.control or heard[stage]:

@@ -40,7 +40,7 @@ from sqlwin.spark.program import Program, settled
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.session import local_session
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
-from sqlwin.spark.tags import COLUMNS, DONE, ERRORS, RESULTS
+from sqlwin.spark.tags import COLUMNS, DONE, ERRORS, RESULTS, WARNING
 from sqlwin.spark.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
@@ -55,6 +55,7 @@ class Came:
     results: pl.DataFrame
     errors: pl.DataFrame
     done: list[Done]
+    warnings: tuple[str, ...] = ()
 
     @property
     def emitted(self) -> int:
@@ -217,6 +218,8 @@ class Delivery:
         )
         self.summary.add(told, errors)
         self.summary.replayed += sum(d.replayed for what in came.values() for d in what.done)
+        for warning in dict.fromkeys(each for what in came.values() for each in what.warnings):
+            self.options.on_warning(warning)
         self.options.on_batch(told)
 
 
@@ -265,6 +268,7 @@ def collected(program: Program, frame: DataFrame) -> dict[int, Came]:
             _withdrawn_first([pl.concat(part) for part in told.values()]) if told else empty,
             pl.concat([no_rejects(), *errors]),
             [Done.load(row.payload) for row in mine if row.kind == DONE],
+            tuple(bytes(row.payload).decode() for row in mine if row.kind == WARNING),
         )
     return came
 

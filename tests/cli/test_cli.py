@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
+from sqlwin.screen import Progress
 
 DECLARED = """
 CREATE STREAM orders (
@@ -322,3 +323,10 @@ def test_a_window_that_ends_after_the_year_9999(
     (home / "q.sql").write_text(DECLARED + SELECT.replace("window_start, SUM", "window_end, SUM"))
     assert sqlwin("run", home / "q.sql", "--engine", "embedded", "--output", output) == 0
     assert "+10000-01-01T00:00:00Z" in capsys.readouterr().out
+
+
+def test_a_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(sys.stderr)
+    for text in ("it looks odd", "it looks odd", "it looks odder"):
+        progress.warning(text)
+    assert capsys.readouterr().err == "warning: it looks odd\nwarning: it looks odder\n"

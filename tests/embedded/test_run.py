@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,7 +13,9 @@ import pytest
 from sqlwin.embedded import run as running
 from sqlwin.embedded.run import run
 from sqlwin.plan.nodes import Script
+from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.sources import FileSource
 from sqlwin.sql import script
 
 SCRIPT = """
@@ -78,3 +82,18 @@ def test_a_restart_knows_the_deadline(
     monkeypatch.setattr(running.time, "sleep", sleep)
     run(asked, RunOptions(tmp_path, kept, follow=True, show=shown.append))
     assert shown[1].select("total", "emit").rows() == [(3, "late")]
+
+
+def test_what_a_source_warns_of_is_passed_on(
+    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land(tmp_path, "1", "09:00:10", 1)
+    reads = FileSource.read
+
+    def doubtful(self: FileSource, *given: Any) -> Decoded:
+        return replace(reads(self, *given), warnings=("it looks odd",))
+
+    monkeypatch.setattr(FileSource, "read", doubtful)
+    warned: list[str] = []
+    run(asked, RunOptions(tmp_path, on_warning=warned.append))
+    assert warned == ["it looks odd"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sqlwin.errors import RunError
 from sqlwin.instants import END, START
 from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.sources import source_of
+from sqlwin.runtime.sources import FileSource, source_of
 from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
@@ -31,7 +32,7 @@ from sqlwin.spark.read import packed as packed_files
 from sqlwin.spark.reader import ScriptReader
 from sqlwin.spark.run import UNCONNECTED, cause, finished, patiently
 from sqlwin.spark.source import Settings
-from sqlwin.spark.tags import ERRORS, RESULTS
+from sqlwin.spark.tags import ERRORS, RESULTS, WARNING
 from sqlwin.spark.wire import decode, encode
 from sqlwin.sql import script as bound
 from sqlwin.state.blobs import DictBlobs
@@ -228,6 +229,24 @@ def test_a_malformed_row_of_a_file_has_the_watermark_of_its_query(tmp_path: Path
         0: [datetime(1970, 1, 1, 0, 1, tzinfo=timezone.utc)],
         1: [None],
     }
+
+
+def test_what_a_source_warns_of_passes_through_the_buckets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Program((tumble(orders()),), 2, 1)
+    path = tmp_path / "a.csv"
+    path.write_text("product,value,ts\ntea,1,2024-01-01T09:00:00Z\n")
+    (piece,) = pieces(str(path), "csv", 1 << 20)
+    reading = Reading(program.dump(), ((0, 0, piece),), {}, 0, False, True)
+    reads = FileSource.read
+    monkeypatch.setattr(
+        FileSource, "read", lambda *given: replace(reads(*given), warnings=("it looks odd",))
+    )
+    label = program.labels[0][0]
+    came = [row for row in packed_files(reading) if row.bucket == label]
+    out = [row for row in work(program, 0, label, came, DictBlobs()) if row.kind == WARNING]
+    assert [row.payload for row in out] == [b"it looks odd"]
 
 
 def test_an_undrained_run_can_be_drained_later(tmp_path: Path) -> None:
