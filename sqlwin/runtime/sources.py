@@ -32,8 +32,13 @@ class Source(Protocol):
     def weight(self, split: str) -> int:
         """About how many bytes it has."""
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
-        """The `number`-th split. watermark: what the stream's errors are told with."""
+    def read(
+        self, split: str, number: int, watermark: int | None = None, shown: str | None = None
+    ) -> Decoded:
+        """The `number`-th split. watermark: what the stream's errors are told with.
+
+        shown: what it is called, where `split` is a copy.
+        """
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,10 @@ class FileSource:
     def weight(self, split: str) -> int:
         return Path(split).stat().st_size
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
-        return files.read(split, number, self.stream, watermark)
+    def read(
+        self, split: str, number: int, watermark: int | None = None, shown: str | None = None
+    ) -> Decoded:
+        return files.read(split, number, self.stream, watermark, shown)
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,9 @@ class NexmarkSource:
     def weight(self, split: str) -> int:
         return self.nexmark.weight(split)
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
+    def read(
+        self, split: str, number: int, watermark: int | None = None, shown: str | None = None
+    ) -> Decoded:
         columns = [column.name for column in self.stream.columns]
         return Decoded(self.nexmark.read(split, columns), no_rejects())
 

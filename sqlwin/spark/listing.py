@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
+from sqlwin.runtime.formats.content import is_compressed
 from sqlwin.runtime.sources import FileSource, Source
 from sqlwin.spark.folder import Folder
 
@@ -86,7 +87,7 @@ class Listing:
 def pieces(path: str, format_: str, size: int) -> list[Piece]:
     """A file in pieces of about `size` bytes; one that cannot be cut is one piece."""
     whole = Path(path).stat().st_size
-    if format_ not in ("csv", "json") or whole <= size:
+    if format_ not in ("csv", "json") or whole <= size or is_compressed(path):
         return [Piece(path, 0, whole, whole)]
     ends = [*_line_ends(path, whole, size, quoted=format_ == "csv"), whole]
     starts = [0, *ends[:-1]]

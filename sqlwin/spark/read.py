@@ -143,7 +143,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
         stream = program.streams[stream_number]
         header = dict(stream.options).get("header", "true").lower() == "true"
         with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
-            came = source_of(stream).read(path, number)
+            came = source_of(stream).read(path, number, shown=piece.path)
         at = number * ROWS_IN_A_FILE
         for query in range(len(program.queries)):
             told: list[pl.DataFrame] = []

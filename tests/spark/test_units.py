@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from pyspark.errors import StreamingQueryException
 from sqlwin.errors import RunError
 from sqlwin.instants import END, START
 from sqlwin.plan.nodes import Stream
+from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.sources import FileSource, source_of
 from sqlwin.spark import run as running
@@ -240,9 +242,11 @@ def test_what_a_source_warns_of_passes_through_the_buckets(
     (piece,) = pieces(str(path), "csv", 1 << 20)
     reading = Reading(program.dump(), ((0, 0, piece),), {}, 0, False, True)
     reads = FileSource.read
-    monkeypatch.setattr(
-        FileSource, "read", lambda *given: replace(reads(*given), warnings=("it looks odd",))
-    )
+
+    def doubtful(*given: Any, **more: Any) -> Decoded:
+        return replace(reads(*given, **more), warnings=("it looks odd",))
+
+    monkeypatch.setattr(FileSource, "read", doubtful)
     label = program.labels[0][0]
     came = [row for row in packed_files(reading) if row.bucket == label]
     out = [row for row in work(program, 0, label, came, DictBlobs()) if row.kind == WARNING]
