@@ -2,7 +2,7 @@
 
 A file of lines, JSON or CSV that is not compressed, may be cut at line ends: a big one, so that
 several tasks read it, and one that grows, so that what was appended is a piece behind those
-before. A line end within a quoted CSV field is none: the quotes before it are counted.
+before. A line end within a quoted CSV field is none.
 
 A piece has a *print* of the file up to its end: of the first and the last 64 KB of it.
 
@@ -10,7 +10,7 @@ A piece has a *print* of the file up to its end: of the first and the last 64 KB
 >>> path = Path(tempfile.mkdtemp()) / "a.csv"
 >>> _ = path.write_text('n\\n1\\n"2\\n2"\\n3\\n')
 >>> [(piece.lo, piece.hi) for piece in pieces(str(path), "csv", size=3)]
-[(0, 4), (4, 10), (10, 12)]
+[(0, 2), (2, 4), (4, 10), (10, 12)]
 >>> _ = path.write_text(path.read_text() + "4\\n5")
 >>> [(piece.lo, piece.hi) for piece in pieces(str(path), "csv", lo=12, ends=False)]
 [(12, 14)]
@@ -28,15 +28,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from sqlwin.runtime.formats.content import is_compressed
+from sqlwin.runtime.formats.records import BYTES, Record, records, well_quoted
+
 LINES = ("csv", "json")
 EDGE = 1 << 16
 """Bytes at each end of what was read that tell a file from another."""
-OPEN_QUOTE = 1 << 20
-"""Bytes after which a quote that nothing closes is no reason to wait for the line's end."""
-_BLOCK = 1 << 20
+_BLOCK = 32 << 20
 _IN_MEMORY = 64 << 20
-_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
-"""How gzip, zstd and zlib begin."""
 
 
 @dataclass(frozen=True)
@@ -54,34 +53,40 @@ class Piece:
 
 
 def pieces(
-    path: str, format_: str, size: int | None = None, lo: int = 0, ends: bool = True
+    path: str,
+    format_: str,
+    size: int | None = None,
+    lo: int = 0,
+    ends: bool = True,
+    delimiter: str = ",",
 ) -> list[Piece]:
     """What there is of a file from `lo`, which is no place within a line, on.
 
-    size: about how many bytes a piece has; None: all of them. ends: no more is awaited, so
-    a last line without a line end is one. Nothing where no line is complete, but of a new
-    file an empty piece.
+    size: bytes of a piece, more where a line is longer; None: all of them. ends: no more is
+    awaited, so a last line without a line end is one. Nothing where no line is complete, but of
+    a new file an empty piece.
     """
     whole = Path(path).stat().st_size
     if not of_lines(path, format_):
         return [Piece(path, 0, whole, whole, fingerprint(path, whole))]
+    lines = _Csv(delimiter) if format_ == "csv" else _Json()
     with Path(path).open("rb") as file:
-        hi = whole if ends else _complete(file, lo, whole, format_)
-        cuts = [*_line_ends(file, lo, hi, size or max(hi, 1), quoted=format_ == "csv"), hi]
-        starts = [lo, *cuts[:-1]]
-        return [
+        at_once = ends and size is None
+        cuts = [] if at_once else list(_cuts(file, lo, whole, size or _BLOCK, lines))
+        if ends and [lo, *cuts][-1] < whole:
+            cuts.append(whole)
+        if size is None:
+            cuts = cuts[-1:]
+        found = [
             Piece(path, start, end, whole, _print(file, end))
-            for start, end in zip(starts, cuts, strict=True)
-            if start < end or end == 0
+            for start, end in zip([lo, *cuts], cuts, strict=False)
         ]
+        return found or [Piece(path, 0, 0, whole, _print(file, 0))] * (lo == 0)
 
 
 def of_lines(path: str, format_: str) -> bool:
     """Whether the file can be cut, and grow."""
-    if format_ not in LINES:
-        return False
-    with Path(path).open("rb") as file:
-        return not file.read(4).startswith(_COMPRESSED)
+    return format_ in LINES and not is_compressed(path)
 
 
 def fingerprint(path: str, hi: int) -> str:
@@ -99,17 +104,22 @@ def within_a_line(path: str, at: int) -> bool:
 
 
 @contextmanager
-def copied(piece: Piece, header: bool) -> Iterator[str]:
-    """A path that holds the piece alone. header: repeat the file's first line above it."""
+def copied(piece: Piece, header: bool, delimiter: str = ",") -> Iterator[str]:
+    """A path that holds the piece alone. header: repeat the file's first record above it."""
     folder = _scratch() if piece.hi - piece.lo <= _IN_MEMORY else None
     with Path(piece.path).open("rb") as file, tempfile.NamedTemporaryFile(dir=folder) as copy:
         if header and piece.lo > 0:
-            copy.write(file.readline())
+            copy.write(_header(file.read(BYTES), delimiter))
         file.seek(piece.lo)
         for block in _blocks(file, piece.lo, piece.hi):
             copy.write(block)
         copy.flush()
         yield copy.name
+
+
+def _header(data: bytes, delimiter: str) -> bytes:
+    _, after = next(records(data, delimiter.encode(), 0))
+    return data[:after]
 
 
 def _scratch() -> str | None:
@@ -138,13 +148,40 @@ def _blocks(file: BinaryIO, lo: int, hi: int) -> Iterator[bytes]:
 # --- line ends -------------------------------------------------------------------------
 
 
-def _complete(file: BinaryIO, lo: int, hi: int, format_: str) -> int:
-    """The end of the last line that is complete; a JSON object without a line end is."""
-    if format_ == "csv":
-        return _last_record(file, lo, hi)
-    end = _last_line(file, lo, hi)
-    file.seek(end)
-    return hi if _is_object(file.read(hi - end)) else end
+class _Json:
+    """Where lines end: at every line end, and an object is complete without one."""
+
+    def end(self, data: bytes, last: bool) -> int:
+        """The place behind the last complete line of `data`. last: there is no more yet."""
+        found = data.rfind(b"\n") + 1
+        return len(data) if last and _is_object(data[found:]) else found
+
+
+@dataclass(frozen=True)
+class _Csv:
+    """Where records end, as `records` has them."""
+
+    delimiter: str
+
+    def end(self, data: bytes, last: bool) -> int:
+        found = data.rfind(b"\n") + 1
+        cut = self.delimiter.encode()
+        if b'"' not in data[:found] or well_quoted(data[:found], cut):
+            return found
+        end = 0
+        for record, after in records(data, cut, 0):
+            if after > len(data) or (record.why and self._open(data, after, record)):
+                break
+            end = after
+        return end
+
+    def _open(self, data: bytes, after: int, record: Record) -> bool:
+        """Whether a quote that comes behind `data` could still close the record's."""
+        start = data.rindex(record.raw, 0, after)
+        if len(data) - start >= BYTES:
+            return False
+        closed, _ = next(records(data[start:] + b'"\n', self.delimiter.encode(), 0))
+        return not closed.why
 
 
 def _is_object(text: bytes) -> bool:
@@ -155,52 +192,18 @@ def _is_object(text: bytes) -> bool:
         return False
 
 
-def _last_line(file: BinaryIO, lo: int, hi: int) -> int:
-    """The place after the last line end."""
-    at = hi
-    while at > lo:
-        start = max(lo, at - _BLOCK)
-        file.seek(start)
-        found = file.read(at - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        at = start
-    return lo
-
-
-def _last_record(file: BinaryIO, lo: int, hi: int) -> int:
-    """The place after the last line end that no quote is open at."""
-    end, at, quotes = lo, lo, 0
-    for block in _blocks(file, lo, hi):
-        stop = len(block)
-        quotes += block.count(b'"')
-        left = quotes
-        while (found := block.rfind(b"\n", 0, stop)) >= 0:
-            left -= block.count(b'"', found, stop)
-            if left % 2 == 0:
-                end = at + found + 1
-                break
-            stop = found
-        at += len(block)
-    return _last_line(file, lo, hi) if hi - end > OPEN_QUOTE else end
-
-
-def _line_ends(file: BinaryIO, lo: int, hi: int, size: int, quoted: bool) -> Iterator[int]:
-    """Places after a line end, the first one at or after each multiple of `size` from `lo`."""
-    file.seek(lo)
-    at, quotes = lo, 0
-    for wanted in range(lo + size, hi, size):
-        if wanted < at:
-            continue
-        if quoted:
-            quotes += sum(block.count(b'"') for block in _blocks(file, at, wanted))
-        file.seek(wanted)
-        at = wanted
-        while True:
-            line = file.readline()
-            quotes += line.count(b'"') if quoted else 0
-            at += len(line)
-            if quotes % 2 == 0 or not line:
-                break
-        if at < hi:
-            yield at
+def _cuts(file: BinaryIO, lo: int, hi: int, size: int, lines: _Json | _Csv) -> Iterator[int]:
+    """Places behind complete lines, `size` bytes or less from each other, or a line."""
+    wanted = size
+    while lo < hi:
+        file.seek(lo)
+        data = file.read(min(wanted, hi - lo))
+        last = len(data) >= hi - lo
+        end = lines.end(data, last)
+        if end:
+            lo, wanted = lo + end, size
+            yield lo
+        elif last:
+            return
+        else:
+            wanted *= 2

@@ -72,6 +72,10 @@ class FileSource:
     def header(self) -> bool:
         return self.format == "csv" and boolean(dict(self.stream.options).get("header", "true"))
 
+    @property
+    def delimiter(self) -> str:
+        return dict(self.stream.options).get("delimiter", ",")
+
     def splits(self, base: Path) -> list[str]:
         return self._names(base).all(listing(self.path, base))
 
@@ -94,7 +98,8 @@ class FileSource:
         return [f"the last line of {path} {UNENDED}" for path in taken.behind(self._files(base))]
 
     def _files(self, base: Path) -> Files:
-        return Files(self.format, partial(self.splits, base), self._names(base).path)
+        names = self._names(base)
+        return Files(self.format, partial(self.splits, base), names.path, self.delimiter)
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """RunError where the file is no longer what it was when the piece was found."""
@@ -103,8 +108,8 @@ class FileSource:
             came = files.read(piece.path, number, self.stream, watermark)
             if check_piece(piece) == before:
                 return came  # else a line may have come meanwhile that is of the next piece
-        with copied(piece, self.header) as path:
-            return files.read(path, number, self.stream, watermark, name=piece.path)
+        with copied(piece, self.header, self.delimiter) as path:
+            return files.read(path, number, self.stream, watermark, shown=piece.path)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ class Files:
     format: str
     names: Callable[[], Iterable[str]]
     path: Callable[[str], str]
+    delimiter: str = ","
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,10 @@ class Taken:
             if end is not None and end.hi == UNKNOWN:
                 self.files[name] = End(stat[0], fingerprint(path, stat[0]))
             else:
-                fresh = _fresh(path, source.format, end, stat[0], size, ends)
+                cut = partial(
+                    pieces, path, source.format, size, ends=ends, delimiter=source.delimiter
+                )
+                fresh = _fresh(path, source.format, end, stat[0], cut)
                 self.pieces += [replace(piece, path=name) for piece in fresh]
             self.seen[name] = stat
         return self.end > before
@@ -140,11 +145,11 @@ class Taken:
 
 
 def _fresh(
-    path: str, format_: str, known: End | None, there: int, size: int | None, ends: bool
+    path: str, format_: str, known: End | None, there: int, cut: Callable[..., list[Piece]]
 ) -> list[Piece]:
     """The pieces behind what is known of a file."""
     if known is None:
-        return pieces(path, format_, size, ends=ends)
+        return cut()
     _check_same(path, known, there)
     if there == known.hi:
         return []
@@ -158,7 +163,7 @@ def _fresh(
             f"{path} goes on in the middle of its last line, which was taken as it was at the "
             f"end of a run: {MEND}"
         )
-    return pieces(path, format_, size, known.hi, ends)
+    return cut(lo=known.hi)
 
 
 def check_piece(piece: Piece) -> tuple[int, int]:

@@ -90,8 +90,8 @@ def test_what_a_source_warns_of_is_passed_on(
     land(tmp_path, "1", "09:00:10", 1)
     reads = FileSource.read
 
-    def doubtful(self: FileSource, *given: Any) -> Decoded:
-        return replace(reads(self, *given), warnings=("it looks odd",))
+    def doubtful(self: FileSource, *given: Any, **more: Any) -> Decoded:
+        return replace(reads(self, *given, **more), warnings=("it looks odd",))
 
     monkeypatch.setattr(FileSource, "read", doubtful)
     warned: list[str] = []

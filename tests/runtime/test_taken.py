@@ -11,7 +11,7 @@ import pytest
 
 from sqlwin.errors import RunError
 from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.pieces import OPEN_QUOTE
+from sqlwin.runtime.formats.records import LINES
 from sqlwin.runtime.sources import FileSource
 from sqlwin.runtime.taken import Taken
 from sqlwin.schema import Column, type_named
@@ -86,10 +86,21 @@ def test_appended_csv_has_the_header_of_its_file(tmp_path: Path, size: int | Non
 def test_a_quote_that_nothing_closes_is_not_awaited_for_ever(tmp_path: Path) -> None:
     taken, _ = reading(tmp_path, "csv", None)
     file = tmp_path / "a.csv"
-    file.write_text('n\n1\n"2\n' + "3\n" * OPEN_QUOTE)
+    file.write_text('n\n1\n"2\n' + "3\n" * LINES)
     source = FileSource(Stream("s", COLUMNS, None, options=(("format", "csv"),)), str(file))
     source.find(taken, tmp_path)
     assert taken.piece(0).hi == file.stat().st_size
+
+
+def test_a_quote_that_is_a_letter_opens_nothing(tmp_path: Path, size: int | None) -> None:
+    _, read = reading(tmp_path, "csv", size)
+    file = tmp_path / "a.csv"
+    file.write_text('n,m\n5" pipe,1\n"a\nb",2\nc,3\n')
+    assert read() == ['5" pipe', "a\nb", "c"]
+    append(file, '6" pipe,1\n"d\ne')
+    assert read() == ['6" pipe']
+    append(file, '",4\n"f\ng",5\n')
+    assert read() == ["d\ne", "f\ng"]
 
 
 def test_a_file_that_was_read_may_go_and_one_that_was_not_may_not(tmp_path: Path) -> None:
