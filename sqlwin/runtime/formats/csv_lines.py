@@ -17,8 +17,11 @@ texts; where that fails the good records are written anew, and read the fast way
 >>> found = decode(data, columns, header_of(data, ","))
 >>> found.lines.rows.rows(), found.lines.numbers.tolist()
 ([(1, 'a, b'), (3, ''), (4, None)], [0, 2, 3])
->>> sorted(found.lines.bad.items())
-[(1, 'a quote is not closed'), (4, "n is 'five', not a BIGINT"), (5, 'the line has 3 fields, not 2')]
+>>> for number, why in sorted(found.lines.bad.items()):
+...     print(number, why)
+1 a quote is not closed
+4 n is 'five', not a BIGINT
+5 the line has 3 fields, not 2
 """
 
 from __future__ import annotations
