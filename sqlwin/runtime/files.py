@@ -82,9 +82,9 @@ def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) ->
     )
     if not lines.bad:
         return Decoded(rows, no_rejects(), found.warnings)
-    at = list(lines.bad)
+    at = sorted(lines.bad)
     places = pl.DataFrame({PART: [0] * len(at), SEQ: [first + number for number in at]})
-    reasons = [f"malformed: {why}" for why in lines.bad.values()]
+    reasons = [f"malformed: {why}" for why in map(lines.bad.get, at)]
     errors = refused(stream.name, places, found.texts(at), reasons, watermark)
     return Decoded(rows, errors, found.warnings)
 

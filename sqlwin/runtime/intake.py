@@ -167,6 +167,10 @@ def _column(values: list[Any], type_: pa.DataType | None) -> pl.Series:
         except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeEncodeError):
             pass
     texts = [_text(value, type_) for value in values]
+    if type_ is not None and not (pa.types.is_string(type_) or pa.types.is_binary(type_)):
+        texts = [
+            repr(text) if isinstance(text, bytes) else text for text in texts
+        ]  # no value of it
     if any(isinstance(text, bytes) for text in texts):
         coded = [text.encode(*_SURROGATES) if isinstance(text, str) else text for text in texts]
         return pl.Series(values=coded, dtype=pl.Binary)

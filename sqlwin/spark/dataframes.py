@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -22,6 +21,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime.chain import chain
+from sqlwin.runtime.intake import frame_of
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
@@ -107,7 +107,8 @@ class SparkQuery:
         """The static tables, whole."""
         query = chain(self.script.queries[0])
         tables = [(name, self._declared(query.streams[name])) for name in sorted(query.tables)]
-        return tuple((name, _as_arrow(frame)) for name, frame in tables)
+        streams = query.streams
+        return tuple((name, _as_arrow(frame, streams[name].columns)) for name, frame in tables)
 
     def _unpacked(self, kind: str, schema: Schema) -> DataFrame:
         tagged = bucketed(self._packed(self._program, end=False), self._program)
@@ -137,10 +138,8 @@ class SparkQuery:
         return frame.select(*(f"`{column.name}`" for column in stream.columns))
 
 
-def _as_arrow(frame: DataFrame) -> bytes:
-    found = pl.from_arrow(frame.toArrow())
-    assert isinstance(found, pl.DataFrame)
-    (payload,) = encode(found, cap=sys.maxsize)
+def _as_arrow(frame: DataFrame, columns: Schema) -> bytes:
+    (payload,) = encode(frame_of(frame.toArrow(), columns), cap=sys.maxsize)
     return payload
 
 

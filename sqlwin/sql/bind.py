@@ -10,6 +10,7 @@ from sqlwin.errors import QueryError
 from sqlwin.functions import PythonAggregate
 from sqlwin.plan.facts import (
     functions_of,
+    operator_of,
     window_policy,
 )
 from sqlwin.plan.nodes import (
@@ -94,16 +95,37 @@ class Binding:
     def query(self, statement: ast.Select | ast.Insert) -> Query:
         self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
-            relation = self.result(statement)
+            relation, errors_into = self.with_errors(statement)
             plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
             plan = staged(plan)
-            return Query(plan, errors=self.errors(plan), functions=self.used(plan))
+            return self.made(plan, None, errors_into)
         sink = self.sink(statement.sink)
-        relation = self.result(statement.select)
+        relation, errors_into = self.with_errors(statement.select)
         plan = optimize(into(sink, relation.plan(), statement))
         plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
         refuse_changes(sink, plan, statement)
-        return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
+        return self.made(plan, sink, errors_into)
+
+    def made(self, plan: Node, sink: Sink | None, errors_into: str | None) -> Query:
+        policy = window_policy(plan)
+        name = errors_into if policy is None else policy.errors
+        errors = None if name is None else self.known.sinks.get(name.lower())
+        used = self.used(plan)
+        return Query(plan, sink, errors=errors, functions=used, errors_into=errors_into)
+
+    def with_errors(self, select: ast.Select) -> tuple[Relation, str | None]:
+        """And the name of EXPIRED INTO, where no window has it for its policy.
+
+        A query without a window has rows that are malformed, too.
+        """
+        expired = select.policies.expired
+        alone = ast.Policies(expired=expired, span=select.policies.span)
+        if expired is None or expired.into is None or select.policies != alone:
+            return self.result(select), None
+        bare = self.result(replace(select, policies=ast.Policies()))
+        if operator_of(bare.plan()) is None:
+            return bare, expired.into.text
+        return self.result(select), None
 
     def result(self, select: ast.Select) -> Relation:
         return told(of_rows(bind_select(select, self.known), select.relation.source.span))
@@ -111,12 +133,6 @@ class Binding:
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
         names = functions_of(plan)
         return tuple(function for function in self.functions if function.name in names)
-
-    def errors(self, plan: Node) -> Sink | None:
-        """The declared sink that EXPIRED INTO names; a host without sinks needs none."""
-        policy = window_policy(plan)
-        name = None if policy is None else policy.errors
-        return None if name is None else self.known.sinks.get(name.lower())
 
     def sink(self, name: ast.Name) -> Sink:
         found = self.known.sinks.get(name.text.lower())

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from pyspark.errors import StreamingQueryException
 
@@ -409,3 +411,22 @@ def test_windows_without_a_key_are_combined_before_the_shuffle() -> None:
     assert not list(packer.add(0, program.fronts[0][0].take(rows, START).rows))
     (sent,) = packer.flush()
     assert len(decode(sent.payload)) == 3  # a partial sum for each of the three minutes
+
+
+def test_texts_of_a_dataframe_that_are_no_utf8_cost_their_rows() -> None:
+    program = Program(script(sliding(orders())).queries, 2, 1)
+    ends = pa.array([0, 3, 7], pa.int32()).buffers()[1]
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"teacaf\xe9")])
+    ts = pa.array([datetime(2024, 1, 1, tzinfo=timezone.utc)] * 2, pa.timestamp("us", "UTC"))
+    batch = pa.RecordBatch.from_arrays([texts, pa.array([1, 2]), ts], ["product", "value", "ts"])
+    came = list(packed(program, [batch], now=0))
+    (errors,) = [decode(row.payload) for row in came if row.kind == ERRORS]
+    assert errors["reason"].to_list() == ["malformed: product is b'caf\\xe9', not a STRING"]
+    assert '"Y2Fm6Q=="' in errors["row"][0]
+
+
+def test_a_compressed_file_is_one_piece(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"".join(b'{"n": %d}\n' % n for n in range(10_000))))
+    (piece,) = pieces(str(path), "json", 1000)
+    assert (piece.lo, piece.hi) == (0, piece.size)

@@ -17,8 +17,11 @@ texts; where that fails the good records are written anew, and read the fast way
 >>> found = decode(data, columns, header_of(data, ","))
 >>> found.lines.rows.rows(), found.lines.numbers.tolist()
 ([(1, 'a, b'), (3, ''), (4, None)], [0, 2, 3])
->>> found.lines.bad
-{1: 'a quote is not closed', 4: "n is 'five', not a BIGINT", 5: 'the line has 3 fields, not 2'}
+>>> for number, why in sorted(found.lines.bad.items()):
+...     print(number, why)
+1 a quote is not closed
+4 n is 'five', not a BIGINT
+5 the line has 3 fields, not 2
 """
 
 from __future__ import annotations
@@ -169,7 +172,7 @@ def _one_by_one(
     assert frame is not None
     read = frame.select(pl.col(at[name]).alias(name) for name in wanted)
     lines = Lines.of(read, columns, np.array(places, dtype=np.int64), blanks=True)
-    return replace(lines, bad=dict(sorted((lines.bad | bad).items())))
+    return replace(lines, bad=lines.bad | bad)
 
 
 def _why(record: Record, most: int) -> str:

@@ -56,7 +56,7 @@ def joined(parts: Sequence[Lines], columns: Schema) -> Lines:
     numbers = np.concatenate([np.empty(0, np.int64), *(part.numbers for part in parts)])
     bad = {number: why for part in parts for number, why in part.bad.items()}
     order = np.argsort(numbers, kind="stable")
-    return Lines(pl.concat(rows)[order], numbers[order], dict(sorted(bad.items())))
+    return Lines(pl.concat(rows)[order], numbers[order], bad)
 
 
 def is_text(data: bytes) -> bool:
