@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from sqlwin.durations import micros
 from sqlwin.embedded.durable import DurableStore
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError
@@ -17,7 +18,6 @@ from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Stream
 from sqlwin.schema import RESERVED, Column
 from sqlwin.sql import script
-from sqlwin.sql.durations import micros
 
 
 def query(

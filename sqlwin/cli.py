@@ -1,15 +1,18 @@
 """The command line: `sqlwin run`, `sqlwin explain`, `sqlwin check`, `sqlwin state`.
 
 Results go to stdout, everything else to stderr. Exit codes: 0; 2 for a mistake
-in the query, with one readable message; 1 for a failure while it runs.
+in the query, with one readable message; 1 for a failure while it runs; 130 where
+it was interrupted, but for --follow, which ends so.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,16 +24,19 @@ from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
-from sqlwin.plan.warnings import warnings
+from sqlwin.plan.warnings import undeclared, warnings
 from sqlwin.runtime.admission import MESSAGES
 from sqlwin.runtime.load import Load, load
+from sqlwin.runtime.malformed import limit
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.options_read import read_options
 from sqlwin.runtime.snapshot import Snapshot
+from sqlwin.runtime.sources import without_files
 from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
 
 MISTAKE, FAILURE = 2, 1
+INTERRUPTED = 128 + signal.SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,7 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"failed: {failure}", file=sys.stderr)
         return FAILURE
     except KeyboardInterrupt:
-        return FAILURE
+        print(f"interrupted{_left(arguments)}", file=sys.stderr)
+        return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")
     run.add_argument("--drain", action="store_true", help="close every window at the end")
     run.add_argument("--follow", action="store_true", help="go on as files arrive")
+    run.add_argument(
+        "--max-errors", metavar="N|P%", help="malformed rows that are still taken, or their share"
+    )
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
     return parser
 
@@ -113,28 +123,52 @@ def _params(given: list[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in given)
 
 
+def _base(arguments: argparse.Namespace) -> Path:
+    """What paths of the script are relative to."""
+    return Path() if str(arguments.file) == "-" else arguments.file.parent
+
+
 def _run(arguments: argparse.Namespace, asked: Script) -> int:
     progress = Progress(sys.stderr)
     options = RunOptions(
-        base=Path() if str(arguments.file) == "-" else arguments.file.parent,
+        base=_base(arguments),
         checkpoint=arguments.checkpoint,
         drain=arguments.drain,
         follow=arguments.follow,
         show=screen(arguments.output, sys.stdout),
         on_errors=progress.errors,
         on_batch=progress.batch,
+        on_warning=progress.warning,
+        max_errors=None if arguments.max_errors is None else limit(arguments.max_errors),
     )
     for answer in answers(asked):
         print(answer)
+    for query in asked.queries:
+        for warning in undeclared(query):
+            progress.warning(warning)
     if not asked.queries:
         return 0
     if arguments.engine == "embedded":
         from sqlwin.embedded.run import run
     else:
         progress.starting("Spark")  # which takes seconds to say anything itself
+        # it logs traces of what is raised here, and would where Ctrl-C falls into its start
+        logging.getLogger().addHandler(logging.NullHandler())
         from sqlwin.spark.run import run
-    progress.done(run(asked, options))
+    summary = run(asked, options)
+    progress.done(summary)
+    if arguments.follow:  # it was interrupted
+        print(f"stopped{_left(arguments)}", file=sys.stderr)
     return 0
+
+
+def _left(arguments: argparse.Namespace) -> str:
+    """What a run that was interrupted leaves, and how to go on."""
+    if arguments.command != "run":
+        return ""
+    if arguments.checkpoint is None:
+        return ": nothing is kept; with --checkpoint DIR a run can go on where it was"
+    return f": state is kept in {arguments.checkpoint}; the same command goes on from there"
 
 
 def _explain(arguments: argparse.Namespace, asked: Script) -> int:
@@ -216,6 +250,10 @@ def _at(text: str | None) -> str | int | None:
 def _check(arguments: argparse.Namespace, asked: Script) -> int:
     queries = asked.queries
     read_options(asked)
+    missing = without_files(asked, _base(arguments), opens=False)
+    for each in missing:
+        if each.certain:
+            raise InputError(each.message)
     print(
         f"{arguments.file}: {len(queries)} quer{'y' if len(queries) == 1 else 'ies'}, no mistakes"
     )
@@ -223,6 +261,8 @@ def _check(arguments: argparse.Namespace, asked: Script) -> int:
         of = f"query {number}: " if len(queries) > 1 else ""
         for warning in warnings(query):
             print(f"warning: {of}{warning}")
+    for each in missing:
+        print(f"warning: {each.message}")
     return 0
 
 

@@ -96,3 +96,7 @@ class OverflowInAggregate(RunError):
 
 class StateError(RunError):
     """Stored state that cannot be read, or records that do not fit their store."""
+
+
+class UnreadErrors(UserWarning):
+    """The results of a query over Spark's DataFrames are read, and its error stream is not."""

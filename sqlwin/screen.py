@@ -33,40 +33,55 @@ class _Json:
 
 
 class _Csv:
+    """A header whenever the columns are not those above, as where another query has its turn."""
+
     def __init__(self, out: TextIO) -> None:
         self.out = out
-        self.begun = False
+        self.above: list[str] | None = None
 
     def __call__(self, rows: pl.DataFrame) -> None:
-        self.out.write(csv_text(rows, header=not self.begun))
+        self.out.write(csv_text(rows, header=rows.columns != self.above))
         self.out.flush()
-        self.begun = True
+        self.above = rows.columns
 
 
 class _Table:
-    """Aligned columns; widths follow the first batch and grow where they must."""
+    """Aligned columns; widths follow the first batch and grow where they must.
+
+    Queries with other columns have widths of their own, and a header at each of their turns.
+    """
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
-        self.widths: list[int] = []
+        self.above: list[str] | None = None
+        self.widths: dict[tuple[str, ...], list[int]] = {}
 
     def __call__(self, rows: pl.DataFrame) -> None:
         shown = rows.drop("row_key", strict=False)
         cells = [[cell(value) for value in row] for row in iso_columns(shown).iter_rows()]
-        lines = cells if self.widths else [shown.columns, *cells]
-        widths = self.widths or [0] * len(shown.columns)
-        self.widths = [max(w, *(len(c[i]) for c in lines)) for i, w in enumerate(widths)]
+        widths = self._widths(shown.columns, cells)
         numeric = [dtype.is_numeric() for dtype in shown.dtypes]
-        for line in lines:
-            self.out.write(self._line(line, numeric))
+        if shown.columns != self.above:
+            self.out.write("" if self.above is None else "\n")
+            self.out.write(_line(shown.columns, widths, numeric))
+        for line in cells:
+            self.out.write(_line(line, widths, numeric))
         self.out.flush()
+        self.above = shown.columns
 
-    def _line(self, line: list[str], numeric: list[bool]) -> str:
-        padded = (
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(line, self.widths, numeric, strict=True)
-        )
-        return "  ".join(padded).rstrip() + "\n"
+    def _widths(self, header: list[str], cells: list[list[str]]) -> list[int]:
+        known = self.widths.get(tuple(header), [len(name) for name in header])
+        wider = [max([w, *(len(line[i]) for line in cells)]) for i, w in enumerate(known)]
+        self.widths[tuple(header)] = wider
+        return wider
+
+
+def _line(line: list[str], widths: list[int], numeric: list[bool]) -> str:
+    padded = (
+        text.rjust(width) if right else text.ljust(width)
+        for text, width, right in zip(line, widths, numeric, strict=True)
+    )
+    return "  ".join(padded).rstrip() + "\n"
 
 
 class Progress:
@@ -76,6 +91,7 @@ class Progress:
         self.err = err
         self.began = time.monotonic()
         self.shown = 0
+        self.warned: set[str] = set()
 
     def starting(self, engine: str) -> None:
         self._say(f"starting {engine} …")
@@ -96,6 +112,12 @@ class Progress:
         for row in rows.head(max(0, SHOWN_ERRORS - self.shown)).iter_rows(named=True):
             self._say(f"  {row['stream']} {row['position']}: {row['reason']}: {row['row']}")
         self.shown += len(rows)
+
+    def warning(self, text: str) -> None:
+        """Each once, as two queries may read one file."""
+        if text not in self.warned:
+            self.warned.add(text)
+            self._say(f"warning: {text}")
 
     def done(self, summary: Summary) -> None:
         seconds = time.monotonic() - self.began

@@ -72,6 +72,11 @@ def _hidden(name: str, value: str) -> str:
     return Secret(value) if clear else value
 
 
+def refers(value: str) -> bool:
+    """Whether a value is to be looked up, in part or whole."""
+    return _REFERENCE.search(value) is not None
+
+
 def resolved(value: str) -> str:
     """With what its references refer to. RunError where there is no such thing."""
     return _REFERENCE.sub(lambda found: _looked_up(found[1], found[2]), clear(value))

@@ -1,67 +1,83 @@
-"""Which files a query in process has read, and its next batch: kept beside its state.
+"""What a query in process has read of its files, and its next batch: kept beside its state.
 
-The first stream of FROM has its files where they were before a query could read two.
+Files that were found and not read are found again by the next run, so they are not kept.
 
->>> place = Place("plan", {"orders": Files(["a", "b"], 1), "shipments": Files(["c"], 0)}, 4)
+>>> taken = Taken(2, {"a": End(9, "print")})
+>>> place = Place("plan", {"orders": taken, "shipments": Taken()}, 4)
 >>> Place.load(place.dump(), ["orders", "shipments"]) == place
 True
+
+Version 1 knew the files by name alone: the first stream of FROM had its own where they were
+before a query could read two. How far they were read it does not say: as far as they go now.
+
+>>> old = b'{"plan": "p", "files": ["a", "b"], "done": 1, "batch": 1, "version": 1}'
+>>> Place.load(old, ["orders"]).streams["orders"]
+Taken(first=1, files={'a': End(hi=-1, print='')}, pieces=[])
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from sqlwin.runtime.kept import VERSION, check_version
+from sqlwin.runtime.kept import check_version
+from sqlwin.runtime.taken import UNKNOWN, End, Taken
 
 PROGRESS = "progress"
+VERSION = 2
 
 
-@dataclass(frozen=True)
-class Files:
-    """files: of one stream, in the order they were found; done: how many were read."""
-
-    files: list[str]
-    done: int
-
-    def known(self, there: Iterable[str]) -> Files:
-        """With those that are `there` now; new ones come after those known."""
-        seen = set(self.files)
-        return replace(self, files=self.files + [file for file in there if file not in seen])
-
-
-@dataclass(frozen=True)
+@dataclass
 class Place:
     """plan: whose state it is. streams: in the order of FROM. batch: the last one's number."""
 
     plan: str
-    streams: Mapping[str, Files]
+    streams: dict[str, Taken]
     batch: int
 
     @staticmethod
     def start(plan: str, streams: Iterable[str]) -> Place:
-        return Place(plan, {name: Files([], 0) for name in streams}, 0)
+        return Place(plan, {name: Taken() for name in streams}, 0)
 
-    def then(self, read: Mapping[str, Files]) -> Place:
-        """After one more batch, which took the last file of those in `read`."""
-        return Place(self.plan, {**self.streams, **read}, self.batch + 1)
+    def move(self, read: Mapping[str, int]) -> None:
+        """After one more batch, which took the pieces before those numbers."""
+        for name, end in read.items():
+            self.streams[name].read(end)
+        self.batch += 1
+
+    def renamed(self, name: Callable[[str, str], str]) -> Place:
+        """With each file, of a stream, under another name."""
+        streams = {each: taken.renamed(partial(name, each)) for each, taken in self.streams.items()}
+        return Place(self.plan, streams, self.batch)
 
     def dump(self) -> bytes:
-        first, *others = self.streams
-        told = {"plan": self.plan, **asdict(self.streams[first])}
-        told |= {"batch": self.batch, "version": VERSION}
-        if others:
-            told["others"] = {name: asdict(self.streams[name]) for name in others}
+        streams = {name: taken.dump(all=False) for name, taken in self.streams.items()}
+        told = {"plan": self.plan, "streams": streams, "batch": self.batch, "version": VERSION}
         return json.dumps(told).encode()
 
     @staticmethod
     def load(data: bytes, streams: Iterable[str]) -> Place:
         """StateError for a version that is not known."""
         found = json.loads(data)
-        check_version(PROGRESS, found.get("version", VERSION))
-        known = {name: Files(**each) for name, each in found.get("others", {}).items()}
-        first, *others = streams
-        read = {first: Files(found["files"], found["done"])}
-        read |= {name: known.get(name, Files([], 0)) for name in others}
+        if found.get("version", 1) == 1:
+            read = _of_version_1(found, streams)
+        else:
+            check_version(PROGRESS, found["version"], VERSION)
+            read = {name: Taken.load(found["streams"][name]) for name in streams}
         return Place(found["plan"], read, found["batch"])
+
+
+def _of_version_1(found: Mapping[str, Any], streams: Iterable[str]) -> dict[str, Taken]:
+    first, *others = streams
+    known = {first: found, **found.get("others", {})}
+    nothing: dict[str, Any] = {"files": [], "done": 0}
+    told = {name: known.get(name, nothing) for name in (first, *others)}
+    return {
+        name: Taken(
+            each["done"], {file: End(UNKNOWN, "") for file in each["files"][: each["done"]]}
+        )
+        for name, each in told.items()
+    }

@@ -1,9 +1,9 @@
 """A script in this process, with its own sources and sinks.
 
-One file is one batch, the first with all files of static tables. State, what was read,
-and the position in it are committed together after the sinks have the batch; a batch
-that was cut short is done again from the last commit, and sinks take it under the same
-number.
+One file, or what was appended to one, is one batch, the first with all files of static
+tables. State, what was read, and the position in it are committed together after the sinks
+have the batch; a batch that was cut short is done again from the last commit, and sinks take
+it under the same number. A run that does not follow reads what there is when it begins.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -18,18 +19,21 @@ from pathlib import Path
 import polars as pl
 
 from sqlwin.embedded.at import word
-from sqlwin.embedded.place import PROGRESS, Files, Place
+from sqlwin.embedded.place import PROGRESS, Place
 from sqlwin.errors import RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.chain import chain
 from sqlwin.runtime.fronts import Brought, brought, in_turn, together
+from sqlwin.runtime.malformed import Malformed
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
+from sqlwin.runtime.pieces import Piece
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
 from sqlwin.runtime.sources import check_sources, source_of
 from sqlwin.runtime.staged import StagedTask
+from sqlwin.runtime.taken import Taken
 from sqlwin.runtime.task import Output
 from sqlwin.state.blobs import SqliteBlobs
 
@@ -41,10 +45,12 @@ POLL_SECONDS = 0.5
 def run(script: Script, options: RunOptions) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
     check_sources(script, options)
-    summary = Summary()
-    runners = [_Runner(script, n, out, options) for n, out in enumerate(outlets(script, options))]
+    summary, malformed = Summary(), Malformed(options.max_errors, options.on_warning)
+    outs = enumerate(outlets(script, options))
+    runners = [_Runner(script, n, out, options, malformed) for n, out in outs]
     try:
         _loop(runners, options, summary)
+        malformed.end()
         for runner in runners:
             runner.finish(summary)
     except KeyboardInterrupt:
@@ -69,12 +75,12 @@ def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None
 
 @dataclass(frozen=True)
 class _Read:
-    """Files of one stream. files: with them as the last that are read. rows: in them, also bad
+    """Pieces of one stream. end: one more than the number of the last. rows: in them, also bad
     ones."""
 
     brought: Brought
     malformed: pl.DataFrame
-    files: Files
+    end: int
     rows: int
 
     def then(self, more: _Read) -> _Read:
@@ -82,7 +88,7 @@ class _Read:
         return _Read(
             in_turn(self.brought, more.brought),
             pl.concat([self.malformed, more.malformed]),
-            more.files,
+            more.end,
             self.rows + more.rows,
         )
 
@@ -90,14 +96,23 @@ class _Read:
 class _Runner:
     """One query of a script."""
 
-    def __init__(self, script: Script, number: int, outlet: Outlet, options: RunOptions) -> None:
+    def __init__(
+        self,
+        script: Script,
+        number: int,
+        outlet: Outlet,
+        options: RunOptions,
+        malformed: Malformed,
+    ) -> None:
         query = script.queries[number]
+        self.number, self.malformed = number, malformed
         self.options, self.wording = options, script.wording
         self.chain = chain(query)
         self.plan = fingerprint(query)
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
+        self.listed: set[str] = set()
         self.place = self._restored()
         self.task = StagedTask(self.chain, self.blobs, uuid.uuid4().hex)
         self.deadline = self.task.deadline()
@@ -113,30 +128,40 @@ class _Runner:
         output = self.task.take(came.rows, came.marks, now(), heard=rows > 0)
         malformed = [each.malformed for each in read_.values()]
         errors = pl.concat([*malformed, came.errors, output.errors])
-        after = self.place.then({name: each.files for name, each in read_.items()})
-        self._finish(output, errors, after, summary, rows)
+        ends = {name: each.end for name, each in read_.items()}
+        self._finish(output, errors, ends, summary, rows)
         return True
 
     def _next(self, name: str) -> _Read | None:
-        """The next file of a stream, if there is one; of a table all files, once."""
-        static, files = name in self.chain.tables, self.place.streams[name]
+        """The next piece of a stream, if there is one; of a table all files, once."""
+        static, taken = name in self.chain.tables, self.place.streams[name]
         if static and self.place.batch:
             return None
-        files = files.known(self.sources[name].splits(self.options.base))
-        left = range(files.done, len(files.files))
-        parts = [self._read(name, replace(files, done=at)) for at in (left if static else left[:1])]
+        self._find(name, taken, static)
+        left = taken.left()
+        parts = [self._read(name, at, taken.piece(at)) for at in (left if static else left[:1])]
         if static and not parts:
             where = dict(self.chain.streams[name].options).get("path")
             raise RunError(f"no file matches {where} of the static table {name}")
         return reduce(_Read.then, parts) if parts else None
 
-    def _read(self, name: str, files: Files) -> _Read:
-        """The file after those that are done."""
-        at, watermark = files.done, self.task.watermark(name)
-        came = self.sources[name].read(files.files[at], at, watermark)
+    def _find(self, name: str, taken: Taken, static: bool) -> None:
+        """What is there now, once nothing is left of what was found before."""
+        if taken.left() or (name in self.listed and not self.options.follow):
+            return
+        self.listed.add(name)
+        self.sources[name].find(taken, self.options.base, ends=static or self.options.ends)
+
+    def _read(self, name: str, at: int, piece: Piece) -> _Read:
+        watermark = self.task.watermark(name)
+        source = self.sources[name]
+        found = replace(piece, path=source.split(piece.path, self.options.base))
+        came = source.read(found, at, watermark)
+        for warning in came.warnings:
+            self.options.on_warning(warning)
         through = brought(self.chain.fronts, name, came.rows, watermark)
         rows = len(came.rows) + len(came.errors)
-        return _Read(through, came.errors, replace(files, done=at + 1), rows)
+        return _Read(through, came.errors, at + 1, rows)
 
     def tick(self, summary: Summary) -> None:
         """Emit the corrections whose period is over."""
@@ -144,6 +169,9 @@ class _Runner:
             self._without_rows(summary, end=False)
 
     def finish(self, summary: Summary) -> None:
+        for name in self.chain.streams.keys() - self.chain.tables:
+            for text in self.sources[name].left(self.place.streams[name], self.options.base):
+                self.options.on_warning(text)
         self._without_rows(summary, end=self.options.ends)
 
     def close(self) -> None:
@@ -153,14 +181,23 @@ class _Runner:
 
     def _without_rows(self, summary: Summary, end: bool) -> None:
         output = self.task.take({}, {}, now(), end=end)
-        self._finish(output, no_rejects(), self.place.then({}), summary, 0)
+        self._finish(output, no_rejects(), {}, summary, 0)
 
     def _finish(
-        self, output: Output, errors: pl.DataFrame, after: Place, summary: Summary, read_: int
+        self,
+        output: Output,
+        errors: pl.DataFrame,
+        ends: Mapping[str, int],
+        summary: Summary,
+        read_: int,
     ) -> None:
-        batch = Batch(after.batch, read_, len(output.results), len(errors), output.watermarks)
-        self.outlet.write(after.batch, output.results, errors)
-        self.place, self.deadline = after, output.deadline
+        """ends: of what was read, by stream."""
+        number = self.place.batch + 1
+        batch = Batch(number, read_, len(output.results), len(errors), output.watermarks)
+        self.malformed.see(self.number, number, read_, errors)
+        self.outlet.write(number, output.results, errors)
+        self.place.move(ends)
+        self.deadline = output.deadline
         self._commit()
         summary.add(batch, errors)
         summary.replayed += output.replayed
@@ -183,7 +220,7 @@ class _Runner:
                 f"the checkpoint {self.options.checkpoint} belongs to another script; "
                 f"give this one a directory of its own"
             )
-        return known
+        return known.renamed(lambda name, file: self.sources[name].name(file, self.options.base))
 
 
 def now() -> int:

@@ -88,6 +88,12 @@ def sources_of(plan: Node) -> tuple[Stream, ...]:
     return tuple(dict.fromkeys(stream for stream in read if not stream.of))
 
 
+def tables_of(plan: Node) -> tuple[Stream, ...]:
+    """The static tables among them."""
+    read = (scan for made in plans_of(plan) for scan in scans(made))
+    return tuple(dict.fromkeys(scan.stream for scan in read if isinstance(scan, StaticScan)))
+
+
 def unranked(window: Window) -> Unranked:
     """The operator that has the state and the policy: what a WindowRank ranks."""
     return window.input if isinstance(window, WindowRank) else window

@@ -235,6 +235,7 @@ class Query:
 
     explain: it is to be shown, not run. errors: the sink that EXPIRED INTO names, where
     one of that name is declared. functions: those registered from Python that it calls.
+    errors_into: the name itself, of a query without a window; others have it in their policy.
     """
 
     plan: Node
@@ -242,6 +243,7 @@ class Query:
     explain: bool = False
     errors: Sink | None = None
     functions: tuple[PythonAggregate, ...] = ()
+    errors_into: str | None = None
 
     @property
     def retracts(self) -> bool:

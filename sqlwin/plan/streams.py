@@ -55,7 +55,8 @@ class Stream:
     watermark stays behind the greatest event time; of a derived stream behind the least
     watermark of what its plans read. offset: the column that is the position, if declared.
     options: of the WITH clause, sorted. of: each plan has the stream's columns. Equal
-    streams are one, and computed once.
+    streams are one, and computed once. undeclared: no WATERMARK says so, the query's window
+    has named its event time.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Stream:
     trusted: bool = False
     options: tuple[tuple[str, str], ...] = ()
     of: tuple[Node, ...] = field(default=(), repr=False)  # told apart by `facts.fingerprint`
+    undeclared: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for column in self.schema:

@@ -1,178 +1,132 @@
 """Files as sources: their rows, in order, with the ones that could not be read.
 
-A file is read fast, as columns; only where that fails is it read line by line,
-so that one broken line costs itself. A row's position is (file number, row
-number in the file), packed into `__seq`, and so survives any cut into batches.
+How lines and columns become values is `formats`'s; here rows get their positions.
+A row's position is (file number, row number in the file), packed into `__seq`, and so
+survives any cut into batches.
 
     __seq = file number * 2**32 + row number
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from sqlwin.errors import RunError
+from sqlwin.plan.connectors import boolean
 from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.intake import conform, frame_of
-from sqlwin.runtime.rejects import no_rejects, rejects
-from sqlwin.schema import PART, SEQ, Schema, polars_type
+from sqlwin.runtime.formats import csv_lines, json_lines
+from sqlwin.runtime.formats.content import FAILURES, content
+from sqlwin.runtime.formats.fit import fit, no_names, repeated
+from sqlwin.runtime.formats.lines import Lines, Texts
+from sqlwin.runtime.formats.values import presentable
+from sqlwin.runtime.intake import frame_of
+from sqlwin.runtime.rejects import no_rejects, refused, texts
+from sqlwin.schema import PART, SEQ
 
-FORMATS = ("json", "csv", "parquet")
 ROWS_IN_A_FILE = 2**32
-BROKEN = "__broken"
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """rows: declared columns, `__part`, `__seq`. errors: malformed rows, as `rejects`."""
+    """rows: declared columns, `__part`, `__seq`. errors: malformed rows, as `rejects`.
+
+    warnings: what is legal, and probably not what was meant.
+    """
 
     rows: pl.DataFrame
     errors: pl.DataFrame
+    warnings: tuple[str, ...] = ()
 
 
-def listing(path: str, base: Path) -> list[str]:
-    """The files of a path, directory or glob, sorted by name; relative ones are under `base`."""
-    whole = Path(path) if Path(path).is_absolute() else (base / path).absolute()
-    found = whole.rglob("*") if whole.is_dir() else _matching(whole)
-    return sorted(
-        str(file) for file in found if file.is_file() and not file.name.startswith((".", "_"))
-    )
+@dataclass(frozen=True)
+class _Found:
+    """What a file has. texts: of rows, as they came."""
+
+    lines: Lines
+    texts: Texts
+    warnings: tuple[str, ...] = ()
 
 
-def _matching(pattern: Path) -> Iterable[Path]:
-    """A plain file, or what a glob finds; `**` goes down into folders."""
-    anchor = Path(pattern.anchor)
-    return anchor.glob(str(pattern.relative_to(anchor)))
+def read(
+    path: str, number: int, stream: Stream, watermark: int | None = None, shown: str | None = None
+) -> Decoded:
+    """One whole file, the `number`-th of its stream. shown: its path, where `path` is a copy.
 
-
-def read(path: str, number: int, stream: Stream, watermark: int | None = None) -> Decoded:
-    """One whole file, the `number`-th of its stream."""
-    options = dict(stream.options)
-    format_ = options.get("format", "json")
+    RunError where it cannot be read, or has no column of the stream.
+    """
+    shown = path if shown is None else shown
+    format_ = dict(stream.options).get("format", "json")
     try:
-        frame = _READERS[format_](path, stream.columns, options)
-    except (OSError, csv.Error, pl.exceptions.PolarsError) as error:
-        raise RunError(f"cannot read {path} of stream {stream.name}: {error}") from error
-    return decoded(frame, number * ROWS_IN_A_FILE, stream, watermark)
+        found = _READERS[format_](path, stream, shown)
+    except (*FAILURES, *csv_lines.FAILURES) as error:
+        raise RunError(f"cannot read {shown} of stream {stream.name}: {error}") from error
+    return _placed(found, number * ROWS_IN_A_FILE, stream, watermark)
 
 
 def decoded(frame: pl.DataFrame, first: int, stream: Stream, watermark: int | None) -> Decoded:
     """Rows of any types at positions from `first` on, made into the stream's columns."""
-    found = conform(frame, stream.columns)
-    bad = {**dict(_broken(frame)), **dict(found.malformed)}
-    placed = _placed(found.rows, first)
-    if not bad:
-        return Decoded(placed, no_rejects())
-    raw = _placed(frame.drop(BROKEN, strict=False), first)[list(bad)]
-    errors = rejects(stream.name, raw, [f"malformed: {why}" for why in bad.values()], watermark)
-    errors = _as_they_came(errors, frame, list(bad))
-    good = placed.with_row_index("__at").filter(~pl.col("__at").is_in(list(bad))).drop("__at")
-    return Decoded(good, errors)
+    return _placed(_found(frame, stream), first, stream, watermark)
 
 
-def _placed(frame: pl.DataFrame, first: int) -> pl.DataFrame:
-    seq = pl.Series(SEQ, np.arange(first, first + len(frame), dtype=np.int64))
-    return frame.with_columns(pl.lit(0, pl.Int32).alias(PART), seq)
+def _found(frame: pl.DataFrame, stream: Stream, warnings: tuple[str, ...] = ()) -> _Found:
+    lines = Lines.of(frame, stream.columns)
+    return _Found(lines, lambda at: texts(presentable(frame[list(at)], stream.columns)), warnings)
 
 
-def _broken(frame: pl.DataFrame) -> Iterable[tuple[int, str]]:
-    """Lines that could not be parsed at all."""
-    if BROKEN not in frame.columns:
-        return []
-    at = frame[BROKEN].is_not_null().arg_true().to_list()
-    return [(i, "the line cannot be parsed") for i in at]
+def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) -> Decoded:
+    lines = found.lines
+    rows = lines.rows.with_columns(
+        pl.lit(0, pl.Int32).alias(PART), pl.Series(SEQ, lines.numbers + first)
+    )
+    if not lines.bad:
+        return Decoded(rows, no_rejects(), found.warnings)
+    at = sorted(lines.bad)
+    places = pl.DataFrame({PART: [0] * len(at), SEQ: [first + number for number in at]})
+    reasons = [f"malformed: {why}" for why in map(lines.bad.get, at)]
+    errors = refused(stream.name, places, found.texts(at), reasons, watermark)
+    return Decoded(rows, errors, found.warnings)
 
 
-def _as_they_came(errors: pl.DataFrame, frame: pl.DataFrame, at: list[int]) -> pl.DataFrame:
-    if BROKEN not in frame.columns:
-        return errors
-    came = frame[BROKEN][at]
-    return errors.with_columns(pl.coalesce(pl.Series(came), pl.col("row")).alias("row"))
+def _json(path: str, stream: Stream, shown: str) -> _Found:
+    found = json_lines.decode(content(path), stream.columns)
+    warnings = () if found.fits else (no_names(shown, stream.name, _declared(stream)),)
+    return _Found(found.lines, found.texts, warnings)
 
 
-def _json(path: str, columns: Schema, options: dict[str, str]) -> pl.DataFrame:
-    schema = {column.name: _json_type(column.type) for column in columns}
+def _csv(path: str, stream: Stream, shown: str) -> _Found:
+    data, declared = content(path).removeprefix(json_lines.BOM), _declared(stream)
+    options = dict(stream.options)
+    delimiter = options.get("delimiter", ",")
+    warnings: tuple[str, ...] = ()
+    if boolean(options.get("header", "true")):
+        header = csv_lines.header_of(data, delimiter)
+        if header.names:
+            warnings = fit(shown, stream.name, header.names, declared, delimiter)
+        repeated(shown, stream.name, header.names, declared)
+    else:
+        data, header = csv_lines.headed(data, declared, delimiter)
+    found = csv_lines.decode(data, stream.columns, header, delimiter)
+    return _Found(found.lines, found.texts, warnings)
+
+
+def _parquet(path: str, stream: Stream, shown: str) -> _Found:
+    declared = _declared(stream)
+    names = pl.read_parquet_schema(path)
+    warnings = fit(shown, stream.name, list(names), declared, None)
+    wanted = [name for name in declared if name in names]
     try:
-        return pl.read_ndjson(path, schema=schema)
-    except pl.exceptions.PolarsError:
-        return _json_lines(path, columns)
+        frame = pl.read_parquet(path, columns=wanted)
+    except pl.exceptions.PolarsError:  # texts that are no UTF-8, say: row by row they are found
+        from pyarrow import parquet
+
+        frame = frame_of(parquet.read_table(path, columns=wanted), stream.columns)
+    return _found(frame, stream, warnings)
 
 
-def _json_type(type_: pa.DataType) -> pl.DataType:
-    """What a JSON value of the type is read as; texts are cast, and checked, afterwards."""
-    native = pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_boolean(type_)
-    return polars_type(type_) if native else pl.String()
-
-
-def _json_lines(path: str, columns: Schema) -> pl.DataFrame:
-    records: list[dict[str, Any]] = []
-    broken: list[str | None] = []
-    declared = [column.name for column in columns]
-    with Path(path).open(encoding="utf-8", errors="replace") as lines:
-        for line in filter(str.strip, lines):
-            record = _parsed(line)
-            records.append({name: (record or {}).get(name) for name in declared})
-            broken.append(line.rstrip("\n") if record is None else None)
-    frame = frame_of(records, columns)
-    return frame.with_columns(pl.Series(BROKEN, broken, dtype=pl.String))
-
-
-def _parsed(line: str) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
-
-
-def _csv(path: str, columns: Schema, options: dict[str, str]) -> pl.DataFrame:
-    header = options.get("header", "true").lower() == "true"
-    names = [column.name for column in columns]
-    fast = {column.name: _json_type(column.type) for column in columns}
-    settings: dict[str, Any] = {
-        "has_header": header,
-        "separator": options.get("delimiter", ","),
-        "new_columns": None if header else names,
-    }
-    try:
-        return pl.read_csv(path, schema_overrides=fast, **settings)
-    except pl.exceptions.NoDataError:
-        return pl.DataFrame(schema=fast)
-    except pl.exceptions.PolarsError:
-        return _csv_lines(path, names, header, settings["separator"])
-
-
-def _csv_lines(path: str, names: list[str], header: bool, separator: str) -> pl.DataFrame:
-    with Path(path).open(encoding="utf-8", errors="replace", newline="") as lines:
-        rows = list(csv.reader(lines, delimiter=separator))
-    if header:
-        names, rows = rows[0], rows[1:]
-    broken = [None if len(row) <= len(names) else _joined(row, separator) for row in rows]
-    padded = [[*row, *[""] * len(names)][: len(names)] for row in rows]
-    data = {name: [row[at] or None for row in padded] for at, name in enumerate(names)}
-    frame = pl.DataFrame(data, schema=dict.fromkeys(names, pl.String))
-    return frame.with_columns(pl.Series(BROKEN, broken, dtype=pl.String))
-
-
-def _joined(row: list[str], separator: str) -> str:
-    out = io.StringIO()
-    csv.writer(out, delimiter=separator, lineterminator="").writerow(row)
-    return out.getvalue()
-
-
-def _parquet(path: str, columns: Schema, options: dict[str, str]) -> pl.DataFrame:
-    frame = pl.read_parquet(path)
-    return frame.select(c.name for c in columns if c.name in frame.columns)
+def _declared(stream: Stream) -> list[str]:
+    return [column.name for column in stream.columns]
 
 
 _READERS = {"json": _json, "csv": _csv, "parquet": _parquet}

@@ -5,7 +5,7 @@ not of its column's type makes its row malformed: the row goes to the error
 stream whole, with what was found and what would be legal, and all others are
 taken. A column that is missing is NULL.
 
->>> import pyarrow as pa
+>>> from sqlwin.schema import Column
 >>> found = conform(pl.DataFrame({"n": ["1", "one", None]}), (Column("n", pa.int64()),))
 >>> found.rows["n"].to_list(), [reason for _, reason in found.malformed]
 ([1, None, None], ["n is 'one', not a BIGINT"])
@@ -13,22 +13,24 @@ taken. A column that is missing is NULL.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
-from decimal import Decimal
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.runtime.nested_values import fitted, of_text
-from sqlwin.schema import INSTANT, TIMESTAMP, Column, Schema, polars_type, type_name
+from sqlwin.runtime.formats.nested import fitted
+from sqlwin.runtime.formats.values import of_values, python_text
+from sqlwin.schema import Schema, polars_type, type_name
 
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
+SHOWN = 80
+"""Characters of a value that a reason repeats."""
+MISSING = ("NaTType", "NAType")
+"""What pandas has for NULL."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,22 @@ def frame_of(rows: Rows, columns: Schema) -> pl.DataFrame:
     if isinstance(rows, pa.RecordBatch):
         rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):
-        return pl.from_arrow(rows)  # type: ignore[return-value]
+        return _from_arrow(rows)
     if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
         return _from_dicts(rows, columns)
     if type(rows).__module__.split(".")[0] == "pandas":
-        return pl.from_pandas(rows)
+        return _from_pandas(rows, columns)
     raise InputError(
         f"rows come as a list of dicts, an Arrow table, a pandas or a Polars frame, "
         f"not as {type(rows).__name__}"
     )
 
 
-def conform(frame: pl.DataFrame, columns: Schema) -> Conformed:
-    """The declared columns of `frame`, cast to their types; others are left out."""
+def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Conformed:
+    """The declared columns of `frame`, cast to their types; others are left out.
+
+    blanks: a text of white space is NULL where the type is not one of text.
+    """
     out: dict[str, pl.Series] = {}
     malformed: dict[int, str] = {}
     for column in columns:
@@ -66,15 +71,30 @@ def conform(frame: pl.DataFrame, columns: Schema) -> Conformed:
             out[column.name] = pl.Series([None] * len(frame), dtype=polars_type(column.type))
             continue
         given = frame[column.name]
-        out[column.name] = _cast(given, column)
+        if given.dtype == pl.Object:
+            given = _column(given.to_list(), column.type)
+        out[column.name] = of_values(given, column.type)
         if out[column.name].null_count() == given.null_count():  # a NULL stays one
             continue
-        lost = (out[column.name].is_null() & given.is_not_null()).arg_true()
-        for at in lost.to_list():
+        for at in _lost(given, out[column.name], blanks):
             malformed.setdefault(
-                at, f"{column.name} is {given[at]!r}, not a {type_name(column.type)}"
+                at, f"{column.name} is {_shown(given, at)}, not a {type_name(column.type)}"
             )
     return Conformed(pl.DataFrame(out), sorted(malformed.items()))
+
+
+def _lost(given: pl.Series, taken: pl.Series, blanks: bool) -> list[int]:
+    lost = taken.is_null() & given.is_not_null()
+    if blanks and given.dtype == pl.String and taken.dtype not in (pl.String, pl.Binary):
+        lost &= given.str.strip_chars() != ""
+    return lost.arg_true().to_list()
+
+
+def _shown(given: pl.Series, at: int) -> str:
+    """The value, not all of a long one."""
+    value = given.to_physical()[at] if isinstance(given.dtype, pl.Datetime) else given[at]
+    text = repr(value.to_list() if isinstance(value, pl.Series) else value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text):,} characters)"
 
 
 def unknown_columns(frame: pl.DataFrame, columns: Schema, stream: str) -> None:
@@ -87,79 +107,41 @@ def unknown_columns(frame: pl.DataFrame, columns: Schema, stream: str) -> None:
         )
 
 
-def _cast(given: pl.Series, column: Column) -> pl.Series:
-    dtype = polars_type(column.type)
-    if given.dtype == dtype:
-        return given
-    if isinstance(dtype, pl.Datetime):
-        return _instants(given)
-    if dtype.is_nested():
-        known = given.to_list()
-        values = [of_text(text) for text in known] if given.dtype == pl.String else known
-        return fitted(values, column.type)
-    if given.dtype == pl.String:
-        return _from_text(given, dtype)
-    if dtype.is_integer() and given.dtype.is_float():
-        whole = (
-            given.to_frame("x").select(pl.when(pl.col("x") % 1 == 0).then(pl.col("x"))).to_series()
-        )
-        return whole.cast(dtype, strict=False)
-    if dtype == pl.Boolean and given.dtype != pl.Boolean:
-        return pl.Series(values=[None] * len(given), dtype=dtype)
-    return given.cast(dtype, strict=False)
+def _from_arrow(table: pa.Table) -> pl.DataFrame:
+    series = [_arrow_series(table.column(at)) for at in range(table.num_columns)]
+    named = zip(table.column_names, series, strict=True)
+    return pl.DataFrame([column.alias(name) for name, column in named])
 
 
-def _from_text(given: pl.Series, dtype: pl.DataType) -> pl.Series:
-    if dtype == pl.Boolean:
-        words = {"true": True, "false": False}
-        return given.str.to_lowercase().replace_strict(words, default=None, return_dtype=pl.Boolean)
-    if dtype == pl.Date:
-        return given.str.to_date("%Y-%m-%d", strict=False)
-    if dtype == pl.Binary:
-        return given.cast(pl.Binary)
-    return given.str.strip_chars().cast(dtype, strict=False)
-
-
-def _instants(given: pl.Series) -> pl.Series:
-    """Instants of ISO 8601 texts (UTC where they name no zone), datetimes or dates."""
-    if given.dtype == pl.String:
-        known = _plain_instants(given)
-        return _any_instants(given) if known is None else known
-    if isinstance(given.dtype, pl.Datetime):
-        aware = given.dt.replace_time_zone("UTC") if given.dtype.time_zone is None else given
-        return aware.dt.convert_time_zone("UTC").cast(INSTANT)
-    if given.dtype == pl.Date:
-        return given.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
-    return pl.Series(values=[None] * len(given), dtype=INSTANT)
-
-
-def _plain_instants(texts: pl.Series) -> pl.Series | None:
-    """All texts at once, ten times as fast; None where they are not all of one form.
-
-    Arrow would take a mere date or hour too. Short texts go the other way, so that
-    what is taken does not depend on the rows beside it.
-    """
-    shortest = texts.str.len_bytes().min()
-    if not isinstance(shortest, int) or shortest < len("2024-01-01T09:00:00"):
-        return None
-    array = texts.to_arrow().cast(pa.string())
-    for type_ in (TIMESTAMP, pa.timestamp("us")):  # with a zone, or without one
+def _arrow_series(column: pa.ChunkedArray) -> pl.Series:
+    """Texts that are no UTF-8 come as bytes: nothing has looked at them so far."""
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         try:
-            return pl.Series(array.cast(type_).cast(pa.int64())).cast(INSTANT)
+            column.validate(full=True)
         except pa.ArrowInvalid:
-            continue
-    return None
+            column = column.cast(pa.large_binary())
+    try:
+        return pl.Series(values=column)
+    except (pl.exceptions.PolarsError, pa.ArrowException, TypeError, ValueError):
+        return pl.Series(values=column.to_pylist(), dtype=pl.Object)  # a type Polars has not
 
 
-def _any_instants(texts: pl.Series) -> pl.Series:
-    """Text by text; NULL where one is no instant."""
-    trimmed = pl.col("t").str.strip_chars()
-    zoned = trimmed.str.contains(r"(?i)(Z|[+-]\d\d:?\d\d)$")
-    whole = pl.when(zoned).then(trimmed).otherwise(trimmed + "Z")
-    text = texts.to_frame("t").select(whole.str.replace(r"^(\d{4}-\d\d-\d\d) ", "${1}T"))
-    return text.to_series().str.to_datetime(
-        "%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", time_zone="UTC", strict=False
-    )
+def _from_pandas(rows: Any, columns: Schema) -> pl.DataFrame:
+    """Column by column as Arrow; by its Python values where one column mixes them."""
+    try:
+        return pl.from_pandas(rows)
+    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        types = {column.name: column.type for column in columns}
+        return pl.DataFrame(
+            [_column(_none(rows[name]), types.get(name)).alias(str(name)) for name in rows.columns]
+        )
+
+
+def _none(values: Any) -> list[Any]:
+    """Of a pandas column: what is missing there is NULL."""
+    return [
+        None if missing else value for value, missing in zip(values, values.isna(), strict=True)
+    ]
 
 
 def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:
@@ -179,42 +161,57 @@ def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:
 
 
 def _column(values: list[Any], type_: pa.DataType | None) -> pl.Series:
+    """Typed where every value is of the type's own kind, bytes where one is no text, else texts."""
     if type_ is not None and pa.types.is_nested(type_):
         made = fitted(values, type_)
-        return made if made.null_count() == values.count(None) else _texts(values)
-    if type_ is not None and pa.types.is_integer(type_):
-        values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
-    if type_ is not None and not pa.types.is_timestamp(type_) and all(map(_plain(type_), values)):
+        if made.null_count() == values.count(None):
+            return made
+    if type_ is not None and all(map(_own(type_), values)):
         try:
             return pl.Series(values=values, dtype=polars_type(type_), strict=True)
         except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeEncodeError):
             pass
-    return _texts(values)
+    texts = [_text(value, type_) for value in values]
+    if type_ is not None and not (pa.types.is_string(type_) or pa.types.is_binary(type_)):
+        texts = [
+            repr(text) if isinstance(text, bytes) else text for text in texts
+        ]  # no value of it
+    if any(isinstance(text, bytes) for text in texts):
+        coded = [text.encode(*_SURROGATES) if isinstance(text, str) else text for text in texts]
+        return pl.Series(values=coded, dtype=pl.Binary)
+    return pl.Series(values=texts, dtype=pl.String)
 
 
-def _texts(values: list[Any]) -> pl.Series:
-    return pl.Series(values=[None if v is None else _text(v) for v in values], dtype=pl.String)
+_SURROGATES = ("utf-8", "surrogatepass")
 
 
-def _plain(type_: pa.DataType) -> Any:
-    """Whether Python's own value may stand for the type; a bool is no number."""
-    numeric = pa.types.is_integer(type_) or pa.types.is_floating(type_)
-    if numeric:
-        return lambda v: v is None or (isinstance(v, int | float) and not isinstance(v, bool))
-    if pa.types.is_decimal(type_):
-        return lambda v: v is None or (isinstance(v, Decimal) and v.is_finite())
-    return lambda v: v is None or not isinstance(v, Decimal | float | int) or isinstance(v, bool)
+def _own(type_: pa.DataType) -> Callable[[Any], bool]:
+    """Whether Polars may take a Python value for the type as it is; a bool is no number."""
+    kinds: list[tuple[Callable[[pa.DataType], bool], tuple[type, ...]]] = [
+        (pa.types.is_integer, (int,)),
+        (pa.types.is_float64, (float, int)),
+        (pa.types.is_string, (str,)),
+        (pa.types.is_binary, (bytes,)),
+    ]
+    own = next((types for holds, types in kinds if holds(type_)), ())
+    if pa.types.is_boolean(type_):
+        return lambda v: v is None or isinstance(v, bool)
+    return lambda v: v is None or (isinstance(v, own) and not isinstance(v, bool))
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        # half of a surrogate pair, which JSON can spell, is no text
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, datetime):
-        aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
-        return aware.isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Mapping | list | tuple | bool):
-        return json.dumps(value, default=str)
-    return str(value)
+def _text(value: Any, type_: pa.DataType | None) -> str | bytes | None:
+    """Half of a surrogate pair, which Python's texts may have, is bytes: it is no text."""
+    if value is None or type(value).__name__ in MISSING:
+        return None
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    text = python_text(value, type_)
+    return text if text.isascii() or _whole(text) else text.encode(*_SURROGATES)
+
+
+def _whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -37,13 +37,13 @@ VERSION = 1
 Header = dict[str, Any]
 
 
-def check_version(what: str, version: object) -> None:
+def check_version(what: str, version: object, known: int = VERSION) -> None:
     """StateError for a version that is not known."""
-    if version == VERSION:
+    if version == known:
         return
-    newer = isinstance(version, int) and version > VERSION
+    newer = isinstance(version, int) and version > known
     why = ": made by a newer sqlwin" if newer else ""
-    raise StateError(f"{what} has version {version}, known is {VERSION}{why}")
+    raise StateError(f"{what} has version {version}, known is {known}{why}")
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,15 @@
-"""How a script is run, the same for every engine, and the options its WITH clauses may name."""
+"""How a script is run, the same for every engine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from sqlwin.errors import QueryError
-from sqlwin.runtime.progress import OnBatch, OnErrors
+from sqlwin.runtime.malformed import Limit
+from sqlwin.runtime.progress import OnBatch, OnErrors, OnWarning
 
 
 def _silent(_: object) -> None:
@@ -23,8 +23,10 @@ class RunOptions:
     checkpoint: where state is kept between runs; None: nowhere. A run without one
     ends drained, with every window closed; a run with one keeps windows open for the
     next, unless `drain`. follow: go on as files arrive. show: results of queries
-    that have no sink, or a console. on_errors: rows of the error stream. opens: whether
-    anything is opened; without, secrets of options are not looked up.
+    that have no sink, or a console. on_errors: rows of the error stream. on_warning: what
+    ends no run and should be looked at; it may come more than once. max_errors: malformed
+    rows that are still taken; None: any number. opens: whether anything is opened; without,
+    secrets of options are not looked up.
     """
 
     base: Path
@@ -35,15 +37,10 @@ class RunOptions:
     on_errors: OnErrors = _silent
     on_batch: OnBatch = _silent
     opens: bool = True
+    on_warning: OnWarning = _silent
+    max_errors: Limit | None = None
 
     @property
     def ends(self) -> bool:
         """Whether the run closes every window at its end."""
         return not self.follow and (self.drain or self.checkpoint is None)
-
-
-def only_known(what: str, given: Iterable[str], known: tuple[str, ...]) -> None:
-    """QueryError for an option of a WITH clause that nothing would read: a slip of the pen."""
-    for name in given:
-        if name not in known:
-            raise QueryError(f"{what} has an unknown option {name!r}", legal=", ".join(known))

@@ -62,10 +62,11 @@ def outlets(script: Script, options: RunOptions) -> list[Outlet]:
 
 def _outlet(query: Query, results: Sink, opened: Open, options: RunOptions) -> Outlet:
     policy = window_policy(query.plan)
-    if policy is None or policy.errors is None:
-        expired = Expired.STREAM if policy is None else policy.expired
+    expired = Expired.STREAM if policy is None else policy.expired
+    name = query.errors_into if policy is None else policy.errors
+    if name is None:
         return Outlet(results, None, expired, options)
     if query.errors is None:
-        message = f"EXPIRED INTO {policy.errors}: no sink is called {policy.errors}"
-        raise QueryError(message, legal=f"CREATE SINK {policy.errors} WITH (…) before the query")
-    return Outlet(results, opened(query.errors), policy.expired, options)
+        message = f"EXPIRED INTO {name}: no sink is called {name}"
+        raise QueryError(message, legal=f"CREATE SINK {name} WITH (…) before the query")
+    return Outlet(results, opened(query.errors), expired, options)

@@ -24,6 +24,7 @@ class Batch:
 
 OnBatch = Callable[[Batch], None]
 OnErrors = Callable[[pl.DataFrame], None]
+OnWarning = Callable[[str], None]
 
 
 @dataclass

@@ -13,17 +13,15 @@ from typing import Protocol
 
 import polars as pl
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import RunError
+from sqlwin.plan.connectors import SINKS, check_whole, connector_of
 from sqlwin.plan.nodes import Sink as Declared
-from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
 from sqlwin.runtime.whole import removed, replaced, synced
 from sqlwin.schema import SHOWN
 from sqlwin.secrets import opened
 
 Show = Callable[[pl.DataFrame], None]
-CONNECTORS = ("console", "files", "none")
-OPTIONS = ("connector", "path", "format", "changelog")
 FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}
 
 
@@ -63,11 +61,18 @@ class Files:
     begun: bool = False
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
+        target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
+        try:
+            self._write(batch, rows, target)
+        except (OSError, pl.exceptions.PolarsError) as failure:
+            why = failure.strerror if isinstance(failure, OSError) else None
+            raise RunError(f"cannot write {target}: {why or failure}") from failure
+
+    def _write(self, batch: int, rows: pl.DataFrame, target: Path) -> None:
         if not self.begun:
             self._clear(batch)
             synced(self.folder)  # a run that was killed may have left that to us
             self.begun = True
-        target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
         if rows.is_empty():
             removed(target)
             return
@@ -113,7 +118,7 @@ def open_sink(
     """
     if declared is None:
         return Screen(show)
-    only_known(f"sink {declared.name}", dict(declared.options), OPTIONS)
+    check_whole(f"sink {declared.name}", dict(declared.options), SINKS)
     declared = replace(declared, options=opened(declared.options)) if opens else declared
     made = _opened(declared, base, show, writer)
     appends = declared.changelog == "append" and not isinstance(made, Nowhere)
@@ -122,29 +127,7 @@ def open_sink(
 
 def _opened(declared: Declared, base: Path, show: Show, writer: int) -> Sink:
     options = dict(declared.options)
-    connector = options.get("connector", "console")
+    connector = connector_of(options, SINKS)
     if connector == "files":
-        folder = base / _required(declared, options, "path")
-        return Files(folder, _format(declared, options), writer)
-    plain: dict[str, Sink] = {"console": Screen(show), "none": Nowhere()}
-    if connector not in plain:
-        raise QueryError(
-            f"sink {declared.name} has an unknown connector {connector!r}",
-            legal=", ".join(CONNECTORS),
-        )
-    return plain[connector]
-
-
-def _required(declared: Declared, options: dict[str, str], name: str) -> str:
-    if name not in options:
-        raise QueryError(f"sink {declared.name} needs an option {name!r}", legal=f"{name} = '…'")
-    return options[name]
-
-
-def _format(declared: Declared, options: dict[str, str]) -> str:
-    format_ = options.get("format", "json")
-    if format_ not in FORMATS:
-        raise QueryError(
-            f"sink {declared.name} has an unknown format {format_!r}", legal=", ".join(FORMATS)
-        )
-    return format_
+        return Files(base / options["path"], options.get("format", "json"), writer)
+    return Screen(show) if connector == "console" else Nowhere()

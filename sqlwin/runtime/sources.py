@@ -1,40 +1,63 @@
 """What a script reads from: its streams' sources, checked before anything starts.
 
-A source lists its splits, in an order that never changes, and reads one of them. A
-split of `files` is a file; one of `nexmark` is a stretch of its events.
+A source lists its splits, in an order that never changes, and reads pieces of them. A
+split of `files` is a file; one of `nexmark` is a range of its events, and one piece.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.facts import sources_of
+from sqlwin.errors import InputError, QueryError
+from sqlwin.plan.connectors import STREAMS, boolean, check_whole, connector_of
+from sqlwin.plan.facts import sources_of, tables_of
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime import files
-from sqlwin.runtime.files import FORMATS, Decoded
+from sqlwin.runtime.files import Decoded
+from sqlwin.runtime.globbing import is_glob, listing
+from sqlwin.runtime.names import Names
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
-from sqlwin.runtime.options import RunOptions, only_known
+from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.pieces import Piece, copied
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.secrets import opened
+from sqlwin.runtime.taken import Files, Taken, check_piece
+from sqlwin.secrets import opened, refers
 
-OPTIONS = ("connector", "path", "format", "header", "delimiter")
+_PATTERN = re.compile(r"[*?\[\]{}\\\ud800-\udfff]|:/")
+"""Of names that a reader of files would take for a pattern or a URL, or cannot take: bytes that
+are no text. Such a file is read by another name."""
+
+UNENDED = "has no line end: it is read when it has one, or by a run with --drain"
 
 
 class Source(Protocol):
     """Of one stream."""
 
     def splits(self, base: Path) -> list[str]:
-        """Those there are now; those that were there before are there still."""
+        """Names of those there are now; see `names`."""
+
+    def name(self, kept: str, base: Path) -> str:
+        """The name of a split that a checkpoint has, maybe an older one."""
+
+    def split(self, name: str, base: Path) -> str:
+        """The split of a name, to be read."""
 
     def weight(self, split: str) -> int:
         """About how many bytes it has."""
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
-        """The `number`-th split. watermark: what the stream's errors are told with."""
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        """Take up what is new, see `Taken.refresh`."""
+
+    def left(self, taken: Taken, base: Path) -> list[str]:
+        """What is to be said of what a run has left unread."""
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
+        """The `number`-th piece, of a split and not of its name. watermark: of its errors."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +69,48 @@ class FileSource:
     def format(self) -> str:
         return dict(self.stream.options).get("format", "json")
 
+    @property
+    def header(self) -> bool:
+        return self.format == "csv" and boolean(dict(self.stream.options).get("header", "true"))
+
+    @property
+    def delimiter(self) -> str:
+        return dict(self.stream.options).get("delimiter", ",")
+
     def splits(self, base: Path) -> list[str]:
-        return files.listing(self.path, base)
+        return self._names(base).all(listing(self.path, base))
+
+    def name(self, kept: str, base: Path) -> str:
+        return self._names(base).of(kept)
+
+    def split(self, name: str, base: Path) -> str:
+        return self._names(base).path(name)
+
+    def _names(self, base: Path) -> Names:
+        return Names(self.path, base)
 
     def weight(self, split: str) -> int:
         return Path(split).stat().st_size
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
-        return files.read(split, number, self.stream, watermark)
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        return taken.refresh(self._files(base), size, ends)
+
+    def left(self, taken: Taken, base: Path) -> list[str]:
+        return [f"the last line of {path} {UNENDED}" for path in taken.behind(self._files(base))]
+
+    def _files(self, base: Path) -> Files:
+        names = self._names(base)
+        return Files(self.format, partial(self.splits, base), names.path, self.delimiter)
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
+        """RunError where the file is no longer what it was when the piece was found."""
+        before = check_piece(piece)
+        if piece.lo == 0 and before[0] == piece.hi and not _PATTERN.search(piece.path):
+            came = files.read(piece.path, number, self.stream, watermark)
+            if check_piece(piece) == before:
+                return came  # else a line may have come meanwhile that is of the next piece
+        with copied(piece, self.header, self.delimiter) as path:
+            return files.read(path, number, self.stream, watermark, shown=piece.path)
 
 
 @dataclass(frozen=True)
@@ -66,32 +123,87 @@ class NexmarkSource:
     def splits(self, base: Path) -> list[str]:
         return self.nexmark.splits
 
+    def name(self, kept: str, base: Path) -> str:
+        return kept
+
+    def split(self, name: str, base: Path) -> str:
+        return name
+
     def weight(self, split: str) -> int:
         return self.nexmark.weight(split)
 
-    def read(self, split: str, number: int, watermark: int | None = None) -> Decoded:
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        return taken.add(self.splits(base), self.weight)
+
+    def left(self, taken: Taken, base: Path) -> list[str]:
+        return []
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         columns = [column.name for column in self.stream.columns]
-        return Decoded(self.nexmark.read(split, columns), no_rejects())
+        return Decoded(self.nexmark.read(piece.path, columns), no_rejects())
 
 
 def check_sources(script: Script, options: RunOptions) -> None:
-    """QueryError for a stream that cannot be read; RunError where there is no file at all.
+    """QueryError for a stream that cannot be read; InputError where there is no file at all.
 
-    A run that follows waits for its files; a checkpoint may have read its own already.
+    A run that follows waits for its files, and a run that goes on may have read its own already:
+    these are warned. The files of a static table are there before the first run.
     """
-    waits = options.follow or options.checkpoint is not None
     for query in script.queries:
         for stream in sources_of(query.plan):
-            source = source_of(stream)
-            if isinstance(source, FileSource) and not waits and not source.splits(options.base):
-                shown = _shown(dict(stream.options)["path"], options.base)
-                raise RunError(f"no file matches {shown} of {stream.name}")
+            source_of(stream)
+    goes_on = options.checkpoint is not None and _has_any(options.checkpoint)
+    static = {stream for query in script.queries for stream in tables_of(query.plan)}
+    for missing in without_files(script, options.base):
+        if not goes_on and (missing.stream in static or not options.follow):
+            raise InputError(missing.message)
+        options.on_warning(missing.message)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A stream without a file. certain: its path is no pattern, and nothing has that name."""
+
+    stream: Stream
+    message: str
+    certain: bool
+
+
+def without_files(script: Script, base: Path, opens: bool = True) -> list[Missing]:
+    """The streams and tables that queries read from files, and that have none now.
+
+    opens: whether references are looked up; without, those that have one are left out.
+    """
+    read = (stream for query in script.queries for stream in sources_of(query.plan))
+    known = (each for each in read if has_source(each) and (opens or not _refers(each)))
+    found = ((each, source_of(each)) for each in dict.fromkeys(known))
+    return [
+        Missing(stream, _none(source, base), not is_glob(source.path) and not _there(source, base))
+        for stream, source in found
+        if isinstance(source, FileSource) and not source.splits(base)
+    ]
+
+
+def _refers(stream: Stream) -> bool:
+    return any(refers(value) for _, value in stream.options)
+
+
+def _none(source: FileSource, base: Path) -> str:
+    under = "" if Path(source.path).is_absolute() else f"; it is relative to {base}"
+    return f"no file matches {source.path} of {source.stream.name}{under}"
+
+
+def _there(source: FileSource, base: Path) -> bool:
+    return (base / source.path).exists()
+
+
+def _has_any(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def has_source(stream: Stream) -> bool:
     """Whether its options name one; rows of any other come from whoever embeds the query."""
-    options = dict(stream.options)
-    return "connector" in options or "path" in options
+    return connector_of(dict(stream.options)) in ("files", "nexmark")
 
 
 def source_of(stream: Stream, opens: bool = True) -> Source:
@@ -101,35 +213,13 @@ def source_of(stream: Stream, opens: bool = True) -> Source:
     """
     stream = replace(stream, options=opened(stream.options)) if opens else stream
     options = dict(stream.options)
-    connector = options.get("connector", "files" if "path" in options else "none")
-    if connector not in ("files", "nexmark"):
-        raise QueryError(
-            f"stream {stream.name} has no source to run from (connector {connector!r})",
-            legal="WITH (connector = 'files', path = '…', format = 'json')",
-        )
-    own = [name for name in options if not name.startswith("state.")]  # checked when bound
+    check_whole(f"stream {stream.name}", options, STREAMS)
+    connector = connector_of(options)
     if connector == "nexmark":
-        only_known(f"stream {stream.name}", own, nexmark.OPTIONS)
         return NexmarkSource(stream, nexmark.declared(stream))
-    only_known(f"stream {stream.name}", own, OPTIONS)
-    return FileSource(stream, _path(stream, options))
-
-
-def _path(stream: Stream, options: dict[str, str]) -> str:
-    if options.get("format", "json") not in FORMATS:
-        raise QueryError(
-            f"stream {stream.name} has an unknown format {options['format']!r}",
-            legal=", ".join(FORMATS),
-        )
-    if len(options.get("delimiter", ",")) != 1:
-        raise QueryError(
-            f"stream {stream.name} has a delimiter of more than one character, or of none",
-            legal="delimiter = ';'",
-        )
-    if not options.get("path"):
-        raise QueryError(f"stream {stream.name} needs an option 'path'", legal="path = '…'")
-    return options["path"]
-
-
-def _shown(path: str, base: Path) -> str:
-    return path if Path(path).is_absolute() else str(base / path)
+    if connector == "files":
+        return FileSource(stream, options["path"])
+    raise QueryError(
+        f"stream {stream.name} has no source to run from (connector {connector!r})",
+        legal="WITH (connector = 'files', path = '…', format = 'json')",
+    )

@@ -55,9 +55,11 @@ def made(folder: Path, sync: bool = True) -> None:
 
 def removed(path: Path) -> None:
     """A file that is not there afterwards."""
-    if path.exists():
-        path.unlink(missing_ok=True)
-        _sync(path.parent)
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return
+    _sync(path.parent)
 
 
 def synced(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
     import sqlwin.spark
     q = sqlwin.spark.query(spark, "SELECT …", {"orders": spark.readStream…})
-    q.results().writeStream…
+    errors, results = q.errors(), q.results()
+    results.writeStream…
 
     sqlwin.spark.query(spark, "CREATE STREAM …; INSERT INTO …").run(checkpoint="state")
     sqlwin.spark.state(spark, "state").fetch("tea")
@@ -15,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
+from sqlwin.errors import UnreadErrors
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from sqlwin.spark.dataframes import SparkQuery
     from sqlwin.spark.scripts import SparkScript
 
-__all__ = ["query", "state"]
+__all__ = ["UnreadErrors", "query", "state"]
 
 Streams = Mapping[str, "Stream"]
 

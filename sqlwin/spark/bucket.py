@@ -35,11 +35,13 @@ from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from sqlwin.spark.cache import HostCache, default_capacity
 from sqlwin.spark.onward import PAYLOADS, onward
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.tags import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, of_input
+from sqlwin.spark.tags import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, WARNING, of_input
 from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode
 from sqlwin.state.contract import Blobs, SegmentCache
 
 TAKEN = "taken"
+PASSED = (ERRORS, DONE, WARNING)
+"""What a bucket hands on as it came."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def work(
     def told(kind: str, payload: bytes) -> Packed:
         return Packed(owner, home, kind, 0, payload)
 
-    yield from (told(row.kind, row.payload) for row in ordered if row.kind in (ERRORS, DONE))
+    yield from (told(row.kind, row.payload) for row in ordered if row.kind in PASSED)
     for refused in (*errors, output.errors):
         yield from (told(ERRORS, payload) for payload in _encoded(refused))
     if owner == stage and owner not in program.counted:

@@ -7,20 +7,21 @@ have both from one, and to end the input, use `run`.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from sqlwin.errors import InputError
+from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime.chain import chain
+from sqlwin.runtime.intake import frame_of
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
@@ -34,6 +35,11 @@ from sqlwin.spark.tags import COLUMNS, ERRORS, RESULTS
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
 from sqlwin.spark.wire import encode
 
+UNREAD = (
+    "rows that are malformed, expired or without event time are in errors(), which was not asked "
+    "for: start it too, and ask for it before results()"
+)
+
 
 @dataclass(frozen=True)
 class SparkQuery:
@@ -46,13 +52,24 @@ class SparkQuery:
     script: Script
     inputs: Mapping[str, DataFrame] = field(repr=False)
     tick: float = 10.0
+    _known: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def results(self) -> DataFrame:
-        """A streaming DataFrame: the select list, then op, emit, revision, row_key."""
-        return self._unpacked(RESULTS, results_schema(self._program.lowered[0]))
+        """A streaming DataFrame: the select list, then op, emit, revision, row_key.
+
+        UnreadErrors is warned where `errors` was not asked for before: what becomes of a
+        DataFrame is not known here, so the order of the two says that rows that are
+        malformed, expired or without event time go somewhere. Once for a query.
+        """
+        found = self._unpacked(RESULTS, results_schema(self._program.lowered[0]))
+        if not self._known:
+            self._known.append("warned")
+            warnings.warn(UNREAD, UnreadErrors, stacklevel=2)
+        return found
 
     def errors(self) -> DataFrame:
         """A streaming DataFrame: stream, reason, ts, watermark, position, row."""
+        self._known.append("errors")
         return self._unpacked(ERRORS, ERRORS_SCHEMA)
 
     def run(self, on_came: OnCame, checkpoint: Path, drain: bool = False) -> None:
@@ -90,7 +107,8 @@ class SparkQuery:
         """The static tables, whole."""
         query = chain(self.script.queries[0])
         tables = [(name, self._declared(query.streams[name])) for name in sorted(query.tables)]
-        return tuple((name, _as_arrow(frame)) for name, frame in tables)
+        streams = query.streams
+        return tuple((name, _as_arrow(frame, streams[name].columns)) for name, frame in tables)
 
     def _unpacked(self, kind: str, schema: Schema) -> DataFrame:
         tagged = bucketed(self._packed(self._program, end=False), self._program)
@@ -120,10 +138,8 @@ class SparkQuery:
         return frame.select(*(f"`{column.name}`" for column in stream.columns))
 
 
-def _as_arrow(frame: DataFrame) -> bytes:
-    found = pl.from_arrow(frame.toArrow())
-    assert isinstance(found, pl.DataFrame)
-    (payload,) = encode(found, cap=sys.maxsize)
+def _as_arrow(frame: DataFrame, columns: Schema) -> bytes:
+    (payload,) = encode(frame_of(frame.toArrow(), columns), cap=sys.maxsize)
     return payload
 
 

@@ -1,136 +1,80 @@
-"""The files of a stream, in an order that never changes, big ones in pieces.
+"""The pieces of a stream's files, as they were found, on disk before anything counts on them.
 
-Files are taken in the order of their names as they are discovered; those found
-later come after those known. The list is kept with the checkpoint, so the n-th
-piece is the same after a restart, and a row's position (piece, row in the piece)
-with it. A file must not change once it is there.
+The list is kept with the checkpoint, so the n-th piece is the same after a restart, and a row's
+position (piece, row in the piece) with it. What Spark has committed leaves the list when it is
+next written; of its files stays how far they were read, see `sqlwin.runtime.taken`.
 
-A big CSV or JSON file is cut at line ends, so that several tasks can read it. A
-line end within a quoted CSV field is none: the quotes before it are counted. A
-split of a source that computes its rows is one piece.
-
->>> import tempfile
->>> path = Path(tempfile.mkdtemp()) / "a.csv"
->>> _ = path.write_text('n\\n1\\n"2\\n2"\\n3\\n')
->>> [(piece.lo, piece.hi) for piece in pieces(str(path), "csv", 3)]
-[(0, 4), (4, 10), (10, 12)]
+A split of a source that computes its rows is one piece.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from sqlwin.runtime.sources import FileSource, Source
+from sqlwin.runtime.kept import check_version
+from sqlwin.runtime.pieces import Piece
+from sqlwin.runtime.sources import Source
+from sqlwin.runtime.taken import Taken
 from sqlwin.spark.folder import Folder
 
-_BLOCK = 1 << 20
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Bytes lo <= at < hi of a file of `size` bytes."""
-
-    path: str
-    lo: int
-    hi: int
-    size: int
-
-    @property
-    def whole(self) -> bool:
-        return self.lo == 0 and self.hi == self.size
+VERSION = 2
 
 
 @dataclass
 class Listing:
-    """The pieces of one stream, in order. number: of the stream, names the list."""
+    """The pieces of one stream. number: of the stream, names the list. size: of a big piece."""
 
     folder: Folder
     number: int
     source: Source
     base: Path
-    piece: int
-    pieces: list[Piece] = field(default_factory=list)
+    size: int
+    taken: Taken = field(default_factory=Taken)
+    restored: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether anything was ever found."""
+        return self.taken.end > 0
 
     def restore(self) -> None:
-        known = self.folder.read(self._name)
-        self.pieces = [Piece(*found) for found in json.loads(known)] if known else []
+        """What is on disk, the first time."""
+        if not self.restored:
+            self.restored = True
+            found = self.folder.read(self._name)
+            if found is not None:
+                taken = _loaded(json.loads(found))
+                self.taken = taken.renamed(partial(self.source.name, base=self.base))
 
-    def refresh(self) -> None:
-        """Append files that were not there before; the list is on disk before it is used."""
-        if not self.pieces:
-            self.restore()
-        known = {piece.path for piece in self.pieces}
-        fresh = [split for split in self.source.splits(self.base) if split not in known]
-        for split in fresh:
-            self.pieces += self._pieces(split)
-        if fresh:
-            self.folder.write(self._name, json.dumps([astuple(piece) for piece in self.pieces]))
+    def refresh(self, ends: bool = False) -> None:
+        """Add what was not there before. ends: no more is awaited, see `pieces`."""
+        self.restore()
+        if self.source.find(self.taken, self.base, self.size, ends):
+            told = {"version": VERSION, **self.taken.dump()}
+            self.folder.write(self._name, json.dumps(told))
 
-    def _pieces(self, split: str) -> list[Piece]:
-        if isinstance(self.source, FileSource):
-            return pieces(split, self.source.format, self.piece)
-        weight = self.source.weight(split)
-        return [Piece(split, 0, weight, weight)]
+    def piece(self, number: int) -> Piece:
+        """Of the file where it is now."""
+        named = self.taken.piece(number)
+        return replace(named, path=self.source.split(named.path, self.base))
+
+    def commit(self, end: int) -> None:
+        """All pieces before the number `end` were read, and no batch will read them again."""
+        self.restore()
+        self.taken.read(end)
 
     @property
     def _name(self) -> str:
         return f"listing/{self.number}.json"
 
 
-def pieces(path: str, format_: str, size: int) -> list[Piece]:
-    """A file in pieces of about `size` bytes; one that cannot be cut is one piece."""
-    whole = Path(path).stat().st_size
-    if format_ not in ("csv", "json") or whole <= size:
-        return [Piece(path, 0, whole, whole)]
-    ends = [*_line_ends(path, whole, size, quoted=format_ == "csv"), whole]
-    starts = [0, *ends[:-1]]
-    return [Piece(path, lo, hi, whole) for lo, hi in zip(starts, ends, strict=True) if lo < hi]
-
-
-@contextmanager
-def opened(piece: Piece, header: bool) -> Iterator[str]:
-    """A path that holds the piece alone. header: repeat the file's first line above it."""
-    if piece.whole:
-        yield piece.path
-        return
-    with Path(piece.path).open("rb") as file, tempfile.NamedTemporaryFile(dir=_scratch()) as copy:
-        if header and piece.lo > 0:
-            copy.write(file.readline())
-        file.seek(piece.lo)
-        copy.write(file.read(piece.hi - piece.lo))
-        copy.flush()
-        yield copy.name
-
-
-def _scratch() -> str | None:
-    """Memory where there is a file system of it."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def _line_ends(path: str, whole: int, size: int, quoted: bool) -> Iterator[int]:
-    """Places after a line end, the first one at or after each multiple of `size`."""
-    with Path(path).open("rb") as file:
-        at, quotes = 0, 0
-        for wanted in range(size, whole, size):
-            if wanted < at:
-                continue
-            while quoted and at < wanted:
-                block = file.read(min(_BLOCK, wanted - at))
-                quotes += block.count(b'"')
-                at += len(block)
-            file.seek(wanted)
-            at = wanted
-            while True:
-                line = file.readline()
-                quotes += line.count(b'"') if quoted else 0
-                at += len(line)
-                if quotes % 2 == 0 or not line:
-                    break
-            if at < whole:
-                yield at
+def _loaded(found: Any) -> Taken:
+    """Version 1 was the bare list of all pieces, without prints."""
+    if isinstance(found, list):
+        return Taken(pieces=[Piece(*each) for each in found])
+    check_version("listing", found.get("version"), VERSION)
+    return Taken.load(found)

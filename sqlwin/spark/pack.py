@@ -19,6 +19,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.runtime.files import decoded
+from sqlwin.runtime.intake import frame_of
 from sqlwin.runtime.rejects import once
 from sqlwin.schema import PART, SEQ
 from sqlwin.spark.buckets import hashes
@@ -48,8 +49,7 @@ def packed(
     name = next(iter(program.chains[0].streams)) if stream is None else stream
     seen = Seen()
     for at, batch in enumerate(batches):
-        frame = pl.from_arrow(pa.Table.from_batches([batch]))
-        assert isinstance(frame, pl.DataFrame)
+        frame = frame_of(batch, program.chains[0].streams[name].columns)
         yield from _packed(program, name, frame, at, seen)
     marks = {} if seen.ts is None else {name: {0: seen.ts}}
     for at, stage in enumerate(_readers(program, name)):

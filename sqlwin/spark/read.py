@@ -7,7 +7,7 @@ but in the bucket of its keys, or of its position where no operator takes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -17,15 +17,15 @@ from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded
 from sqlwin.runtime.fronts import Brought, brought
 from sqlwin.runtime.lowered import Lowered
+from sqlwin.runtime.pieces import Piece
 from sqlwin.runtime.rejects import once, under
 from sqlwin.runtime.sources import source_of
 from sqlwin.runtime.watermarks import each_merged
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
-from sqlwin.spark.listing import Piece, opened
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import number_of
-from sqlwin.spark.tags import ERRORS, MARK, ROWS, of_input
+from sqlwin.spark.tags import ERRORS, MARK, ROWS, WARNING, of_input
 from sqlwin.spark.wire import CAP, Mark, Packed, decode, encode
 
 Place = tuple[int, int]
@@ -111,6 +111,11 @@ class Packer:
             for payload in encode(errors):
                 yield Packed(self.query, label, ERRORS, at, payload)
 
+    def warn(self, at: int, warnings: Iterable[str]) -> Iterator[Packed]:
+        label = self.program.labels[self.query][0]
+        for warning in warnings:
+            yield Packed(self.query, label, WARNING, at, warning.encode())
+
     def mark(self, mark: Mark) -> Iterator[Packed]:
         for label in self.program.labels[self.query]:
             yield Packed(self.query, label, MARK, 0, mark.dump())
@@ -136,9 +141,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
     counts, heard = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
-        header = dict(stream.options).get("header", "true").lower() == "true"
-        with opened(piece, header and dict(stream.options).get("format") == "csv") as path:
-            came = source_of(stream).read(path, number)
+        came = source_of(stream).read(piece, number)
         at = number * ROWS_IN_A_FILE
         for query in range(len(program.queries)):
             told: list[pl.DataFrame] = []
@@ -152,6 +155,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 heard[stage] |= len(came.rows) + len(came.errors) > 0
                 told += [under(came.errors, watermark), taken.errors]
             yield from packers[query].errors(at, once(told))
+            yield from packers[query].warn(at, came.warnings if told else ())
     for stage, packer in enumerate(packers):
         yield from packer.flush()
         if reading.control or heard[stage]:

@@ -22,10 +22,12 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
 from sqlwin.errors import RunError
+from sqlwin.runtime.pieces import Piece
 from sqlwin.runtime.sources import source_of
+from sqlwin.runtime.taken import Taken
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Listing, Piece
+from sqlwin.spark.listing import Listing
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import after
@@ -64,7 +66,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return Offset().dump()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        self._discover()
+        self._discover(self.settings.end)
         self.bounded = True
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
@@ -89,6 +91,11 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         assert isinstance(partition, Part)
         for row in packed(partition.reading):
             yield row.to_batch()
+
+    def commit(self, end: dict[str, Any]) -> None:
+        done = Offset.load(end)
+        for listing in self.listings:
+            listing.commit(done.files.get(str(listing.number), 0))
 
     def _known(self, offset: dict[str, Any]) -> Offset:
         found = Offset.load(offset)
@@ -131,24 +138,28 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             for listing in self.listings
         }
         streams = [each for each in self.listings if each.number not in self.program.tables]
-        rest = any(reached[str(each.number)] < len(each.pieces) for each in streams)
+        rest = any(reached[str(each.number)] < each.taken.end for each in streams)
         moved = any(count > at.files.get(number, 0) for number, count in reached.items())
         return (reached if moved else None), rest
 
     def _reached(self, listing: Listing, known: int | None, share: int) -> int:
         """Of a static table all pieces there are at first, and never more."""
         if listing.number not in self.program.tables:
-            return _enough(listing.pieces, known or 0, share)
-        if known is None and not listing.pieces:
+            return _enough(listing.taken, known or 0, share)
+        if known is None and not listing.known:
             name = self.program.streams[listing.number].name
             raise RunError(f"no file of the static table {name} is there")
-        return len(listing.pieces) if known is None else known
+        return listing.taken.end if known is None else known
 
-    def _discover(self) -> None:
+    def _discover(self, ends: bool = False) -> None:
+        """ends: no more input is awaited. Of a static table nothing is, once it was read."""
         if self.settings.input == "feed":
             self.steps = Feed(self.settings.base).count()
         for listing in self.listings:
-            listing.refresh()
+            static = listing.number in self.program.tables
+            listing.restore()
+            if not (static and listing.known):
+                listing.refresh(static or ends)
 
     @property
     def listings(self) -> list[Listing]:
@@ -171,10 +182,9 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _readings(self, first: Offset, last: Offset) -> Iterator[Reading]:
         pieces: list[tuple[int, int, Piece]] = []
         for listing in self.listings:
-            if not listing.pieces:
-                listing.restore()
+            listing.restore()
             lo, hi = (offset.files.get(str(listing.number), 0) for offset in (first, last))
-            pieces += [(listing.number, at, listing.pieces[at]) for at in range(lo, hi)]
+            pieces += [(listing.number, at, listing.piece(at)) for at in range(lo, hi)]
         shares = _shared(pieces, self.settings.tasks, lambda it: it[2].hi - it[2].lo) or [[]]
         for number, share in enumerate(shares):
             yield Reading(
@@ -196,14 +206,15 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             )
 
 
-def _enough(pieces: list[Piece], start: int, share: int) -> int:
+def _enough(taken: Taken, start: int, share: int) -> int:
     """How many pieces are read once `share` bytes were added to `start` pieces; at least one."""
-    taken = 0
-    for at in range(start, len(pieces)):
-        if at > start and taken + pieces[at].hi - pieces[at].lo > share:
+    added = 0
+    for at in range(start, taken.end):
+        size = taken.piece(at).hi - taken.piece(at).lo
+        if at > start and added + size > share:
             return at
-        taken += pieces[at].hi - pieces[at].lo
-    return len(pieces)
+        added += size
+    return taken.end
 
 
 def _shared(items: list[Any], tasks: int, weigh: Callable[[Any], int]) -> list[list[Any]]:

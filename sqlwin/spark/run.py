@@ -11,8 +11,11 @@ which writes the same under the same number.
 
 from __future__ import annotations
 
+import re
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,23 +33,27 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.derived import withdrawn_first
+from sqlwin.runtime.malformed import Malformed
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sources import check_sources
+from sqlwin.runtime.sources import check_sources, source_of
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.listing import Listing
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.session import local_session, log_file
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
-from sqlwin.spark.tags import COLUMNS, DONE, ERRORS, RESULTS
+from sqlwin.spark.tags import COLUMNS, DONE, ERRORS, RESULTS, WARNING
 from sqlwin.spark.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"
 GONE = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
+POLL_SECONDS = 0.2
+_RAISED = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
 SHUFFLE = "spark.sql.shuffle.partitions"
 
 
@@ -57,6 +64,7 @@ class Came:
     results: pl.DataFrame
     errors: pl.DataFrame
     done: list[Done]
+    warnings: tuple[str, ...] = ()
 
     @property
     def emitted(self) -> int:
@@ -81,7 +89,7 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
     check_sources(script, options)
     out = outlets(script, options)
     counted = frozenset(at for at, outlet in enumerate(out) if outlet.counts_only)
-    delivery = Delivery(out, options)
+    delivery = Delivery(out, options, Malformed(options.max_errors, options.on_warning))
     session = local_session() if spark is None else spark
     with _checkpoint(options) as checkpoint:
 
@@ -99,10 +107,27 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
 
         try:
             patiently(begin)
+            delivery.malformed.end()
+            _warn_of_the_left(Program(script.queries, 1, 1), checkpoint, options)
+        except RunError:
+            if delivery.failure is not None:
+                raise delivery.failure from None
+            raise
         except KeyboardInterrupt:
             if not options.follow:
                 raise
     return delivery.summary
+
+
+def _warn_of_the_left(program: Program, checkpoint: Path, options: RunOptions) -> None:
+    """Of what this run has found and not read."""
+    for number, stream in enumerate(program.streams):
+        if number not in program.tables:
+            folder, source = Folder(str(checkpoint / "sqlwin")), source_of(stream)
+            listing = Listing(folder, number, source, options.base, 0)
+            listing.restore()
+            for text in source.left(listing.taken, options.base):
+                options.on_warning(text)
 
 
 def start(
@@ -124,7 +149,7 @@ def start(
         program.dump(),
         input,
         folder.path,
-        str(base),
+        str(base.resolve()),
         end,
         tasks=int(spark.conf.get(SHUFFLE) or 1),
         batch_bytes=run_settings(script.settings).batch_bytes or BATCH_BYTES,
@@ -167,9 +192,16 @@ def bucketed(packed: DataFrame, program: Program) -> DataFrame:
 
 
 def finished(query: StreamingQuery) -> None:
-    """Wait for the end; RunError with the cause where the query failed."""
+    """Wait for the end; RunError with the cause where the query failed.
+
+    An interruption stops the query first: raised within a call to the JVM, as Spark's own
+    handler does it, it would cancel the batch and leave a broken connection.
+    """
     try:
-        query.awaitTermination()
+        with interruptions() as interrupted:
+            while not query.awaitTermination(POLL_SECONDS):  # type: ignore[arg-type]
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
     except KeyboardInterrupt:
         query.stop()
         raise
@@ -177,6 +209,20 @@ def finished(query: StreamingQuery) -> None:
         raise RunError(cause(str(failure))) from failure
     except (Py4JNetworkError, ConnectionError) as failure:
         raise RunError(GONE.format(log_file())) from failure
+
+
+@contextmanager
+def interruptions() -> Iterator[threading.Event]:
+    """Set by Ctrl-C, which raises nothing then; in the main thread, which alone is interrupted."""
+    interrupted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:
@@ -195,9 +241,16 @@ def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:
 
 
 def cause(text: str) -> str:
-    """Of a long trace the line of our own error, else its first line."""
+    """Of a long trace the line of our own error, else Python's last one, else the first line.
+
+    >>> cause("failed:\\nTraceback (most recent call last):\\n  File …\\nOSError: full\\n")
+    'OSError: full'
+    """
     own = [line for line in text.splitlines() if line.startswith("sqlwin.errors.")]
-    return own[-1].split(": ", 1)[-1] if own else text.splitlines()[0]
+    if own:
+        return own[-1].split(": ", 1)[-1]
+    raised = _RAISED.findall(text)
+    return raised[-1] if raised else text.splitlines()[0]
 
 
 @dataclass
@@ -206,9 +259,21 @@ class Delivery:
 
     outlets: list[Outlet]
     options: RunOptions
+    malformed: Malformed
     summary: Summary = field(default_factory=Summary)
+    failure: BaseException | None = None
 
     def __call__(self, batch: int, came: dict[int, Came]) -> None:
+        """failure: what was raised here, which Spark would tell as a text with its traces."""
+        try:
+            self._bring(batch, came)
+        except BaseException as failure:
+            self.failure = failure
+            raise
+
+    def _bring(self, batch: int, came: dict[int, Came]) -> None:
+        for query, what in came.items():
+            self.malformed.see(query, batch, what.read, what.errors)
         for query, what in came.items():
             self.outlets[query].write(batch, what.results, what.errors)
         errors = pl.concat([no_rejects(), *(what.errors for what in came.values())])
@@ -221,6 +286,8 @@ class Delivery:
         )
         self.summary.add(told, errors)
         self.summary.replayed += sum(d.replayed for what in came.values() for d in what.done)
+        for warning in dict.fromkeys(each for what in came.values() for each in what.warnings):
+            self.options.on_warning(warning)
         self.options.on_batch(told)
 
 
@@ -269,6 +336,7 @@ def collected(program: Program, frame: DataFrame) -> dict[int, Came]:
             _withdrawn_first([pl.concat(part) for part in told.values()]) if told else empty,
             pl.concat([no_rejects(), *errors]),
             [Done.load(row.payload) for row in mine if row.kind == DONE],
+            tuple(bytes(row.payload).decode() for row in mine if row.kind == WARNING),
         )
     return came
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,9 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 from sqlwin.plan.nodes import Script
+from sqlwin.runtime.malformed import limit
 from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import Summary
+from sqlwin.runtime.progress import OnWarning, Summary
 from sqlwin.spark.run import run
 from sqlwin.spark.session import needed
 
@@ -20,6 +22,10 @@ Take = Callable[[pl.DataFrame], None]
 
 def _nothing(rows: pl.DataFrame) -> None:
     pass
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -35,14 +41,27 @@ class SparkScript:
         follow: bool = False,
         show: Take = _nothing,
         on_errors: Take = _nothing,
+        on_warning: OnWarning = _warn,
+        max_errors: int | str | None = None,
     ) -> Summary:
         """Run every query over what is there; returns what was read, emitted and refused.
 
         base: what relative paths of the script are relative to. checkpoint: keeps windows
         open for the next run, unless `drain`; without one every window closes. follow: go
         on as files arrive. show: results of queries without a sink of their own, a batch
-        at a time. on_errors: rows of the error stream. RunError where the run fails.
+        at a time. on_errors: rows of the error stream. on_warning: texts that are Python
+        warnings where nothing takes them. max_errors: malformed rows that are still taken, a
+        count or as "1%" of those read. RunError where the run fails.
         """
         kept = None if checkpoint is None else Path(checkpoint)
-        options = RunOptions(Path(base), kept, drain, follow, show, on_errors)
+        options = RunOptions(
+            Path(base),
+            kept,
+            drain,
+            follow,
+            show,
+            on_errors,
+            on_warning=on_warning,
+            max_errors=None if max_errors is None else limit(str(max_errors)),
+        )
         return run(self.script, options, needed(self.spark))

@@ -1,6 +1,7 @@
 """What kinds of rows travel between the stages, and their columns; see `wire`."""
 
 ROWS, RAW, ERRORS, MARK, RESULTS, DONE = "rows", "raw", "errors", "mark", "results", "done"
+WARNING = "warning"
 COLUMNS = "query int, bucket int, kind string, at bigint, payload binary"
 
 

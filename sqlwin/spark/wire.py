@@ -9,8 +9,8 @@
 | payload | Arrow IPC stream, or JSON for marks |
 
 Into a bucket go `rows` (prepared by the front), `raw` (declared columns, for a
-front that has to know the watermark), `errors` and `mark` (what one task saw,
-the clock and end of input). Rows of a query's second input are `rows1` or `raw1`, see
+front that has to know the watermark), `errors`, `warning` (a text) and `mark` (what one
+task saw, the clock and end of input). Rows of a query's second input are `rows1` or `raw1`, see
 `tags`. Out of a bucket come `results`, `errors` and one `done`; out of one of a lower stage
 `raw` and `mark` for the stages above, in place of results.
 

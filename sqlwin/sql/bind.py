@@ -10,6 +10,7 @@ from sqlwin.errors import QueryError
 from sqlwin.functions import PythonAggregate
 from sqlwin.plan.facts import (
     functions_of,
+    operator_of,
     window_policy,
 )
 from sqlwin.plan.nodes import (
@@ -25,6 +26,7 @@ from sqlwin.plan.nodes import (
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.settings import SETTINGS
 from sqlwin.plan.stages import staged
+from sqlwin.plan.ttl_options import OPTIONS, STATE, options
 from sqlwin.plan.wording import Wording
 from sqlwin.sql import ast, declare
 from sqlwin.sql.bounds import OpenTop
@@ -34,13 +36,12 @@ from sqlwin.sql.hints import JOIN_WINDOW, sized
 from sqlwin.sql.parser import statements
 from sqlwin.sql.reading import read_often
 from sqlwin.sql.registered import checked
-from sqlwin.sql.relation import Relation
+from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.results import into, refuse_changes, told
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View, of_rows
 from sqlwin.sql.text import is_count, prepare
 from sqlwin.sql.ttl import with_ttl
-from sqlwin.sql.ttl_words import OPTIONS, STATE, options
 
 
 def script(
@@ -103,16 +104,37 @@ class Binding:
     def query(self, statement: ast.Select | ast.Insert) -> Query:
         self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
-            relation = self.result(statement)
+            relation, errors_into = self.with_errors(statement)
             plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
             plan = staged(plan)
-            return Query(plan, errors=self.errors(plan), functions=self.used(plan))
+            return self.made(plan, None, errors_into)
         sink = self.sink(statement.sink)
-        relation = self.result(statement.select)
+        relation, errors_into = self.with_errors(statement.select)
         plan = optimize(into(sink, relation.plan(), statement))
         plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
         refuse_changes(sink, plan, statement)
-        return Query(plan, sink, errors=self.errors(plan), functions=self.used(plan))
+        return self.made(plan, sink, errors_into)
+
+    def made(self, plan: Node, sink: Sink | None, errors_into: str | None) -> Query:
+        policy = window_policy(plan)
+        name = errors_into if policy is None else policy.errors
+        errors = None if name is None else self.known.sinks.get(name.lower())
+        used = self.used(plan)
+        return Query(plan, sink, errors=errors, functions=used, errors_into=errors_into)
+
+    def with_errors(self, select: ast.Select) -> tuple[Relation, str | None]:
+        """And the name of EXPIRED INTO, where no window has it for its policy.
+
+        A query without a window has rows that are malformed, too.
+        """
+        expired = select.policies.expired
+        alone = ast.Policies(expired=expired, span=select.policies.span)
+        if expired is None or expired.into is None or select.policies != alone:
+            return self.result(select), None
+        bare = self.result(replace(select, policies=ast.Policies()))
+        if operator_of(bare.plan()) is None:
+            return bare, expired.into.text
+        return self.result(select), None
 
     def result(self, select: ast.Select) -> Relation:
         return told(of_rows(bind_select(select, self.known), select.relation.source.span))
@@ -120,12 +142,6 @@ class Binding:
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
         names = functions_of(plan)
         return tuple(function for function in self.functions if function.name in names)
-
-    def errors(self, plan: Node) -> Sink | None:
-        """The declared sink that EXPIRED INTO names; a host without sinks needs none."""
-        policy = window_policy(plan)
-        name = None if policy is None else policy.errors
-        return None if name is None else self.known.sinks.get(name.lower())
 
     def sink(self, name: ast.Name) -> Sink:
         found = self.known.sinks.get(name.text.lower())
@@ -197,7 +213,9 @@ def _set(binding: Binding, statement: ast.Set) -> None:
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
         legal = f"{legal}; {JOIN_WINDOW} (small, large); {', '.join(OPTIONS)}"
-        raise QueryError(f"there is no setting {statement.name}", statement.span, legal=legal)
+        near = nearest(statement.name, (*SETTINGS, JOIN_WINDOW, *OPTIONS))
+        message = f"there is no setting {statement.name}{near}"
+        raise QueryError(message, statement.span, legal=legal)
     if not is_count(value):
         raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")
     binding.settings[name] = value

@@ -8,10 +8,10 @@ from lark import Token, Transformer
 from lark.tree import Meta
 from lark.visitors import v_args
 
+from sqlwin.durations import LEGAL, micros
 from sqlwin.errors import QueryError
 from sqlwin.sql import ast, text
 from sqlwin.sql.clauses import Clause
-from sqlwin.sql.durations import LEGAL, micros
 from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word
 
 MOST_ROWS = 2**40

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlwin.names import nearest
 from sqlwin.sql.allowed import (
     CHANGING,
     CHANGING_NAMES,
@@ -33,7 +34,6 @@ from sqlwin.sql.allowed import (
     SESSION,
     SESSION_NAMES,
 )
-from sqlwin.sql.names import nearest
 
 Expr = exp.Expr
 

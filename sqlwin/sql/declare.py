@@ -8,9 +8,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from sqlwin.durations import LEGAL as DURATIONS
+from sqlwin.durations import micros
 from sqlwin.errors import QueryError
+from sqlwin.plan.connectors import SINKS, STREAMS
+from sqlwin.plan.connectors import check as check_options
 from sqlwin.plan.nodes import Scalar, Sink, Stream
-from sqlwin.plan.sinks import CHANGELOGS
 from sqlwin.schema import (
     RESERVED,
     SHOWN,
@@ -22,14 +25,12 @@ from sqlwin.schema import (
     type_names,
 )
 from sqlwin.secrets import hidden
-from sqlwin.sql import ast, ttl_words
+from sqlwin.sql import ast
 from sqlwin.sql.calls import refuse_calls
-from sqlwin.sql.durations import LEGAL as DURATIONS
-from sqlwin.sql.durations import micros
 from sqlwin.sql.relation import nearest, of_stream
 from sqlwin.sql.scalars import parsed, scalar
 from sqlwin.sql.scope import Scope
-from sqlwin.sql.text import QUOTED, is_count
+from sqlwin.sql.text import QUOTED
 
 _TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?\s*(.*)\Z", re.DOTALL)
 _ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
@@ -47,8 +48,9 @@ def is_static(created: ast.CreateStream) -> bool:
 
 def stream(created: ast.CreateStream) -> Stream:
     created = _offset_column(created)
-    _partitions(created)
-    ttl_words.options(dict(created.options), created.span)
+    kind = "table" if is_static(created) else "stream"
+    options = dict(created.options)
+    check_options(f"{kind} {created.name.text}", options, STREAMS, created.span)
     declared = [column for column in created.columns if column.type is not None]
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
@@ -59,21 +61,11 @@ def stream(created: ast.CreateStream) -> Stream:
     return replace(made, ts=ts, delay=delay, offset=offset, trusted=trusted)
 
 
-def _partitions(created: ast.CreateStream) -> None:
-    """The option is how many partitions the source has; messages of one have an order."""
-    count = dict(created.options).get("partitions", "1")
-    if not is_count(count):
-        message = f"the option partitions is a count, not {count}"
-        raise QueryError(message, created.span, legal="partitions = 4")
-
-
 def sink(created: ast.CreateSink) -> Sink:
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in created.columns)
     made = Sink(created.name.text, columns or None, hidden(created.options))
-    if made.changelog not in CHANGELOGS:
-        message = f"the sink {made.name} cannot be {made.changelog!r}"
-        raise QueryError(message, created.name.span, legal=", ".join(CHANGELOGS))
+    check_options(f"sink {made.name}", dict(made.options), SINKS, created.name.span)
     for column in created.columns:
         if column.name.text.lower() in SHOWN.values():
             message = f"each result has a column {column.name.text.lower()} of its own"

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlwin.sql.durations import micros
+from sqlwin.durations import micros
 from sqlwin.sql.scalars import Expr
 
 _OPS: dict[type[Expr], str] = {

@@ -13,6 +13,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.names import nearest as nearest
 from sqlwin.plan.facts import join_of
 from sqlwin.plan.nodes import (
     Filter,
@@ -32,7 +33,6 @@ from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.depth import refuse_grown
-from sqlwin.sql.names import nearest as nearest
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
@@ -183,7 +183,8 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
         raise QueryError(
             message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)"
         )
-    return replace(relation, base=Scan(replace(stream, ts=expr.name)))
+    undeclared = stream.undeclared or stream.ts is None
+    return replace(relation, base=Scan(replace(stream, ts=expr.name, undeclared=undeclared)))
 
 
 def _retimed(stream: Stream, name: str, span: Span) -> Stream:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import sqlglot
 from sqlglot import exp
 
+from sqlwin.durations import LONGEST
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import Schema
 from sqlwin.sql import ast
 from sqlwin.sql.below import Below
 from sqlwin.sql.calls import refuse_calls
-from sqlwin.sql.durations import LONGEST
 from sqlwin.sql.parser import duration
 from sqlwin.sql.scalars import Expr, engine_type, parsed, scalar, spark
 from sqlwin.sql.scope import Scope

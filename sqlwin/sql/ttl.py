@@ -40,11 +40,12 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.plan.ttl_options import PREFIX, options
 from sqlwin.policies import Ttl, TtlTime
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.relation import Lengths, Relation
-from sqlwin.sql.ttl_words import PREFIX, Hinted, options
+from sqlwin.sql.ttl_words import Hinted
 from sqlwin.windows import Whole
 
 ONCE = "a static table is read once, so what a TTL took of it would never come again"

@@ -1,28 +1,19 @@
-"""What is written of a TTL of state: the hint STATE_TTL and the options `state.ttl…`.
+"""The hint STATE_TTL; the options of a TTL are in `sqlwin.plan.ttl_options`.
 
+>>> from sqlwin.errors import Span
 >>> hint = ast.Name("/*+ STATE_TTL('o' = '3 days', p = '12h') */", Span(1, 1))
 >>> [(stream.text, micros) for stream, micros in hinted(hint)]
 [('o', 259200000000), ('p', 43200000000)]
->>> cleanup("incremental(10, true); timers")
-Cleanup(full_snapshot=False, incremental=10, each_record=True, compaction=False, timers=True)
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from enum import Enum
-from typing import Any
 
-from sqlwin.errors import QueryError, Span
-from sqlwin.policies import Cleanup, TtlTime, Update, Visibility
+from sqlwin.errors import QueryError
+from sqlwin.plan.ttl_options import LEGAL_LENGTH, length, valued
 from sqlwin.sql import ast
-from sqlwin.sql.durations import micros
 
-STATE = "state."
-PREFIX = f"{STATE}ttl"
-LEGAL_LENGTH = "'7 days', '12 h', or '0' for none"
-LEGAL_CLEANUP = "full-snapshot, incremental(10, false), compaction, timers; several with ; between"
 LEGAL_HINT = "/*+ STATE_TTL('orders' = '3 days') */"
 
 Hinted = tuple[ast.Name, int]
@@ -30,7 +21,6 @@ Hinted = tuple[ast.Name, int]
 
 _HINT = re.compile(r"/\*\+\s*STATE_TTL\s*\((.*)\)\s*\*/", re.IGNORECASE | re.DOTALL)
 _PAIR = re.compile(r"""\s*(['"`]?)(\w+)\1\s*=\s*(['"])([^'"]*)\3\s*(?:,|\Z)""")
-_INCREMENTAL = re.compile(r"incremental\s*\(\s*([1-9]\d*)\s*,\s*(true|false)\s*\)\Z")
 
 
 def hinted(hint: ast.Name) -> tuple[Hinted, ...] | None:
@@ -44,66 +34,6 @@ def hinted(hint: ast.Name) -> tuple[Hinted, ...] | None:
         if pair is None:
             raise QueryError("STATE_TTL names streams and durations", hint.span, legal=LEGAL_HINT)
         stream = ast.Name(pair[2], hint.span)
-        found.append((stream, _told(length, pair[4], hint.span, LEGAL_LENGTH)))
+        found.append((stream, valued(length, pair[4], hint.span, LEGAL_LENGTH)))
         at = pair.end()
     return tuple(found)
-
-
-def length(text: str) -> int:
-    """Microseconds; 0: no TTL. ValueError for what is no duration, or a negative one."""
-    found = 0 if text.strip().lower() in ("0", "none") else micros(text, None)
-    if found < 0:
-        raise ValueError("a TTL is not negative")
-    return found
-
-
-def cleanup(text: str) -> Cleanup:
-    """ValueError for what is none."""
-    given: dict[str, Any] = {}
-    for part in text.split(";"):
-        word = part.strip().lower()
-        incremental = _INCREMENTAL.match(word)
-        if incremental is not None:
-            each = incremental[2] == "true"
-            given |= {"incremental": int(incremental[1]), "each_record": each}
-        elif word in ("full-snapshot", "compaction", "timers"):
-            given[word.replace("-", "_")] = True
-        else:
-            raise ValueError(f"{part.strip()} is no cleanup of state")
-    return Cleanup(**given)
-
-
-def _words(words: type[Enum]) -> str:
-    return ", ".join(word.value for word in words)
-
-
-OPTIONS: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
-    PREFIX: ("length", length, LEGAL_LENGTH),
-    f"{PREFIX}.time": ("time", TtlTime, _words(TtlTime)),
-    f"{PREFIX}.update": ("update", Update, _words(Update)),
-    f"{PREFIX}.visibility": ("visibility", Visibility, _words(Visibility)),
-    f"{PREFIX}.cleanup": ("cleanup", cleanup, LEGAL_CLEANUP),
-}
-"""Name to the field of Ttl, how it is read, what is legal."""
-
-
-def options(given: Mapping[str, str], span: Span | None = None) -> dict[str, Any]:
-    """Fields of Ttl from options, those among them that are of a TTL."""
-    found = {}
-    for name, text in given.items():
-        if name in OPTIONS:
-            field, read, legal = OPTIONS[name]
-            found[field] = _told(read, text, span, legal, name)
-        elif name.startswith(STATE):
-            raise QueryError(f"there is no option {name}", span, legal=", ".join(OPTIONS))
-    return found
-
-
-def _told(
-    read: Callable[[str], Any], text: str, span: Span | None, legal: str, name: str = ""
-) -> Any:
-    try:
-        return read(text)
-    except ValueError as problem:
-        message = f"{name} cannot be {text!r}" if isinstance(read, type) else str(problem)
-        raise QueryError(message, span, legal=legal) from None

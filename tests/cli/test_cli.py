@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
+from sqlwin.screen import Progress
 
 DECLARED = """
 CREATE STREAM orders (
@@ -180,14 +181,18 @@ FILED = "CREATE SINK o WITH (connector = 'files', path = 'out', format = 'csv');
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("'files', path = 'orders", "'pigeons', path = 'orders", "(connector 'pigeons')"),
+        (
+            "'files', path = 'orders",
+            "'pigeons', path = 'orders",
+            "stream orders has an unknown connector 'pigeons'",
+        ),
         ("'json'", "'xml'", "stream orders has an unknown format 'xml'"),
         ("path = 'orders/*.jsonl', ", "", "stream orders needs an option 'path'"),
         ("'json'", "'json', evnts = 3", "stream orders has an unknown option 'evnts'"),
         (
             "'files', path = 'orders/*.jsonl', format = 'json'",
             "'nexmark', table = 'x'",
-            "table 'x'",
+            "an option 'table' that cannot be 'x'",
         ),
         ("'files', path = 'out'", "'pigeons', path = 'out'", "sink o has an unknown connector"),
         ("path = 'out', ", "", "sink o needs an option 'path'"),
@@ -213,6 +218,124 @@ def test_options_are_read_and_nothing_is_opened(home: Path) -> None:
     (home / "q.sql").write_text(text)
     assert sqlwin("check", home / "q.sql") == sqlwin("explain", home / "q.sql") == 0
     assert not (home / "out").exists()
+
+
+@pytest.mark.parametrize("path", ["none.jsonl", "orders/9.jsonl", "none", "/none/here.jsonl"])
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_file_that_is_not_there_is_a_mistake(
+    home: Path, capsys: pytest.CaptureFixture[str], path: str, command: str
+) -> None:
+    (home / "q.sql").write_text((DECLARED + SELECT).replace("orders/*.jsonl", path))
+    engine = ["--engine", "embedded"] if command == "run" else []
+    assert sqlwin(command, home / "q.sql", *engine) == 2
+    under = "" if path.startswith("/") else f"; it is relative to {home}"
+    assert capsys.readouterr().err == f"error: no file matches {path} of orders{under}\n"
+
+
+def test_a_pattern_may_match_later(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "q.sql").write_text((DECLARED + SELECT).replace("orders/*", "later/*"))
+    told = f"no file matches later/*.jsonl of orders; it is relative to {home}\n"
+    assert sqlwin("check", home / "q.sql") == 0
+    assert capsys.readouterr().out.endswith(f"warning: {told}")
+    asked = ("run", home / "q.sql", "--engine", "embedded")
+    assert sqlwin(*asked) == 2
+    assert capsys.readouterr().err == f"error: {told}"
+    kept = ("--checkpoint", home / "state")
+    assert sqlwin(*asked, *kept) == 2
+    assert capsys.readouterr().err == f"error: {told}"
+    (home / "later").mkdir()
+    file = home / "later" / "1.jsonl"
+    file.write_text("\n".join(FIRST))
+    assert sqlwin(*asked, *kept) == 0
+    file.unlink()  # it was read
+    capsys.readouterr()
+    assert sqlwin(*asked, *kept, "--drain", "--output", "json") == 0
+    out, err = capsys.readouterr()
+    assert [row["total"] for row in rows(out)] == [3]
+    assert f"warning: {told}" in err
+
+
+MALFORMED = ['{"product": "tea", "value": "many", "ts": "2024-01-01T09:00:10Z"}']
+
+
+@pytest.mark.parametrize(
+    ("allowed", "lines", "code"),
+    [
+        ("2", FIRST[:1] * 8 + MALFORMED * 2, 0),
+        ("1", FIRST[:1] * 8 + MALFORMED * 2, 1),
+        ("0", FIRST[:2], 0),
+        ("20%", FIRST[:1] * 8 + MALFORMED * 2, 0),
+        ("19.9 %", FIRST[:1] * 8 + MALFORMED * 2, 1),
+        ("0%", MALFORMED, 1),
+        ("1", [*FIRST[:2], '{"product": "tea"}', '{"product": "tea"}'], 0),  # no event time
+    ],
+)
+def test_malformed_rows_may_end_a_run(
+    home: Path, capsys: pytest.CaptureFixture[str], allowed: str, lines: list[str], code: int
+) -> None:
+    land(home, "1", lines)
+    asked = ("run", home / "q.sql", "--engine", "embedded", "--max-errors", allowed)
+    assert sqlwin(*asked) == code
+    error = capsys.readouterr().err
+    if code == 1:
+        at = lines.index(MALFORMED[0])
+        assert f"failed: {lines.count(MALFORMED[0])} of {len(lines)} rows are malformed" in error
+        assert f"the first: orders 0:{at}: malformed: value is 'many', not a BIGINT" in error
+        assert '"value": "many"' in error
+
+
+def test_malformed_rows_end_a_run_before_they_are_written(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The next run meets them again, and may take them."""
+    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", home / "state")
+    land(home, "2", MALFORMED * 3)
+    assert sqlwin(*asked, "--max-errors", "2") == 1
+    assert "batch 1: 3 rows read" in capsys.readouterr().err
+    assert sqlwin(*asked, "--max-errors", "3") == 0
+    error = capsys.readouterr().err
+    assert "batch 2: 3 rows read" in error
+    assert "error stream: 3 rows, malformed" in error
+
+
+@pytest.mark.parametrize("allowed", ["many", "-1", "101%", "1.5", "%", ""])
+def test_how_many_errors_is_a_count_or_a_percentage(
+    home: Path, capsys: pytest.CaptureFixture[str], allowed: str
+) -> None:
+    assert sqlwin("run", home / "q.sql", f"--max-errors={allowed}", "--engine", "embedded") == 2
+    told = f"--max-errors is a count of rows, or a percentage of them, not {allowed!r}"
+    assert told in capsys.readouterr().err
+
+
+def test_a_warning_where_most_rows_are_malformed(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = "warning: more than half of the first rows are malformed, "
+    for lines, many in ((FIRST[:1] + MALFORMED, ""), (FIRST[:1] + MALFORMED * 2, "2 of 3")):
+        land(home, "1", lines)
+        assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 0
+        error = capsys.readouterr().err
+        assert (told in error) == bool(many)
+        assert not many or f"{told}{many}; the first: orders 0:1: malformed: value is" in error
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_interruption_is_one_line(
+    home: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    kept: bool,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sqlwin.embedded.run._loop", interrupted)
+    asked = ["run", home / "q.sql", "--engine", "embedded"]
+    checkpoint = ["--checkpoint", home / "state"] if kept else []
+    assert sqlwin(*asked, *checkpoint) == 130
+    told = f"state is kept in {home / 'state'}; the same command goes on from there"
+    nothing = "nothing is kept; with --checkpoint DIR a run can go on where it was"
+    assert capsys.readouterr().err == f"interrupted: {told if kept else nothing}\n"
 
 
 def test_check_of_a_script_without_sources(home: Path) -> None:
@@ -241,6 +364,24 @@ def test_check_warns_of_what_explain_warns_of(
     assert explained.count("Warning: ") == len(told)
     for line in told:
         assert f"Warning: {line.split(': ')[-1]}" in explained
+
+
+def test_a_window_over_a_stream_without_a_watermark(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declared = DECLARED.replace(", WATERMARK FOR ts AS ts - INTERVAL '5' SECOND", "")
+    told = "orders declares no WATERMARK, so a row before the greatest ts is late; WATERMARK FOR ts"
+    for query, warned in ((SELECT, True), ("SELECT value FROM orders", False)):
+        (home / "q.sql").write_text(declared + query)
+        assert sqlwin("check", home / "q.sql") == 0
+        assert (f"warning: {told}" in capsys.readouterr().out) == warned
+        assert sqlwin("explain", home / "q.sql") == 0
+        assert (f"Warning: {told}" in capsys.readouterr().out) == warned
+        assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 0
+        assert (f"warning: {told}" in capsys.readouterr().err) == warned
+    (home / "q.sql").write_text(DECLARED + SELECT)
+    assert sqlwin("check", home / "q.sql") == 0
+    assert "declares no WATERMARK" not in capsys.readouterr().out
 
 
 def test_statements_that_only_answer(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -288,14 +429,18 @@ def test_a_sink_that_cannot_be_written(home: Path, capsys: pytest.CaptureFixture
     sink = "CREATE SINK out WITH (connector = 'files', path = 'q.sql'); INSERT INTO out"
     (home / "q.sql").write_text(DECLARED + sink + SELECT)
     assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 1
-    assert "failed: " in capsys.readouterr().err
+    told = f"failed: cannot write {home}/q.sql/part-00000001.jsonl: "
+    assert capsys.readouterr().err.splitlines()[-1].startswith(told)
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ("path = 'orders', fromat = 'csv'", "stream orders has an unknown option 'fromat'"),
-        ("path = 'orders', format = 'csv', delimiter = '||'", "a delimiter of more than one"),
+        ("path = 'orders', fromat = 'csv'", "has an unknown option 'fromat'; did you mean format?"),
+        (
+            "path = 'orders', format = 'csv', delimiter = '||'",
+            "stream orders has an option 'delimiter' that cannot be '||'",
+        ),
         ("path = ''", "stream orders needs an option 'path'"),
     ],
 )
@@ -322,3 +467,10 @@ def test_a_window_that_ends_after_the_year_9999(
     (home / "q.sql").write_text(DECLARED + SELECT.replace("window_start, SUM", "window_end, SUM"))
     assert sqlwin("run", home / "q.sql", "--engine", "embedded", "--output", output) == 0
     assert "+10000-01-01T00:00:00Z" in capsys.readouterr().out
+
+
+def test_a_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(sys.stderr)
+    for text in ("it looks odd", "it looks odd", "it looks odder"):
+        progress.warning(text)
+    assert capsys.readouterr().err == "warning: it looks odd\nwarning: it looks odder\n"

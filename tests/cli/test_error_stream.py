@@ -128,3 +128,18 @@ def test_results_and_errors_may_share_a_sink(home: Path) -> None:
     ]
     totals = [row["total"] for rows in found.values() for row in rows if "total" in row]
     assert sorted(totals) == [1, 3, 6]
+
+
+def test_a_query_without_a_window_has_an_error_stream_too(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    land(home, 0, 2)
+    windowed = SCRIPT[SCRIPT.index("SELECT") : SCRIPT.index("EXPIRED")]
+    text = SCRIPT.replace(windowed, "SELECT value FROM orders ")
+    (home / "q.sql").write_text(text)
+    assert run(home) == 0
+    found = [row for rows in written(home, "bad").values() for row in rows]
+    assert [row["reason"] for row in found] == ["malformed: value is 'two', not a BIGINT"]
+    (home / "q.sql").write_text(text.replace("INTO bad", "INTO worse"))
+    assert run(home) == 2
+    assert "EXPIRED INTO worse: no sink is called worse" in capsys.readouterr().err

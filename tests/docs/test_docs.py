@@ -193,7 +193,7 @@ def test_the_docs_show_every_option() -> None:
     assert parser is not None
     run = next(iter(parser._group_actions)).choices["run"]  # type: ignore[index,union-attr]
     options = {o for a in run._actions for o in a.option_strings if o.startswith("--")}
-    assert set(re.findall(r"`(--[a-z]+)", table)) == options - {"--help"}
+    assert set(re.findall(r"`(--[a-z-]+)", table)) == options - {"--help"}
 
 
 # --- links -------------------------------------------------------------------------

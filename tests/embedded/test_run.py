@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,7 +13,9 @@ import pytest
 from sqlwin.embedded import run as running
 from sqlwin.embedded.run import run
 from sqlwin.plan.nodes import Script
+from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.sources import FileSource
 from sqlwin.sql import script
 
 SCRIPT = """
@@ -78,3 +82,57 @@ def test_a_restart_knows_the_deadline(
     monkeypatch.setattr(running.time, "sleep", sleep)
     run(asked, RunOptions(tmp_path, kept, follow=True, show=shown.append))
     assert shown[1].select("total", "emit").rows() == [(3, "late")]
+
+
+def test_what_a_source_warns_of_is_passed_on(
+    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land(tmp_path, "1", "09:00:10", 1)
+    reads = FileSource.read
+
+    def doubtful(self: FileSource, *given: Any, **more: Any) -> Decoded:
+        return replace(reads(self, *given, **more), warnings=("it looks odd",))
+
+    monkeypatch.setattr(FileSource, "read", doubtful)
+    warned: list[str] = []
+    run(asked, RunOptions(tmp_path, on_warning=warned.append))
+    assert warned == ["it looks odd"]
+
+
+def test_a_last_line_that_is_not_complete_waits(asked: Script, tmp_path: Path) -> None:
+    land(tmp_path, "1", "09:00:10", 1)
+    file = tmp_path / "orders" / "1.jsonl"
+    whole, kept = file.read_text(), tmp_path / "state"
+    told: list[str] = []
+    file.write_text(whole + whole[:-5])
+    assert run(asked, RunOptions(tmp_path, kept, on_warning=told.append)).read == 1
+    assert told == [
+        f"the last line of {file} has no line end: it is read when it has one, or by a run "
+        "with --drain"
+    ]
+    file.write_text(whole * 3)
+    shown: list[pl.DataFrame] = []
+    summary = run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append))
+    assert (summary.read, summary.batches) == (2, 2)
+    assert pl.concat(shown)["total"].to_list() == [3]
+
+
+def test_rows_appended_while_a_run_follows(
+    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land(tmp_path, "1", "09:00:10", 1)
+    file = tmp_path / "orders" / "1.jsonl"
+    steps = iter([file.read_text() * 2, file.read_text() * 2 + '{"value', file.read_text() * 3])
+
+    def sleep(_: float) -> None:
+        text = next(steps, None)
+        if text is None:
+            raise KeyboardInterrupt
+        file.write_text(text)
+
+    monkeypatch.setattr(running.time, "sleep", sleep)
+    kept = tmp_path / "state"
+    assert run(asked, RunOptions(tmp_path, kept, follow=True)).read == 3
+    shown: list[pl.DataFrame] = []
+    assert run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append)).read == 0
+    assert pl.concat(shown)["total"].to_list() == [3]

@@ -11,7 +11,7 @@ import pytest
 
 import sqlwin
 from sqlwin.embedded.run import run
-from sqlwin.errors import InputError, RunError
+from sqlwin.errors import InputError
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
@@ -72,7 +72,7 @@ def test_all_files_of_a_table_are_read_first_and_once(asked: Script, tmp_path: P
 
 def test_a_table_that_is_not_there_is_an_error(asked: Script, tmp_path: Path) -> None:
     land(tmp_path, "sales", "1", sale("milk", 1))
-    with pytest.raises(RunError, match=r"no file matches products/\*.jsonl of the static table"):
+    with pytest.raises(InputError, match=r"no file matches products/\*.jsonl of products; it is"):
         run(asked, RunOptions(tmp_path, tmp_path / "state"))
 
 

@@ -227,6 +227,6 @@ def test_views_that_double_an_expression_are_refused() -> None:
     views = "".join(f"CREATE VIEW v{i + 1} AS SELECT a || a AS a FROM v{i};" for i in range(30))
     text = f"{STREAM} CREATE VIEW v0 AS SELECT a FROM s; {views} SELECT a FROM v30"
     begun = time.process_time()
-    with pytest.raises(QueryError, match="too long"):
+    with pytest.raises(QueryError, match="this expression has 50,000 parts"):
         sqlwin.query(text)
     assert time.process_time() - begun < 30

@@ -10,7 +10,8 @@ import pytest
 
 from sqlwin.errors import RunError
 from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.files import ROWS_IN_A_FILE, Decoded, listing, read
+from sqlwin.runtime.files import ROWS_IN_A_FILE, Decoded, read
+from sqlwin.runtime.globbing import listing
 from sqlwin.schema import PART, SEQ, TIMESTAMP, Column
 
 COLUMNS = (

@@ -149,8 +149,10 @@ def test_a_decimal_that_is_no_number() -> None:
     assert (value, reasons) == (None, ["x is 'NaN', not a DECIMAL(10, 2)"])
 
 
-def test_half_of_a_surrogate_pair_is_replaced() -> None:
-    assert one(pa.string(), "a\ud800b") == ("a\ufffdb", [])
+def test_half_of_a_surrogate_pair_is_no_text() -> None:
+    value, reasons = one(pa.string(), "a\ud800b")
+    assert value is None
+    assert reasons == ["x is b'a\\xed\\xa0\\x80b', not a STRING"]
 
 
 def test_names_of_columns_are_text() -> None:

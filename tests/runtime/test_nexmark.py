@@ -18,6 +18,7 @@ from sqlwin.runtime.nexmark.sequence import TABLES, Sequence
 from sqlwin.runtime.nexmark.source import Nexmark, declared
 from sqlwin.runtime.nexmark.tables import COLUMNS
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.pieces import Piece
 from sqlwin.runtime.progress import Batch
 from sqlwin.runtime.sources import source_of
 from sqlwin.schema import SEQ
@@ -223,7 +224,7 @@ def test_defaults_and_the_table_of_the_streams_own_name() -> None:
 def test_a_split_has_the_declared_columns_and_positions() -> None:
     source = source_of(stream(", events = 120, 'step.events' = 50"))
     assert source.splits(Path()) == ["0-50", "50-100", "100-120"]
-    came = source.read("50-100", 1)
+    came = source.read(Piece("50-100", 0, 5000, 5000), 1)
     assert came.rows.columns == ["price", "dateTime", "__part", "__seq"]
     assert came.rows["__seq"].to_list() == list(range(54, 100))
     assert came.errors.is_empty()
@@ -233,7 +234,11 @@ def test_a_split_has_the_declared_columns_and_positions() -> None:
     ("options", "message", "legal"),
     [
         (", tabel = 'bid'", "stream bid has an unknown option 'tabel'", "table"),
-        (", table = 'bids'", "nexmark has no table 'bids', which stream bid", "table = 'bid'"),
+        (
+            ", table = 'bids'",
+            "stream bid has an option 'table' that cannot be 'bids'",
+            "auction, bid",
+        ),
         (", rate = 0", "stream bid has an option 'rate' that cannot be '0'", "1 or more"),
         (", rate = 'fast'", "stream bid has an option 'rate' that cannot be 'fast'", "1 or more"),
         (", events = 0", "stream bid has an option 'events' that cannot be '0'", "events = 1000"),

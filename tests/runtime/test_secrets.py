@@ -10,7 +10,9 @@ import pytest
 
 from sqlwin.cli import main
 from sqlwin.errors import QueryError, RunError
+from sqlwin.plan import connectors
 from sqlwin.plan.answer import answers
+from sqlwin.plan.connectors import Option
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.wording import Wording
 from sqlwin.runtime.sinks import Files, open_sink
@@ -25,6 +27,18 @@ SCRIPT = (
     f"CREATE STREAM s {COLUMNS} WITH (connector = 'broker', 'sasl.password' = '{CLEAR}');\n"
     f"CREATE SINK out WITH (connector = 'none', 'api.key' = \"{CLEAR}\", token = {CLEAR[:7]});\n"
 )
+
+
+def option(name: str) -> Option:
+    return Option(name, str, "any", "a secret")
+
+
+@pytest.fixture(autouse=True)
+def _connectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connectors that take secrets: none does yet."""
+    monkeypatch.setitem(connectors.STREAMS, "broker", (option("sasl.password"),))
+    nowhere = (*connectors.SINKS["none"], option("api.key"), option("token"))
+    monkeypatch.setitem(connectors.SINKS, "none", nowhere)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +181,8 @@ def test_a_run_leaves_no_secret_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With a connector that has a password: none has one yet, so `files` gets one here."""
-    monkeypatch.setattr("sqlwin.runtime.sources.OPTIONS", (*OPTIONS, "password", "token"))
+    files = (*connectors.STREAMS["files"], option("password"), option("token"))
+    monkeypatch.setitem(connectors.STREAMS, "files", files)
     monkeypatch.setenv("TOKEN", "hunter3-of-the-environment")
     (tmp_path / "s.jsonl").write_text('{"n": 1, "ts": "2024-01-01T09:00:00Z"}\n')
     path = tmp_path / "q.sql"
@@ -188,9 +203,6 @@ def test_a_run_leaves_no_secret_behind(
     for secret in (CLEAR, "hunter3", "rotated"):
         assert secret not in shown
         assert secret.encode() not in held
-
-
-OPTIONS = ("connector", "path", "format", "header", "delimiter")
 
 
 def _blobs(path: Path) -> bytes:

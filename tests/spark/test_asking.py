@@ -203,6 +203,7 @@ def test_a_query_over_dataframes(spark: SparkSession, tmp_path: Path) -> None:
     sql = DECLARED.split("WITH")[0] + ";" + MINUTES
     query = sqlwin.spark.query(spark, sql, {"orders": read.json(str(tmp_path / "orders"))})
     checkpoint = str(tmp_path / "checkpoint")
+    assert query.errors().isStreaming
     writer = query.results().writeStream.format("noop").option("checkpointLocation", checkpoint)
     writer.trigger(availableNow=True).start().awaitTermination()
     assert query.state(checkpoint).fetch("tea")["n"].to_pylist() == [1]

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
-from sqlwin.errors import QueryError, RunError
+from sqlwin.errors import InputError, QueryError, RunError
 
 SCRIPT = """
 CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
@@ -48,7 +48,52 @@ def test_a_script_with_its_own_sources_and_sinks(spark: SparkSession, tmp_path: 
 def test_what_cannot_be_run_is_told_before_anything_starts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    with pytest.raises(RunError, match=r"no file matches .*orders.* of orders"):
+    with pytest.raises(InputError, match=r"no file matches orders/\*\.jsonl of orders; it is"):
         sqlwin.spark.query(spark, SCRIPT).run(tmp_path)
     with pytest.raises(QueryError, match="'pigeons'"):
         sqlwin.spark.query(spark, SCRIPT.replace("'files'", "'pigeons'", 1)).run(tmp_path)
+
+
+def test_a_sink_that_fails_says_why_and_malformed_rows_may_end_a_run(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "orders").mkdir()
+    text = "".join(json.dumps(row) + "\n" for row in ROWS)
+    (tmp_path / "orders" / "1.jsonl").write_text(text)
+    (tmp_path / "totals").write_text("no folder")
+    asked = sqlwin.spark.query(spark, SCRIPT)
+    with pytest.raises(RunError, match=r"^cannot write .*/totals/part-00000001.jsonl: \w.*$"):
+        asked.run(tmp_path)
+    with pytest.raises(RunError, match=r"^1 of 3 rows are malformed, which is more than --max-er"):
+        asked.run(tmp_path, max_errors=0)
+
+
+GROWING = """
+CREATE STREAM orders (value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
+WITH (connector = 'files', path = 'orders/a[1]*', format = 'csv');
+SELECT SUM(value) AS total FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)
+GROUP BY window_start;
+"""
+
+
+def test_a_file_that_grows_between_runs_and_one_that_is_replaced(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "orders").mkdir()
+    file = tmp_path / "orders" / "a[1]*"
+    asked = sqlwin.spark.query(spark, GROWING)
+    shown: list[pl.DataFrame] = []
+    kept = tmp_path / "state"
+    file.write_text("value,ts\n1,2024-01-01T09:00:00Z\n2,2024-01-01T09:0")
+    with pytest.warns(UserWarning, match=r"the last line of .*/a\[1\]\* has no line end"):
+        assert asked.run(tmp_path, kept, show=shown.append).read == 1
+    file.write_text(file.read_text() + "1:00Z\n4,2024-01-01T09:02:00Z\n")
+    assert asked.run(tmp_path, kept, show=shown.append).read == 2
+    assert not shown
+    file.write_text(file.read_text().replace("1", "3"))
+    with pytest.raises(RunError, match=r"/orders/a\[1\]\* was replaced or changed after it was"):
+        asked.run(tmp_path, kept)
+    file.unlink()
+    with pytest.warns(UserWarning, match="no file matches"):
+        asked.run(tmp_path, kept, drain=True, show=shown.append)
+    assert pl.concat(shown)["total"].to_list() == [7]

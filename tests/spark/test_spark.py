@@ -183,6 +183,7 @@ def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) ->
     came: list[pl.DataFrame] = []
     query.run(lambda _, what: came.append(what[0].results), tmp_path / "cp", drain=True)
     assert got(came) == expected(rows(0, 100))
+    assert query.errors().isStreaming
     out = query.results().writeStream.format("memory").queryName("out").outputMode("append")
     out.option("checkpointLocation", str(tmp_path / "cp2")).trigger(
         availableNow=True
@@ -194,6 +195,7 @@ def test_streaming_dataframes_in_and_out(spark: SparkSession, tmp_path: Path) ->
     ]  # fmt: skip
     assert 0 < table.count() < len(expected(rows(0, 100)))
     other = replace(query, script=replace(query.script, settings=(("buckets", "3"),)))
+    assert other.errors().isStreaming
     again = other.results().writeStream.format("noop")
     again = again.option("checkpointLocation", str(tmp_path / "cp2")).trigger(availableNow=True)
     with pytest.raises(StreamingQueryException, match="the checkpoint has 2 buckets on 2 shuffle"):
@@ -227,9 +229,12 @@ def test_a_query_is_sql_over_streaming_dataframes(spark: SparkSession, tmp_path:
     plain.write.parquet(str(tmp_path / "orders"))
     stream = spark.readStream.schema(plain.schema).parquet(str(tmp_path / "orders"))
     query = sqlwin.spark.query(spark, SQL, {"orders": stream})
-    assert query.results().isStreaming
+    with pytest.warns(sqlwin.spark.UnreadErrors, match="malformed, expired or without event time"):
+        assert query.results().isStreaming
     assert query.results().columns[:3] == ["product", "window_start", "total"]
     assert query.errors().columns[:2] == ["stream", "reason"]
+    both = sqlwin.spark.query(spark, SQL, {"orders": stream})
+    assert both.errors().isStreaming == both.results().isStreaming  # and nothing is warned
     assert query._program.buckets == 2
     several = sqlwin.spark.query(spark, "SET 'buckets' = 5;" + SQL, {"orders": stream})
     assert several._program.buckets == 5

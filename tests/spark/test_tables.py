@@ -56,6 +56,7 @@ def test_a_table_is_a_dataframe_that_is_not_streaming(spark: SparkSession, tmp_p
     def tell(frame: DataFrame, batch: int) -> None:
         found.extend((row.n, row.maker) for row in frame.collect())
 
+    assert query.errors().isStreaming
     written = query.results().writeStream.foreachBatch(tell)
     written = written.option("checkpointLocation", str(tmp_path / "checkpoint"))
     written.trigger(availableNow=True).start().awaitTermination()

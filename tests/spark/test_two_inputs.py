@@ -14,10 +14,10 @@ import pytest
 
 from sqlwin.instants import MINUTE
 from sqlwin.runtime.chain import chain
+from sqlwin.runtime.pieces import Piece, pieces
 from sqlwin.spark import program as programs
 from sqlwin.spark.bucket import work
 from sqlwin.spark.feed import Feed, Step
-from sqlwin.spark.listing import Piece, pieces
 from sqlwin.spark.pack import packed as packed_whole
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import After, number_of

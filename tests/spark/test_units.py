@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import gzip
+import json
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from pyspark.errors import StreamingQueryException
 
@@ -15,13 +20,14 @@ from sqlwin.errors import RunError
 from sqlwin.instants import END, START
 from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.sources import source_of
+from sqlwin.runtime.pieces import copied, pieces
+from sqlwin.runtime.sources import FileSource, source_of
 from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
 from sqlwin.spark.cache import HostCache
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Listing, opened, pieces
+from sqlwin.spark.listing import Listing
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
 from sqlwin.spark.program import Program, settled
@@ -31,7 +37,7 @@ from sqlwin.spark.read import packed as packed_files
 from sqlwin.spark.reader import ScriptReader
 from sqlwin.spark.run import UNCONNECTED, cause, finished, patiently
 from sqlwin.spark.source import Settings
-from sqlwin.spark.tags import ERRORS, RESULTS
+from sqlwin.spark.tags import ERRORS, RESULTS, WARNING
 from sqlwin.spark.wire import decode, encode
 from sqlwin.sql import script as bound
 from sqlwin.state.blobs import DictBlobs
@@ -93,7 +99,7 @@ def test_pieces_cut_only_at_line_ends_and_cover_the_file(tmp_path: Path, size: i
     path.write_text('a,b\n1,"x\ny"\n2,"he said ""no\n"""\n3,z')
     texts = []
     for piece in pieces(str(path), "csv", size):
-        with opened(piece, header=True) as at:
+        with copied(piece, header=True) as at:
             texts.append(pl.read_csv(at))
     assert pl.concat([t for t in texts if len(t)])["b"].to_list() == ["x\ny", 'he said "no\n"', "z"]
 
@@ -106,12 +112,46 @@ def test_a_listing_keeps_its_order_when_files_come_before_it(tmp_path: Path) -> 
         source = source_of(Stream("s", (), None, options=(("path", "in/*.json"),)))
         listing = Listing(Folder(str(tmp_path / "state")), 0, source, tmp_path, 1 << 20)
         listing.refresh()
-        return [Path(piece.path).name for piece in listing.pieces]
+        return [Path(piece.path).name for piece in listing.taken.pieces]
 
     assert listed() == ["b.json"]
     (tmp_path / "in" / "a.json").write_text("{}")
     assert listed() == ["b.json", "a.json"]
     assert listed() == ["b.json", "a.json"]
+
+
+def listing(tmp_path: Path) -> Listing:
+    source = source_of(Stream("s", (), None, options=(("path", "in/*.json"),)))
+    return Listing(Folder(str(tmp_path / "state")), 0, source, tmp_path, 1 << 20)
+
+
+def test_a_list_of_before_is_read_and_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    file = tmp_path / "in" / "a.json"
+    file.write_text("{}\n")
+    Folder(str(tmp_path / "state")).write("listing/0.json", json.dumps([[str(file), 0, 3, 3]]))
+    file.write_text("{}\n{}\n")
+    known = listing(tmp_path)
+    known.refresh()
+    assert [(piece.lo, piece.hi) for piece in known.taken.pieces] == [(0, 3), (3, 6)]
+    again = listing(tmp_path)
+    again.restore()
+    assert again.taken == known.taken
+
+
+def test_what_is_committed_leaves_the_list(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    file = tmp_path / "in" / "a.json"
+    known = listing(tmp_path)
+    for number in range(1, 4):
+        file.write_text("{}\n" * number)
+        known.refresh()
+        known.commit(number - 1)
+    again = listing(tmp_path)
+    again.refresh()
+    assert (again.taken.first, again.taken.end) == (1, 3)
+    assert list(again.taken.files) == ["in/a.json"]
+    assert again.taken.piece(2) == known.taken.piece(2)
 
 
 def test_the_cache_forgets_what_is_longest_unused(tmp_path: Path) -> None:
@@ -230,6 +270,24 @@ def test_a_malformed_row_of_a_file_has_the_watermark_of_its_query(tmp_path: Path
     }
 
 
+def test_what_a_source_warns_of_passes_through_the_buckets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Program((tumble(orders()),), 2, 1)
+    path = tmp_path / "a.csv"
+    path.write_text("product,value,ts\ntea,1,2024-01-01T09:00:00Z\n")
+    (piece,) = pieces(str(path), "csv", 1 << 20)
+    reading = Reading(program.dump(), ((0, 0, piece),), {}, 0, False, True)
+    reads = FileSource.read
+    monkeypatch.setattr(
+        FileSource, "read", lambda *given: replace(reads(*given), warnings=("it looks odd",))
+    )
+    label = program.labels[0][0]
+    came = [row for row in packed_files(reading) if row.bucket == label]
+    out = [row for row in work(program, 0, label, came, DictBlobs()) if row.kind == WARNING]
+    assert [row.payload for row in out] == [b"it looks odd"]
+
+
 def test_an_undrained_run_can_be_drained_later(tmp_path: Path) -> None:
     _, read_ = read_once(tmp_path)
     then = reader(tmp_path, end=True)
@@ -275,7 +333,7 @@ class Refused:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def awaitTermination(self) -> None:  # noqa: N802
+    def awaitTermination(self, timeout: float) -> None:  # noqa: N802
         raise StreamingQueryException(self.text)
 
 
@@ -287,23 +345,30 @@ class Gone:
 
 
 class Interrupted:
-    """A query at which somebody presses Ctrl-C."""
+    """A query at which somebody presses Ctrl-C. raises: while Spark is asked, as in a thread."""
 
-    def __init__(self) -> None:
-        self.stopped = False
+    def __init__(self, raises: bool = False) -> None:
+        self.stopped, self.raises, self.asked = False, raises, 0
 
-    def awaitTermination(self) -> None:  # noqa: N802
-        raise KeyboardInterrupt
+    def awaitTermination(self, timeout: float) -> bool:  # noqa: N802
+        if self.raises:
+            raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
+        self.asked += 1
+        return False
 
     def stop(self) -> None:
         self.stopped = True
 
 
-def test_an_interruption_stops_the_query_and_whoever_waits_for_it() -> None:
-    query = Interrupted()
+@pytest.mark.parametrize("raises", [True, False])
+def test_an_interruption_stops_the_query_and_whoever_waits_for_it(raises: bool) -> None:
+    """It raises nothing within a call to Spark, which would log a trace, and is heard after it."""
+    query, before = Interrupted(raises), signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         finished(query)  # type: ignore[arg-type]
-    assert query.stopped
+    assert (query.stopped, query.asked) == (True, 0 if raises else 1)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize("follow", [True, False])
@@ -358,3 +423,22 @@ def test_windows_without_a_key_are_combined_before_the_shuffle() -> None:
     assert not list(packer.add(0, program.fronts[0][0].take(rows, START).rows))
     (sent,) = packer.flush()
     assert len(decode(sent.payload)) == 3  # a partial sum for each of the three minutes
+
+
+def test_texts_of_a_dataframe_that_are_no_utf8_cost_their_rows() -> None:
+    program = Program(script(sliding(orders())).queries, 2, 1)
+    ends = pa.array([0, 3, 7], pa.int32()).buffers()[1]
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"teacaf\xe9")])
+    ts = pa.array([datetime(2024, 1, 1, tzinfo=timezone.utc)] * 2, pa.timestamp("us", "UTC"))
+    batch = pa.RecordBatch.from_arrays([texts, pa.array([1, 2]), ts], ["product", "value", "ts"])
+    came = list(packed(program, [batch], now=0))
+    (errors,) = [decode(row.payload) for row in came if row.kind == ERRORS]
+    assert errors["reason"].to_list() == ["malformed: product is b'caf\\xe9', not a STRING"]
+    assert '"Y2Fm6Q=="' in errors["row"][0]
+
+
+def test_a_compressed_file_is_one_piece(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"".join(b'{"n": %d}\n' % n for n in range(10_000))))
+    (piece,) = pieces(str(path), "json", 1000)
+    assert (piece.lo, piece.hi) == (0, piece.size)

@@ -445,17 +445,17 @@ REFUSED = [
         "nowhere",
     ),
     (
-        "CREATE SINK k (a INT) WITH (c = 'd'); INSERT INTO k SELECT n, id FROM orders",
+        "CREATE SINK k (a INT) WITH (connector = 'none'); INSERT INTO k SELECT n, id FROM orders",
         "k has 1 columns, the query 2",
         "k",
     ),
     (
-        "CREATE SINK k (a INT) WITH (c = 'd'); INSERT INTO k SELECT product FROM orders",
+        "CREATE SINK k (a INT) WITH (connector = 'none'); INSERT INTO k SELECT product FROM orders",
         "k wants INT for a, product is STRING",
         "k",
     ),
     (
-        "CREATE SINK k WITH (c = 'd'); SELECT * FROM k",
+        "CREATE SINK k WITH (connector = 'none'); SELECT * FROM k",
         "k is a sink and cannot be read",
         "k",
     ),

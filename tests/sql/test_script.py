@@ -13,7 +13,7 @@ SCAN = Stream("s", (Column("a", pa.int32()), Column("at", TIMESTAMP)), None)
 
 def test_a_stream_as_declared() -> None:
     (stream,) = script(
-        ORDERS.replace(");", ") WITH (path = 'x', 'connector' = \"files\", a.b = 3);")
+        ORDERS.replace(");", ") WITH (path = 'x', 'connector' = \"files\", state.ttl = '3 d');")
     ).streams
     assert [(c.name, str(c.type)) for c in stream.columns][-3:] == [
         ("price", "decimal128(10, 2)"),
@@ -26,7 +26,7 @@ def test_a_stream_as_declared() -> None:
         "id",
         False,
     )
-    assert stream.options == (("a.b", "3"), ("connector", "files"), ("path", "x"))
+    assert stream.options == (("connector", "files"), ("path", "x"), ("state.ttl", "3 d"))
     ((name, computed),) = stream.computed
     assert (name, computed.type, computed.inputs) == ("at", TIMESTAMP, ("ts_ms",))
     assert computed.sql == "TO_TIMESTAMP_LTZ(ts_ms, 3)"
@@ -89,7 +89,7 @@ def test_statements_in_order() -> None:
     made = bound("""
       SET buckets = 8; SET 'batch.bytes' = 3;
       CREATE VIEW big AS SELECT id, value FROM orders WHERE value > 10;
-      CREATE SINK out (i BIGINT, v DOUBLE) WITH (connector = 'print');
+      CREATE SINK out (i BIGINT, v DOUBLE) WITH (connector = 'none');
       EXPLAIN SELECT id FROM big;
       SHOW STREAMS; DESCRIBE big; DESC orders; DESCRIBE out;
       INSERT INTO out SELECT * FROM big;
@@ -111,7 +111,7 @@ def test_statements_in_order() -> None:
 
 def test_a_sink_widens_numbers() -> None:
     made = bound(
-        "CREATE SINK k (a DOUBLE, b DECIMAL(12, 2)) WITH (c = 'd'); "
+        "CREATE SINK k (a DOUBLE, b DECIMAL(12, 2)) WITH (connector = 'none'); "
         "INSERT INTO k SELECT n, price FROM orders"
     )
     assert columns(made.queries[0].plan) == {

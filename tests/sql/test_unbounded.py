@@ -118,7 +118,7 @@ def test_what_comes_into_such_a_window_is_each_row(text: str) -> None:
 
 def test_istream_behind_explain_insert_and_view() -> None:
     made = bound(
-        "CREATE SINK s WITH (c = 'd'); CREATE VIEW v AS ISTREAM(SELECT id FROM orders); "
+        "CREATE SINK s WITH (connector = 'none'); CREATE VIEW v AS ISTREAM(SELECT id FROM orders); "
         "INSERT INTO s ISTREAM(SELECT id FROM v); EXPLAIN ISTREAM(SELECT n FROM orders)"
     )
     assert len(made.statements) == 2
@@ -223,4 +223,4 @@ def test_keys_and_time_give_an_order_to_several_partitions(text: str) -> None:
 
 def test_how_many_partitions_is_a_count() -> None:
     text = "CREATE STREAM x (a INT) WITH (partitions = 'some')"
-    assert mistake(text).message == "the option partitions is a count, not some"
+    assert mistake(text).message == "stream x has an option 'partitions' that cannot be 'some'"

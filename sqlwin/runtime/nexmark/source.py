@@ -13,34 +13,25 @@ one sequence, so their n-th splits are of the same stretch of time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TypeVar
+from functools import cached_property
 
 import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import parse_instant
+from sqlwin.plan import connectors
 from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.nexmark.sequence import LONGEST_BLOCK, TABLES, Sequence
 from sqlwin.runtime.nexmark.tables import COLUMNS, made
 from sqlwin.schema import PART, SEQ, type_name
 
 DEFAULTS: Mapping[str, str] = {
-    "events": "100000",
-    "rate": "1000",
-    "seed": "0",
-    "out-of-orderness": "0 seconds",
-    "base.time": "2015-07-15T00:00:00Z",
-    "step.events": "10000",
+    option.name: option.default for option in connectors.STREAMS["nexmark"] if option.default
 }
-OPTIONS = ("connector", "table", *DEFAULTS)
-MOST = 10**12
 BYTES = 100
 """About what an event takes, as Nexmark says of a bid."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -76,62 +67,26 @@ def span_of(split: str) -> tuple[int, int]:
 
 
 def declared(stream: Stream) -> Nexmark:
-    """QueryError for an option or a column that nexmark does not have."""
-    options = dict(stream.options)
-    given = partial(_given, stream.name, {**DEFAULTS, **options})
+    """QueryError for a table or a column that nexmark does not have; options were checked."""
+    given = {**DEFAULTS, **dict(stream.options)}
     found = Nexmark(
-        _table(stream.name, options.get("table", stream.name)),
+        dict(stream.options).get("table", stream.name).lower(),
         Sequence(
-            seed=given("seed", _count, f"a whole number, 0 to {MOST:,}: seed = 1"),
-            rate=given("rate", _positive, "events a second, 1 or more: rate = 1000"),
-            events=given("events", _positive, f"how many, 1 to {MOST:,}: events = 100000"),
-            disorder=given("out-of-orderness", _duration, "'4 seconds'"),
-            base=given("base.time", parse_instant, "'2015-07-15T00:00:00Z'"),
+            seed=int(given["seed"]),
+            rate=int(given["rate"]),
+            events=int(given["events"]),
+            disorder=connectors.duration(given["out-of-orderness"]),
+            base=parse_instant(given["base.time"]),
         ),
-        given("step.events", _positive, "events a step, 1 or more: 'step.events' = 10000"),
+        int(given["step.events"]),
     )
+    if found.table not in TABLES:  # the stream's name
+        message = f"nexmark has no table {found.table!r}, which stream {stream.name} names"
+        raise QueryError(message, legal=" or ".join(f"table = '{known}'" for known in TABLES))
     if found.sequence.block >= LONGEST_BLOCK:
         message = f"the out-of-orderness of {stream.name} shuffles {found.sequence.block:,} events"
         raise QueryError(message, legal=f"fewer than {LONGEST_BLOCK:,}")
     _columns(stream, found.table)
-    return found
-
-
-def _table(stream: str, name: str) -> str:
-    if name.lower() not in TABLES:
-        message = f"nexmark has no table {name!r}, which stream {stream} names"
-        raise QueryError(message, legal=" or ".join(f"table = '{known}'" for known in TABLES))
-    return name.lower()
-
-
-def _given(
-    stream: str, options: Mapping[str, str], name: str, read: Callable[[str], T], legal: str
-) -> T:
-    try:
-        return read(options[name])
-    except ValueError:
-        message = f"stream {stream} has an option {name!r} that cannot be {options[name]!r}"
-        raise QueryError(message, legal=legal) from None
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) > MOST:
-        raise ValueError(text)
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not _count(text):
-        raise ValueError(text)
-    return int(text)
-
-
-def _duration(text: str) -> int:
-    from sqlwin.sql.durations import micros  # here: with it comes all of the front end
-
-    found = micros(text, None)
-    if found < 0:
-        raise ValueError(text)
     return found
 
 

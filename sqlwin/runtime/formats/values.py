@@ -1,0 +1,234 @@
+"""Values of Arrow, pandas, Polars and Python as values of a declared type.
+
+A value is taken where it means the same in both types: a whole float is an
+integer, midnight is a date, a number's shortest text a DECIMAL. It is never
+wrapped, cut or rounded to fit; a bool is no number and a number no date. NULL is
+what cannot be taken, or was NULL. Each value by itself, as in `texts`.
+
+>>> of_values(pl.Series([7.0, 7.5, 1e300]), pa.int64()).to_list()
+[7, None, None]
+>>> of_values(pl.Series([1.5, 1e300]), pa.float32()).to_list()
+[1.5, None]
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
+
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.instants import format_instant, from_datetime
+from sqlwin.runtime.formats.nested import fitted, of_text
+from sqlwin.runtime.formats.texts import is_whole, of_texts, only
+from sqlwin.runtime.render import plain
+from sqlwin.schema import INSTANT, Schema, iso, polars_type
+
+FARTHEST = {"ns": 2**63 - 1, "us": 4 * 10**18, "ms": 4 * 10**15}
+"""From 1970, by unit: about the year 128,000, before what `sqlwin.instants.END` stands for."""
+
+
+def of_values(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    dtype = polars_type(type_)
+    if given.dtype in (pl.Categorical, pl.Enum):
+        given = given.cast(pl.String)
+    if isinstance(given.dtype, pl.Datetime):
+        given = _in_the_calendar(given)
+    if given.dtype == dtype or given.dtype == pl.Null:
+        return given.cast(dtype)
+    if given.dtype == pl.String and not dtype.is_nested():
+        return of_texts(given, type_)
+    if given.dtype == pl.Binary and pa.types.is_string(type_):
+        return decoded_texts(given)
+    return _OF[_kind(type_)](given, type_)
+
+
+def _kind(type_: pa.DataType) -> str:
+    kinds = {
+        "integer": pa.types.is_integer,
+        "float": pa.types.is_floating,
+        "decimal": pa.types.is_decimal,
+        "string": pa.types.is_string,
+        "date": pa.types.is_date,
+        "instant": pa.types.is_timestamp,
+        "nested": pa.types.is_nested,
+    }
+    return next((name for name, holds in kinds.items() if holds(type_)), "other")
+
+
+def _nothing(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    return pl.Series(values=[None] * len(given), dtype=polars_type(type_))
+
+
+def _integers(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    if not given.dtype.is_numeric():
+        return _nothing(given, type_)
+    whole = only(given, given % 1 == 0) if not given.dtype.is_integer() else given
+    return whole.cast(polars_type(type_), strict=False)
+
+
+def _floats(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    if not given.dtype.is_numeric():
+        return _nothing(given, type_)
+    found = given.cast(polars_type(type_), strict=False)
+    beyond = found.is_infinite()
+    if given.dtype.is_float():
+        beyond &= given.is_finite()
+    return only(found, ~beyond) if beyond.any() else found
+
+
+def _decimals(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    if not given.dtype.is_numeric():
+        return _nothing(given, type_)
+    return of_texts(given.cast(pl.String), type_)
+
+
+def _strings(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    if isinstance(given.dtype, pl.Datetime):
+        return given.to_frame("v").select(iso(pl.col("v"))).to_series()
+    if given.dtype.is_nested() or given.dtype == pl.Object:
+        texts = [None if value is None else json_text(value) for value in given.to_list()]
+        return pl.Series(values=texts, dtype=pl.String)
+    return given.cast(pl.String)
+
+
+def _days(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    if not isinstance(given.dtype, pl.Datetime):
+        return _nothing(given, type_)
+    instants = _instants(given, type_).dt.replace_time_zone(None)
+    days = instants.cast(pl.Date)
+    return only(days, days.cast(pl.Datetime("us")) == instants)
+
+
+def _instants(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    if given.dtype == pl.Date:
+        given = given.cast(pl.Datetime("us"))
+    if not isinstance(given.dtype, pl.Datetime):
+        return _nothing(given, type_)
+    aware = given.dt.replace_time_zone("UTC") if given.dtype.time_zone is None else given
+    return aware.dt.convert_time_zone("UTC").cast(INSTANT)
+
+
+def _nested(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    known = given.to_list()
+    return fitted([of_text(text) for text in known] if given.dtype == pl.String else known, type_)
+
+
+_OF = {
+    "integer": _integers,
+    "float": _floats,
+    "decimal": _decimals,
+    "string": _strings,
+    "date": _days,
+    "instant": _instants,
+    "nested": _nested,
+    "other": _nothing,
+}
+
+
+def _in_the_calendar(given: pl.Series) -> pl.Series:
+    """NULL for instants that no calendar has, which Polars fails to compute with."""
+    assert isinstance(given.dtype, pl.Datetime)
+    reach = FARTHEST[given.dtype.time_unit]
+    within = given.to_physical().is_between(-reach, reach)
+    return given if within.all() else only(given, within)
+
+
+def decoded_texts(given: pl.Series) -> pl.Series:
+    """Bytes as UTF-8; NULL where they are none. Never U+FFFD."""
+    try:
+        return given.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        texts = [None if value is None else _text_or_none(value) for value in given.to_list()]
+        return pl.Series(values=texts, dtype=pl.String)
+
+
+def _text_or_none(value: bytes) -> str | None:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def text_of(line: bytes) -> str:
+    """A line as the error stream keeps it: as it came, or in base64 where it is no text.
+
+    >>> text_of(b"tea"), text_of(b"caf\\xe9")
+    ('tea', 'Y2Fm6Q==')
+    """
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return base64.b64encode(line).decode()
+
+
+def presentable(rows: pl.DataFrame, columns: Schema) -> pl.DataFrame:
+    """Rows as the error stream keeps them: bytes that stand for text as text, or in base64."""
+    types = {column.name: column.type for column in columns}
+    return rows.select(_presentable(rows[name], types.get(name)) for name in rows.columns)
+
+
+def _presentable(values: pl.Series, type_: pa.DataType | None) -> pl.Series:
+    if values.dtype == pl.Binary and (type_ is None or not pa.types.is_binary(type_)):
+        shown = [None if value is None else text_of(value) for value in values.to_list()]
+        return pl.Series(values.name, shown, dtype=pl.String)
+    if (
+        isinstance(values.dtype, pl.Datetime)
+        and _in_the_calendar(values).null_count() > values.null_count()
+    ):
+        return values.to_physical()
+    if values.dtype == pl.Object:
+        shown = [None if value is None else json_text(value) for value in values.to_list()]
+        return pl.Series(values.name, shown, dtype=pl.String)
+    return values
+
+
+def json_text(value: object) -> str:
+    """
+    >>> json_text({"a": [1, None], "b": True})
+    '{"a": [1, null], "b": true}'
+    """
+    return json.dumps(plain(value), default=str, ensure_ascii=False)
+
+
+def python_text(value: object, type_: pa.DataType | None) -> str:
+    """A Python value as a text that the type takes where it takes the value.
+
+    >>> python_text(7.0, pa.int64()), python_text(True, pa.int64())
+    ('7', 'true')
+    """
+    kind = "other" if type_ is None else _kind(type_)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping | list | tuple):
+        return json_text(value)
+    if isinstance(value, datetime):
+        return _datetime_text(value, kind)
+    if isinstance(value, date):
+        return f"{value}T00:00:00Z" if kind == "instant" else value.isoformat()
+    return _number_text(value, kind)
+
+
+def _datetime_text(value: datetime, kind: str) -> str:
+    text = format_instant(from_datetime(value))
+    return text.removesuffix("T00:00:00Z") if kind == "date" else text
+
+
+def _number_text(value: object, kind: str) -> str:
+    if kind == "integer" and _is_whole(value):
+        return str(int(value))  # type: ignore[call-overload]
+    if isinstance(value, Decimal) and value.is_finite():
+        return f"{value:f}"
+    return str(pl.Series([value]).cast(pl.String)[0]) if isinstance(value, float) else str(value)
+
+
+def _is_whole(value: object) -> bool:
+    if isinstance(value, Decimal):
+        return is_whole(value)
+    return isinstance(value, float) and value.is_integer()

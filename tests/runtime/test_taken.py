@@ -1,0 +1,193 @@
+"""Files that grow, shrink, are replaced or go: what is taken of them, and when that is refused."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqlwin.errors import RunError
+from sqlwin.plan.nodes import Stream
+from sqlwin.runtime.formats.records import LINES
+from sqlwin.runtime.sources import FileSource
+from sqlwin.runtime.taken import Taken
+from sqlwin.schema import Column, type_named
+
+COLUMNS = (Column("n", type_named("STRING")),)  # type: ignore[arg-type]
+Read = Callable[..., list[str]]
+
+
+@pytest.fixture(params=[None, 5])
+def size(request: pytest.FixtureRequest) -> int | None:
+    """Of a piece."""
+    return request.param  # type: ignore[no-any-return]
+
+
+def reading(home: Path, format_: str, size: int | None) -> tuple[Taken, Read]:
+    options = (("format", format_), ("path", str(home)))
+    source, taken = FileSource(Stream("s", COLUMNS, None, options=options), str(home)), Taken()
+
+    def read(ends: bool = False) -> list[str]:
+        """What is new; what was read is committed."""
+        source.find(taken, home, size, ends)
+        came = [source.read(taken.piece(at), at) for at in taken.left()]
+        taken.read(taken.end)
+        assert all(each.errors.is_empty() for each in came)
+        return [row for each in came for row in each.rows["n"].to_list()]
+
+    return taken, read
+
+
+def lines(*numbers: object) -> str:
+    return "".join(f'{{"n": "{n}"}}\n' for n in numbers)
+
+
+def append(file: Path, text: str) -> None:
+    with file.open("a", newline="") as out:
+        out.write(text)
+
+
+def test_appended_lines_are_read_once(tmp_path: Path, size: int | None) -> None:
+    taken, read = reading(tmp_path, "json", size)
+    file = tmp_path / "a.json"
+    file.write_text(lines(1, 2))
+    assert read() == ["1", "2"]
+    append(file, lines(3, 4) + '{"n": ')
+    assert read() == ["3", "4"]
+    assert read() == []
+    append(file, '"5"}')  # an object is complete without a line end
+    assert read() == ["5"]
+    append(file, "\n" + lines(6))
+    assert read() == ["6"]
+    assert list(taken.files) == [str(file)]
+
+
+def test_appended_csv_has_the_header_of_its_file(tmp_path: Path, size: int | None) -> None:
+    _, read = reading(tmp_path, "csv", size)
+    file = tmp_path / "a.csv"
+    file.write_text("m,n")
+    assert read() == []
+    append(file, "\r\n1,a\r\n2,")
+    assert read() == ["a"]
+    append(file, '"b\nc"\r\n3,d')
+    assert read() == ["b\nc"]
+    append(file, '\n4,"e')
+    assert read() == ["d"]
+    append(file, '\n"\n')
+    assert read() == ["e\n"]
+    append(file, "5,f")
+    assert read() == []
+    assert read(ends=True) == ["f"]
+
+
+def test_a_quote_that_nothing_closes_is_not_awaited_for_ever(tmp_path: Path) -> None:
+    taken, _ = reading(tmp_path, "csv", None)
+    file = tmp_path / "a.csv"
+    file.write_text('n\n1\n"2\n' + "3\n" * LINES)
+    source = FileSource(Stream("s", COLUMNS, None, options=(("format", "csv"),)), str(file))
+    source.find(taken, tmp_path)
+    assert taken.piece(0).hi == file.stat().st_size
+
+
+def test_a_quote_that_is_a_letter_opens_nothing(tmp_path: Path, size: int | None) -> None:
+    _, read = reading(tmp_path, "csv", size)
+    file = tmp_path / "a.csv"
+    file.write_text('n,m\n5" pipe,1\n"a\nb",2\nc,3\n')
+    assert read() == ['5" pipe', "a\nb", "c"]
+    append(file, '6" pipe,1\n"d\ne')
+    assert read() == ['6" pipe']
+    append(file, '",4\n"f\ng",5\n')
+    assert read() == ["d\ne", "f\ng"]
+
+
+def test_a_file_that_was_read_may_go_and_one_that_was_not_may_not(tmp_path: Path) -> None:
+    taken, read = reading(tmp_path, "json", None)
+    for name in "ab":
+        (tmp_path / name).write_text(lines(name))
+    assert read() == ["a", "b"]
+    (tmp_path / "a").unlink()
+    (tmp_path / "c").write_text(lines("c"))
+    assert read() == ["c"]
+    (tmp_path / "d").write_text(lines("d"))
+    options = (("path", str(tmp_path)),)
+    source = FileSource(Stream("s", COLUMNS, None, options=options), str(tmp_path))
+    source.find(taken, tmp_path)
+    (tmp_path / "d").unlink()
+    with pytest.raises(RunError, match=r"/d is gone, and was found but not read: put it back"):
+        source.read(taken.piece(3), 3)
+
+
+CHANGES: list[tuple[str, Callable[[Path], object], str]] = [
+    ("json", lambda file: file.write_text(""), "has 0 bytes, and 20 of it were taken"),
+    ("json", lambda file: file.write_text(lines(1)), "has 11 bytes, and 20 of it were taken"),
+    ("json", lambda file: file.write_text(lines(8, 9)), "was replaced or changed after it was"),
+    ("json", lambda file: file.write_text(lines(8, 9, 7)), "was replaced or changed after it was"),
+    ("json", lambda file: file.write_text(" " + lines(1, 2)), "was replaced or changed after it"),
+]
+
+
+@pytest.mark.parametrize(("format_", "change", "told"), CHANGES)
+def test_any_other_change_is_an_error(
+    tmp_path: Path, format_: str, change: Callable[[Path], object], told: str
+) -> None:
+    taken, read = reading(tmp_path, format_, None)
+    file = tmp_path / "a"
+    file.write_text(lines(1, 2).replace(" ", ""))
+    assert read() == ["1", "2"]
+    again = Taken.load(taken.dump())
+    change(file)
+    os.utime(file, ns=(1, 1))
+    with pytest.raises(RunError, match=f"{file} {told}.*: put it back as it was, or begin with"):
+        read()
+    source = FileSource(Stream("s", COLUMNS, None, options=()), str(file))
+    with pytest.raises(RunError, match=told):
+        source.find(again, tmp_path)  # as does the next run
+
+
+def test_what_is_found_must_be_the_same_when_it_is_read(tmp_path: Path) -> None:
+    taken, _ = reading(tmp_path, "json", None)
+    file = tmp_path / "a"
+    file.write_text(lines(1, 2))
+    source = FileSource(Stream("s", COLUMNS, None, options=()), str(file))
+    source.find(taken, tmp_path)
+    append(file, lines(3))
+    assert source.read(taken.piece(0), 0).rows["n"].to_list() == ["1", "2"]
+    file.write_text(lines(4, 5))
+    with pytest.raises(RunError, match="was replaced or changed"):
+        source.read(taken.piece(0), 0)
+
+
+def test_a_file_that_is_touched_or_put_back_is_the_same(tmp_path: Path) -> None:
+    _, read = reading(tmp_path, "json", None)
+    file = tmp_path / "a"
+    file.write_text(lines(1))
+    assert read() == ["1"]
+    file.unlink()
+    assert read() == []
+    file.write_text(lines(1))
+    os.utime(file, ns=(1, 1))
+    assert read() == []
+
+
+def test_only_lines_can_be_appended(tmp_path: Path) -> None:
+    _, read = reading(tmp_path, "json", 5)
+    file = tmp_path / "a.json.gz"
+    file.write_bytes(gzip.compress(lines(1, 2).encode()))
+    assert read() == ["1", "2"]  # in one piece
+    with file.open("ab") as out:
+        out.write(gzip.compress(lines(3).encode()))
+    with pytest.raises(RunError, match=r"a.json.gz grew by \d+ bytes after it was taken, which is"):
+        read()
+
+
+def test_a_line_that_was_taken_as_it_was_cannot_go_on(tmp_path: Path) -> None:
+    _, read = reading(tmp_path, "csv", None)
+    file = tmp_path / "a"
+    file.write_text("n\n12")
+    assert read(ends=True) == ["12"]
+    append(file, "3\n")
+    with pytest.raises(RunError, match="goes on in the middle of its last line"):
+        read()

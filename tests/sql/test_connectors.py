@@ -1,0 +1,75 @@
+"""Options of WITH: known, of a value that can be, and suggested where a name is near."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sqlwin
+from sqlwin.errors import QueryError
+from sqlwin.plan.connectors import FALSE, SINKS, STREAMS, TRUE, boolean, table
+from sqlwin.sql import script
+
+STREAM = "CREATE STREAM s (a INT) WITH ({}); SELECT a FROM s"
+SINK = "CREATE SINK k WITH ({})"
+DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "legal"),
+    [
+        (STREAM.format("connector = 'flies', path = 'x'"), "stream s has an unknown connector 'flies'; did you mean files?", "files, kafka, nexmark"),
+        (STREAM.format("connector = 'kafak'"), "stream s has an unknown connector 'kafak'; did you mean kafka?", "files, kafka, nexmark"),
+        (STREAM.format("connector = 'none'"), "stream s has an unknown connector 'none'", "files, kafka, nexmark"),
+        (STREAM.format("pth = 'x'"), "stream s has an unknown option 'pth'", "connector, partitions"),
+        (STREAM.format("format = 'json'"), "stream s has an option 'format', which is of the connector 'files'", "connector, partitions"),
+        (STREAM.format("path = 'x', delimeter = ';'"), "stream s has an unknown option 'delimeter'; did you mean delimiter?", "connector, path, format, header, delimiter"),
+        (STREAM.format("path = 'x', FORMAT = 'csv'"), "stream s has an unknown option 'FORMAT'; did you mean format?", "connector, path, format, header, delimiter"),
+        (STREAM.format("path = 'x', format = 'josn'"), "stream s has an unknown format 'josn'; did you mean json?", "json, csv, parquet"),
+        (STREAM.format("path = 'x', header = 'ja'"), "stream s has an option 'header' that cannot be 'ja'", ", ".join(TRUE + FALSE)),
+        (STREAM.format("path = 'x', delimiter = '\"'"), "stream s has an option 'delimiter' that cannot be '\"'", "one character: delimiter = ';'"),
+        (STREAM.format("path = 'x', partitions = 2"), "stream s has an option 'partitions', which is of the connector 'kafka'", "connector, path, format, header, delimiter"),
+        (STREAM.format("partitions = 0"), "stream s has an option 'partitions' that cannot be '0'", "1 or more: partitions = 4"),
+        (STREAM.replace("STREAM", "TABLE").format("evnts = 3"), "table s has an unknown option 'evnts'", "connector, partitions"),
+        (SINK.format("connector = 'consle'"), "sink k has an unknown connector 'consle'; did you mean console?", "console, files, none"),
+        (SINK.format("path = 'out'"), "sink k has an option 'path', which is of the connector 'files'", "connector, changelog"),
+        (SINK.format("connector = 'files', path = 'o', format = 'cvs'"), "sink k has an unknown format 'cvs'; did you mean csv?", "json, csv, parquet"),
+        (SINK.format("connector = 'none', state.ttl = '3 d'"), "sink k has an unknown option 'state.ttl'", "connector, changelog"),
+    ],
+)  # fmt: skip
+def test_a_slip_in_an_option(text: str, message: str, legal: str) -> None:
+    with pytest.raises(QueryError) as refusal:
+        script(text)
+    assert (refusal.value.message, refusal.value.legal) == (message, legal)
+    assert refusal.value.span is not None
+
+
+def test_an_unknown_option_does_not_pass_through_the_api() -> None:
+    with pytest.raises(QueryError, match="stream s has an unknown option 'retain'"):
+        sqlwin.query(STREAM.format("retain = '1 day'"))
+
+
+@pytest.mark.parametrize("words", [TRUE, FALSE])
+def test_words_for_booleans(words: tuple[str, ...]) -> None:
+    assert {boolean(word) for word in (*words, words[0].upper())} == {words is TRUE}
+    for neither in ("", "2", "y", "wahr"):
+        with pytest.raises(ValueError, match=f"^{neither}$"):
+            boolean(neither)
+
+
+@pytest.mark.parametrize(("title", "known"), [("Streams", STREAMS), ("Sinks", SINKS)])
+def test_the_docs_have_the_table(title: str, known: object) -> None:
+    section = DOCS.read_text("utf-8").split(f"\n### {title}\n")[1].split("\n#")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")][2:]
+    shown = [
+        tuple(cell.strip().replace("`", "") for cell in line.strip("|").split("|"))
+        for line in lines
+    ]
+    assert shown == [tuple(row) for row in table(STREAMS if title == "Streams" else SINKS)]
+
+
+def test_a_slip_in_a_setting() -> None:
+    with pytest.raises(QueryError, match=r"there is no setting buckts; did you mean buckets\?"):
+        script("SET buckts = 8")
