@@ -385,6 +385,21 @@ def test_texts_of_a_dataframe_that_are_no_utf8_cost_their_rows() -> None:
     assert '"Y2Fm6Q=="' in errors["row"][0]
 
 
+def test_a_quote_that_is_not_closed_does_not_move_the_cuts(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    lines = [f'{n},"two\nlines"' if n % 3 else f'{n},"open' for n in range(200)]
+    path.write_text("\n\nvalue,product\n" + "\n".join(lines) + "\n")
+    options = (("format", "csv"), ("path", "a"))
+    source = source_of(Stream("orders", orders().columns, "ts", options=options))
+    whole, cut = source.read(str(path), 0), []
+    for piece in pieces(str(path), "csv", 100):
+        with opened(piece, header=True) as copy:
+            cut.append(source.read(copy, 0))
+    assert len(cut) > 20
+    assert pl.concat([each.rows["value"] for each in cut]).equals(whole.rows["value"])
+    assert sum(len(each.errors) for each in cut) == len(whole.errors) == 67
+
+
 def test_a_compressed_file_is_one_piece(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b"".join(b'{"n": %d}\n' % n for n in range(10_000))))
