@@ -340,7 +340,7 @@ class Refused:
 class Gone:
     """A query whose JVM was killed."""
 
-    def awaitTermination(self) -> None:  # noqa: N802
+    def awaitTermination(self, seconds: float) -> None:  # noqa: N802
         raise ConnectionRefusedError(111, "Connection refused")
 
 
@@ -435,6 +435,20 @@ def test_texts_of_a_dataframe_that_are_no_utf8_cost_their_rows() -> None:
     (errors,) = [decode(row.payload) for row in came if row.kind == ERRORS]
     assert errors["reason"].to_list() == ["malformed: product is b'caf\\xe9', not a STRING"]
     assert '"Y2Fm6Q=="' in errors["row"][0]
+
+
+def test_a_quote_that_is_not_closed_does_not_move_the_cuts(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    lines = [f'{n},"two\nlines"' if n % 3 else f'{n},"open' for n in range(200)]
+    path.write_text("\n\nvalue,product\n" + "\n".join(lines) + "\n")
+    options = (("format", "csv"), ("path", "a"))
+    source = source_of(Stream("orders", orders().columns, "ts", options=options))
+    (one,) = pieces(str(path), "csv")
+    whole = source.read(one, 0)
+    cut = [source.read(piece, 0) for piece in pieces(str(path), "csv", 100)]
+    assert len(cut) > 20
+    assert pl.concat([each.rows["value"] for each in cut]).equals(whole.rows["value"])
+    assert sum(len(each.errors) for each in cut) == len(whole.errors) == 67
 
 
 def test_a_compressed_file_is_one_piece(tmp_path: Path) -> None:

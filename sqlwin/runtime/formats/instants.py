@@ -50,8 +50,13 @@ def _have_seconds(array: pa.StringArray) -> bool:
     _, offsets, data = array.drop_null().buffers()
     if data is None:
         return True
-    starts = np.frombuffer(offsets, np.int32)[: len(array) - array.null_count]
-    letters = np.frombuffer(data, np.uint8)
+    ends = np.frombuffer(offsets, np.int32)[: len(array) - array.null_count + 1]
+    starts, letters = ends[:-1], np.frombuffer(data, np.uint8)
+    if (length := int(ends[1] - ends[0])) * len(starts) == ends[-1] - ends[0] and (
+        (np.diff(ends) == length).all()
+    ):  # mostly all are of one length, and then no place is looked up
+        rows = letters[ends[0] : ends[-1]].reshape(-1, length)
+        return all(bool((rows[:, at] == ord(":")).all()) for at in COLONS)
     return all(bool((letters[starts + at] == ord(":")).all()) for at in COLONS)
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -45,6 +45,7 @@ BLOCK = 4096
 ARROW_BLOCK = 8 << 20
 """Bytes; a longer line goes by the rule."""
 BOM = b"\xef\xbb\xbf"
+CACHED = 1 << 18
 BEFORE = 20
 """Bytes before a word that are looked at: more white space than that, and the rule decides."""
 NEWLINE, RETURN, OPEN, CLOSE = b"\n\r{}"
@@ -73,7 +74,9 @@ class Spans:
     @staticmethod
     def of(data: bytes) -> Spans:
         letters = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero(letters == NEWLINE)
+        parts = range(0, len(data), CACHED)  # what is compared stays in the cache
+        found = [np.flatnonzero(letters[at : at + CACHED] == NEWLINE) + at for at in parts]
+        ends = np.concatenate([np.empty(0, np.int64), *found])
         starts = np.concatenate([[0], ends + 1])
         ends = np.concatenate([ends, [len(data)]])
         has = starts < ends
@@ -113,23 +116,10 @@ def _plain(data: bytes, spans: Spans) -> tuple[Any, Any]:
     for at in np.flatnonzero(plain & (spans.ends - spans.starts > 2 * DEEPEST)):
         line = data[spans.starts[at] : spans.ends[at]]
         plain[at] = line.count(b"{") + line.count(b"[") <= DEEPEST
-    for place in _not_a_number(data):
-        plain[np.searchsorted(spans.starts, place, side="right") - 1] = False
     if not is_text(data):
         for at in np.flatnonzero(plain):
             plain[at] = is_text(data[spans.starts[at] : spans.ends[at]])
     return plain, blank
-
-
-def _not_a_number(data: bytes) -> Iterator[int]:
-    """Where NaN or Infinity may stand as a value, which Arrow takes and JSON has no word for."""
-    for word in (b"NaN", b"Inf"):
-        at = data.find(word)
-        while at >= 0:
-            before = data[max(0, at - BEFORE) : at].rstrip(b" \t\r\n-")
-            if before[-1:] in (b"", b":", b",", b"["):
-                yield at
-            at = data.find(word, at + 1)
 
 
 def _decoded(data: bytes, spans: Spans, plain: Any, columns: Schema) -> Lines:
@@ -161,19 +151,40 @@ def _fast(data: bytes, count: int, columns: Schema) -> pl.DataFrame | None:
     """All at once; None where the rule might say otherwise of any line."""
     if not count:
         return None
-    asked = arrow_json.ParseOptions(
-        explicit_schema=pa.schema([(each.name, _arrow(each.type)) for each in columns]),
-        unexpected_field_behavior="ignore",
-    )
-    reading = arrow_json.ReadOptions(block_size=ARROW_BLOCK)
-    try:
-        table = arrow_json.read_json(pa.BufferReader(data), reading, asked)
-    except (pa.ArrowException, ValueError):
-        return None
-    if table.num_rows != count:
+    table = _table(data, columns, "error")  # which ends it at the first name that is not declared
+    if table is None and not _has_no_number(data):
+        table = _table(data, columns, "ignore")
+    if table is None or table.num_rows != count:
         return None
     frame = pl.DataFrame({each.name: pl.Series(values=table[each.name]) for each in columns})
     return frame if all(_in_range(frame[each.name], each.type) for each in columns) else None
+
+
+def _table(data: bytes, columns: Schema, undeclared: str) -> pa.Table | None:
+    asked = arrow_json.ParseOptions(
+        explicit_schema=pa.schema([(each.name, _arrow(each.type)) for each in columns]),
+        unexpected_field_behavior=undeclared,
+    )
+    reading = arrow_json.ReadOptions(block_size=ARROW_BLOCK)
+    try:
+        return arrow_json.read_json(pa.BufferReader(data), reading, asked)
+    except (pa.ArrowException, ValueError):
+        return None
+
+
+def _has_no_number(data: bytes) -> bool:
+    """Whether NaN or Infinity may stand for a value, which Arrow takes and JSON has no word for.
+
+    In a declared column they are found as values; this is for those that are not declared.
+    """
+    for word in (b"NaN", b"Inf"):
+        at = data.find(word)
+        while at >= 0:
+            before = data[max(0, at - BEFORE) : at].rstrip(b" \t\r\n-")
+            if before[-1:] in (b"", b":", b",", b"["):
+                return True
+            at = data.find(word, at + 1)
+    return False
 
 
 def _arrow(type_: pa.DataType) -> pa.DataType:
@@ -183,9 +194,9 @@ def _arrow(type_: pa.DataType) -> pa.DataType:
 
 
 def _in_range(values: pl.Series, type_: pa.DataType) -> bool:
-    """Arrow takes a number beyond a FLOAT as infinite, and one digit too many of a DECIMAL."""
+    """Arrow takes NaN, a number beyond a FLOAT as infinite, and one digit too many of a DECIMAL."""
     if values.dtype.is_float():
-        return not values.is_infinite().any()
+        return bool(values.is_finite().all())
     if not pa.types.is_decimal(type_) or values.null_count() == len(values):
         return True
     limit = Decimal(10) ** (type_.precision - type_.scale)
