@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
+from sqlwin.embedded import run as embedded
 from sqlwin.errors import InputError, QueryError, RunError
+from sqlwin.runtime.options import RunOptions
+from sqlwin.sql import script
 
 SCRIPT = """
 CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
@@ -97,3 +101,59 @@ def test_a_file_that_grows_between_runs_and_one_that_is_replaced(
     with pytest.warns(UserWarning, match="no file matches"):
         asked.run(tmp_path, kept, drain=True, show=shown.append)
     assert pl.concat(shown)["total"].to_list() == [7]
+
+
+LINES = b"""{"s": 1.50, "d": 1234567890123456.78, "n": 7}
+{"s": "a", "d": 1.005, "n": 1}
+{"s": "b", "d": "1", "n": true}
+{"s": "\xff", "n": 2}
+%s
+{"s": {"a": 1}, "n": 300}
+{"n": 3.0, "n": 4}
+""" % (b"[" * 1000)
+RECORDS = b"""\xef\xbb\xbfs;n
+"";1
+;2
+"open;3
+"two
+lines";4
+caf\xe9;5
+x;6;7
+"""
+FORMS = """
+CREATE STREAM j (s STRING, d DECIMAL(38, 2), n TINYINT)
+WITH (connector = 'files', path = 'j.jsonl', format = 'json');
+CREATE STREAM c (s STRING, n BIGINT, q INT)
+WITH (connector = 'files', path = 'c.csv', format = 'csv', delimiter = ';');
+SELECT s, d, n FROM j;
+SELECT s, n, q FROM c;
+"""
+
+
+def test_files_mean_the_same_as_in_process(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "j.jsonl").write_bytes(LINES)
+    (tmp_path / "c.csv").write_bytes(RECORDS)
+
+    def outcome(run: Callable[..., object]) -> tuple[object, ...]:
+        shown: list[pl.DataFrame] = []
+        refused: list[pl.DataFrame] = []
+        warned: list[str] = []
+        run(show=shown.append, on_errors=refused.append, on_warning=warned.append)
+        rows = sorted(str(row) for frame in shown for row in frame.drop("row_key").rows())
+        errors = pl.concat(refused).drop("watermark").sort("stream", "position")
+        return rows, errors.rows(), sorted(set(warned))
+
+    query = sqlwin.spark.query(spark, FORMS)
+    here = script(FORMS)
+    on_spark = outcome(lambda **told: query.run(tmp_path, **told))
+    in_process = outcome(lambda **told: embedded.run(here, RunOptions(tmp_path, **told)))
+    assert on_spark == in_process
+    rows, errors, warnings = on_spark
+    assert isinstance(rows, list) and isinstance(errors, list)
+    assert (len(rows), len(errors)) == (5, 8)
+    assert warnings == [
+        f"{tmp_path}/c.csv has no column q of stream c: it is NULL in every row",
+    ]
+    (tmp_path / "c.csv").write_bytes(b"s,n\n1,2\n")
+    with pytest.raises(RunError, match=r"c.csv has no column of stream c.*delimiter = ','"):
+        query.run(tmp_path, on_errors=lambda _: None)
