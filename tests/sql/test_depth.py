@@ -6,13 +6,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import sqlwin
+from sqlwin.cli import main
 from sqlwin.errors import QueryError
 from sqlwin.sql.depth import BRACKETS, LEGAL, MESSAGE, OPERATORS, deepest
-from tests.sql.cases import bound, mistake, underlined
+from tests.sql.cases import ORDERS, bound, mistake, underlined
 
 Make = Callable[[int], str]
 
@@ -146,6 +148,16 @@ def test_what_is_in_quotes_or_comments_is_not_nested() -> None:
     deep = "(" * 2 * BRACKETS
     assert deepest(f"'{deep}' \"{deep}\" `{deep}` r'{deep}'")[0] == 0
     bound(f"SELECT '{deep}' AS x /* {deep} */ FROM orders -- {deep}")
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "run"])
+def test_the_command_line_ends_with_2(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "q.sql"
+    file.write_text(ORDERS + NESTED["brackets"](1_000), "utf-8")
+    assert main([command, str(file)]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {MESSAGE}\n")
 
 
 def test_explain_and_other_threads_go_as_deep() -> None:
