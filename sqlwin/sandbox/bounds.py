@@ -35,12 +35,14 @@ _SIZES = {
         ELSE strlen(p.s) + (strlen(p.s) - strlen(system.main.replace(p.s, p.a, '')))
              / greatest(strlen(p.a), 1) * (strlen(p.b) - strlen(p.a)) END""",
     "regexp_replace(s, a, b)": "{regexp}",
-    "regexp_replace(s, a, b, o)": "{regexp}",
+    "regexp_replace(s, a, b, o)": "CASE WHEN o <> 'g' THEN error('options') ELSE {regexp} END",
     "array_to_string(s, a)": "len(p.s) * CAST(strlen(a) AS DOUBLE)",
 }
 """Bytes of a result; where that is at most BYTES, it may be any lesser number."""
 _CONSTANTS = {"regexp_replace": ("a", "o"), "array_to_string": ("a",)}
 """Arguments that stay as they are."""
+_FIXED = {"o": "'g'"}
+"""The options of REGEXP_REPLACE, which a macro cannot pass on: Spark's replaces all."""
 _REGEXP = "(strlen(p.s) + 1) * CAST(strlen(p.b) AS DOUBLE)"
 _SPAN = """coalesce(TRY_CAST(CAST(p.{0} AS VARCHAR) AS DOUBLE),
     epoch(TRY_CAST(CAST(p.{0} AS VARCHAR) AS TIMESTAMPTZ)),
@@ -74,7 +76,7 @@ def _guarded(signature: str, guard: str) -> str:
     function, args = _names(signature)
     bare = _CONSTANTS.get(function, ())
     given = ", ".join(f"'{arg}': {arg}" for arg in args if arg not in bare)
-    passed = ", ".join(arg if arg in bare else f"p.{arg}" for arg in args)
+    passed = ", ".join(_FIXED.get(arg, arg) if arg in bare else f"p.{arg}" for arg in args)
     call = f"system.main.{function}({passed})"
     case = f"CASE WHEN {guard} ELSE {call} END"
     return f"({', '.join(args)}) AS list_transform([{{{given}}}], lambda p: {case})[1]"
