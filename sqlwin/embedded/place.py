@@ -10,7 +10,7 @@ True
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from sqlwin.runtime.kept import VERSION, check_version
@@ -20,7 +20,8 @@ PROGRESS = "progress"
 
 @dataclass(frozen=True)
 class Files:
-    """files: of one stream, in the order they were found; done: how many were read."""
+    """files: names of those of one stream, in the order they were found; done: how many
+    were read."""
 
     files: list[str]
     done: int
@@ -46,6 +47,16 @@ class Place:
     def then(self, read: Mapping[str, Files]) -> Place:
         """After one more batch, which took the last file of those in `read`."""
         return Place(self.plan, {**self.streams, **read}, self.batch + 1)
+
+    def named(self, name: Callable[[str, str], str]) -> Place:
+        """With each file, of a stream, under the name it has by now."""
+        return replace(
+            self,
+            streams={
+                stream: replace(each, files=[name(stream, file) for file in each.files])
+                for stream, each in self.streams.items()
+            },
+        )
 
     def dump(self) -> bytes:
         first, *others = self.streams

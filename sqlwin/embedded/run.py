@@ -133,7 +133,9 @@ class _Runner:
     def _read(self, name: str, files: Files) -> _Read:
         """The file after those that are done."""
         at, watermark = files.done, self.task.watermark(name)
-        came = self.sources[name].read(files.files[at], at, watermark)
+        source = self.sources[name]
+        split = source.split(files.files[at], self.options.base)
+        came = source.read(split, at, watermark)
         through = brought(self.chain.fronts, name, came.rows, watermark)
         rows = len(came.rows) + len(came.errors)
         return _Read(through, came.errors, replace(files, done=at + 1), rows)
@@ -183,7 +185,7 @@ class _Runner:
                 f"the checkpoint {self.options.checkpoint} belongs to another script; "
                 f"give this one a directory of its own"
             )
-        return known
+        return known.named(lambda name, file: self.sources[name].name(file, self.options.base))
 
 
 def now() -> int:

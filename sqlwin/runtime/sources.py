@@ -1,7 +1,8 @@
 """What a script reads from: its streams' sources, checked before anything starts.
 
 A source lists its splits, in an order that never changes, and reads one of them. A
-split of `files` is a file; one of `nexmark` is a stretch of its events.
+split of `files` is a file; one of `nexmark` is a stretch of its events. A split goes by its
+name, which a checkpoint keeps; see `names`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from sqlwin.plan.facts import sources_of
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime import files
 from sqlwin.runtime.files import FORMATS, Decoded
+from sqlwin.runtime.names import Names
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.options import RunOptions, only_known
@@ -27,7 +29,13 @@ class Source(Protocol):
     """Of one stream."""
 
     def splits(self, base: Path) -> list[str]:
-        """Those there are now; those that were there before are there still."""
+        """Names of those there are now; those that were there before are there still."""
+
+    def name(self, kept: str, base: Path) -> str:
+        """The name of a split that a checkpoint has, maybe an older one."""
+
+    def split(self, name: str, base: Path) -> str:
+        """The split of a name, to be read."""
 
     def weight(self, split: str) -> int:
         """About how many bytes it has."""
@@ -46,7 +54,13 @@ class FileSource:
         return dict(self.stream.options).get("format", "json")
 
     def splits(self, base: Path) -> list[str]:
-        return files.listing(self.path, base)
+        return Names(self.path, base).all(files.listing(self.path, base))
+
+    def name(self, kept: str, base: Path) -> str:
+        return Names(self.path, base).of(kept)
+
+    def split(self, name: str, base: Path) -> str:
+        return Names(self.path, base).path(name)
 
     def weight(self, split: str) -> int:
         return Path(split).stat().st_size
@@ -64,6 +78,12 @@ class NexmarkSource:
 
     def splits(self, base: Path) -> list[str]:
         return self.nexmark.splits
+
+    def name(self, kept: str, base: Path) -> str:
+        return kept
+
+    def split(self, name: str, base: Path) -> str:
+        return name
 
     def weight(self, split: str) -> int:
         return self.nexmark.weight(split)

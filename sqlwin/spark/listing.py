@@ -1,9 +1,9 @@
 """The files of a stream, in an order that never changes, big ones in pieces.
 
-Files are taken in the order of their names as they are discovered; those found
-later come after those known. The list is kept with the checkpoint, so the n-th
-piece is the same after a restart, and a row's position (piece, row in the piece)
-with it. A file must not change once it is there.
+Files are taken in the order of their paths as they are discovered; those found
+later come after those known. The list is kept with the checkpoint, by the names of the
+files (see `names`), so the n-th piece is the same after a restart, and a row's position
+(piece, row in the piece) with it. A file must not change once it is there.
 
 A big CSV or JSON file is cut at line ends, so that several tasks can read it. A
 line end within a quoted CSV field is none: the quotes before it are counted. A
@@ -23,7 +23,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlwin.runtime.sources import FileSource, Source
@@ -34,16 +34,22 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes lo <= at < hi of a file of `size` bytes."""
+    """Bytes lo <= at < hi of a file of `size` bytes. name: of the file, in a checkpoint."""
 
     path: str
     lo: int
     hi: int
     size: int
+    name: str = ""
 
     @property
     def whole(self) -> bool:
         return self.lo == 0 and self.hi == self.size
+
+    @property
+    def kept(self) -> tuple[str, int, int, int]:
+        """What the checkpoint's list has of it."""
+        return self.name, self.lo, self.hi, self.size
 
 
 @dataclass
@@ -59,18 +65,23 @@ class Listing:
 
     def restore(self) -> None:
         known = self.folder.read(self._name)
-        self.pieces = [Piece(*found) for found in json.loads(known)] if known else []
+        self.pieces = [self._restored(*found) for found in json.loads(known)] if known else []
 
     def refresh(self) -> None:
         """Append files that were not there before; the list is on disk before it is used."""
         if not self.pieces:
             self.restore()
-        known = {piece.path for piece in self.pieces}
-        fresh = [split for split in self.source.splits(self.base) if split not in known]
-        for split in fresh:
-            self.pieces += self._pieces(split)
+        known = {piece.name for piece in self.pieces}
+        fresh = [name for name in self.source.splits(self.base) if name not in known]
+        for name in fresh:
+            split = self.source.split(name, self.base)
+            self.pieces += [replace(piece, name=name) for piece in self._pieces(split)]
         if fresh:
-            self.folder.write(self._name, json.dumps([astuple(piece) for piece in self.pieces]))
+            self.folder.write(self._name, json.dumps([piece.kept for piece in self.pieces]))
+
+    def _restored(self, name: str, lo: int, hi: int, size: int) -> Piece:
+        name = self.source.name(name, self.base)
+        return Piece(self.source.split(name, self.base), lo, hi, size, name)
 
     def _pieces(self, split: str) -> list[Piece]:
         if isinstance(self.source, FileSource):

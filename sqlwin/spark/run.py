@@ -122,7 +122,7 @@ def start(
         program.dump(),
         input,
         folder.path,
-        str(base),
+        str(base.resolve()),
         end,
         tasks=int(spark.conf.get(SHUFFLE) or 1),
         batch_bytes=run_settings(script.settings).batch_bytes or BATCH_BYTES,
