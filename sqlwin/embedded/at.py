@@ -20,7 +20,7 @@ import polars as pl
 
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.wording import Wording
-from sqlwin.runtime.kept import VERSION, check_version
+from sqlwin.runtime.kept import VERSION, check_version, parsed
 from sqlwin.state.contract import Blobs
 
 POSITION, WAITING, WORDING = "position", "waiting", "query"
@@ -67,7 +67,7 @@ class At:
         """As of the last commit; InputError where that was another query's."""
         if blobs is None or POSITION not in blobs.names():
             return At(plan)
-        found = json.loads(blobs.get(POSITION))
+        found = parsed(POSITION, blobs.get(POSITION))
         check_version(POSITION, found.get("version", VERSION))
         at = At(**found)
         if at.plan != plan:

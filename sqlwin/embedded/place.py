@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from sqlwin.runtime.kept import VERSION, check_version
+from sqlwin.runtime.kept import VERSION, check_version, parsed
 
 PROGRESS = "progress"
 
@@ -69,7 +69,7 @@ class Place:
     @staticmethod
     def load(data: bytes, streams: Iterable[str]) -> Place:
         """StateError for a version that is not known."""
-        found = json.loads(data)
+        found = parsed(PROGRESS, data)
         check_version(PROGRESS, found.get("version", VERSION))
         known = {name: Files(**each) for name, each in found.get("others", {}).items()}
         first, *others = streams

@@ -8,9 +8,9 @@ number.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 import uuid
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -18,8 +18,9 @@ from pathlib import Path
 import polars as pl
 
 from sqlwin.embedded.at import word
+from sqlwin.embedded.folder import file_of, held, note
 from sqlwin.embedded.place import PROGRESS, Files, Place
-from sqlwin.errors import RunError
+from sqlwin.errors import InputError, RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.chain import chain
@@ -41,18 +42,20 @@ POLL_SECONDS = 0.5
 def run(script: Script, options: RunOptions) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
     check_sources(script, options)
-    summary = Summary()
-    runners = [_Runner(script, n, out, options) for n, out in enumerate(outlets(script, options))]
-    try:
-        _loop(runners, options, summary)
+    summary, outs = Summary(), outlets(script, options)
+    with held(options.checkpoint, len(outs)), ExitStack() as opened:
+        runners = [_Runner(script, number, out, options) for number, out in enumerate(outs)]
         for runner in runners:
-            runner.finish(summary)
-    except KeyboardInterrupt:
-        if not options.follow:
-            raise
-    finally:
-        for runner in runners:
-            runner.close()
+            opened.callback(runner.close)
+        if options.checkpoint is not None:
+            note(options.checkpoint, len(outs))
+        try:
+            _loop(runners, options, summary)
+            for runner in runners:
+                runner.finish(summary)
+        except KeyboardInterrupt:
+            if not options.follow:
+                raise
     return summary
 
 
@@ -192,16 +195,11 @@ def now() -> int:
     return time.time_ns() // 1_000
 
 
-def file_of(checkpoint: Path, number: int) -> Path:
-    return checkpoint / f"query-{number}.sqlite"
-
-
 def _blobs(checkpoint: Path | None, number: int) -> SqliteBlobs | None:
     if checkpoint is None:
         return None
     file = file_of(checkpoint, number)
     try:
-        checkpoint.mkdir(parents=True, exist_ok=True)
         return SqliteBlobs(file)
-    except (OSError, sqlite3.Error) as error:
-        raise RunError(f"cannot keep state in {file}: {error}") from error
+    except InputError as error:
+        raise RunError(str(error)) from error

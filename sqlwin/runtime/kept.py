@@ -46,6 +46,17 @@ def check_version(what: str, version: object) -> None:
     raise StateError(f"{what} has version {version}, known is {VERSION}{why}")
 
 
+def parsed(what: str, data: bytes) -> dict[str, Any]:
+    """JSON of a checkpoint; StateError where it is none."""
+    try:
+        found = json.loads(data)
+    except ValueError as wrong:
+        raise StateError(f"{what} is damaged: {wrong}") from wrong
+    if not isinstance(found, dict):
+        raise StateError(f"{what} is damaged: it is no JSON object")
+    return found
+
+
 @dataclass(frozen=True)
 class Kept:
     """segment_rows, run: as in `Task`."""
@@ -60,7 +71,7 @@ class Kept:
         if self.blobs is None:
             return {}
         try:
-            header: Header = json.loads(self.blobs.get(HEADER))
+            header: Header = parsed(HEADER, self.blobs.get(HEADER))
         except KeyError:
             return {}
         check_version("header", header.get("version"))

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import polars as pl
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.nodes import Sink as Declared
 from sqlwin.runtime.options import only_known
 from sqlwin.runtime.render import csv_text, json_lines
@@ -69,8 +69,12 @@ class Files:
         if rows.is_empty():
             target.unlink(missing_ok=True)
             return
-        with replaced(target) as unfinished:
-            self._dump(rows, unfinished)
+        try:
+            with replaced(target) as unfinished:
+                self._dump(rows, unfinished)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise RunError(f"cannot write {target}: {why}; the last commit stands") from error
 
     @property
     def _own(self) -> str:

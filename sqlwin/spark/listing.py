@@ -64,8 +64,16 @@ class Listing:
     pieces: list[Piece] = field(default_factory=list)
 
     def restore(self) -> None:
-        known = self.folder.read(self._name)
-        self.pieces = [self._restored(*found) for found in json.loads(known)] if known else []
+        known = self.folder.json(self._name)
+        self.pieces = [self._restored(*found) for found in known or ()]
+
+    def first(self, count: int) -> list[Piece]:
+        """The pieces that some batches have read. StateError where the list lacks them."""
+        if len(self.pieces) < count:
+            self.restore()
+        if len(self.pieces) < count:
+            raise self.folder.gone(self._name)
+        return self.pieces[:count]
 
     def refresh(self) -> None:
         """Append files that were not there before; the list is on disk before it is used."""

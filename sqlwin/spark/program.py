@@ -19,6 +19,7 @@ import uuid
 import zlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 
 from pyspark import cloudpickle
 
@@ -182,8 +183,10 @@ def settled(program: Program, folder: Folder, wording: Wording | None = None) ->
 
 
 def _as_kept(program: Program, folder: Folder) -> Program:
-    known = folder.read(MANIFEST)
-    if known is None:
+    manifest = folder.json(MANIFEST)
+    if manifest is None:
+        if any((Path(folder.path).parent / "spark" / "offsets").glob("[0-9]*")):
+            raise folder.gone(MANIFEST)
         manifest = {
             "version": VERSION,
             "print": program.print,
@@ -193,7 +196,6 @@ def _as_kept(program: Program, folder: Folder) -> Program:
         }
         folder.write(MANIFEST, json.dumps(manifest))
         return program
-    manifest = json.loads(known)
     if manifest["version"] != VERSION or manifest["print"] != program.print:
         raise RunError(
             f"the checkpoint {folder.path} belongs to another script; "

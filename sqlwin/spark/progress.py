@@ -7,7 +7,7 @@ the same. It is kept by the batch's number, so a stale one is never taken.
 >>> import tempfile
 >>> folder = Folder(tempfile.mkdtemp())
 >>> leave(folder, 7, After({0: 5_000_000}, deadline=None))
->>> after(folder, 7).watermarks, after(folder, 6).watermarks
+>>> after(folder, 7).watermarks, after(folder, 0).watermarks
 ({0: 5000000}, {})
 """
 
@@ -43,11 +43,12 @@ def leave(folder: Folder, batch: int, state: After) -> None:
 
 
 def after(folder: Folder, batch: int) -> After:
-    """What batch `batch` left; nothing where it left nothing."""
-    text = folder.read(_name(batch))
-    if text is None:
+    """What batch `batch` left; nothing before the first one. StateError where that is gone."""
+    if not batch:
         return After()
-    found = json.loads(text)
+    found = folder.json(_name(batch))
+    if found is None:
+        raise folder.gone(_name(batch))
     watermarks = {int(query): instant for query, instant in found["watermarks"].items()}
     return After(watermarks, found["deadline"])
 

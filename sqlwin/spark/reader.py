@@ -126,6 +126,8 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _files(self, at: Offset) -> tuple[dict[str, int] | None, bool]:
         """The pieces read after the next batch, None where there is no new one; any left?"""
         share = self.settings.batch_bytes // max(1, len(self.listings))
+        for listing in self.listings:
+            listing.first(at.files.get(str(listing.number), 0))
         reached = {
             str(listing.number): self._reached(listing, at.files.get(str(listing.number)), share)
             for listing in self.listings
@@ -171,10 +173,9 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _readings(self, first: Offset, last: Offset) -> Iterator[Reading]:
         pieces: list[tuple[int, int, Piece]] = []
         for listing in self.listings:
-            if not listing.pieces:
-                listing.restore()
             lo, hi = (offset.files.get(str(listing.number), 0) for offset in (first, last))
-            pieces += [(listing.number, at, listing.pieces[at]) for at in range(lo, hi)]
+            known = listing.first(hi)
+            pieces += [(listing.number, at, known[at]) for at in range(lo, hi)]
         shares = _shared(pieces, self.settings.tasks, lambda it: it[2].hi - it[2].lo) or [[]]
         for number, share in enumerate(shares):
             yield Reading(

@@ -192,10 +192,11 @@ def test_a_tick_refuses_a_checkpoint_in_which_such_rows_had_one_bucket() -> None
     for mine in (program(PLAIN), program(PLAIN, spread=False)):
         end = ticks(mine).latestOffset(start, None)  # type: ignore[arg-type]
         assert ticks(mine).partitions(start, end)
-    for known in (end, {**end, "cut": ""}):  # the second as version 0.1 left it
+    unchecked = {name: value for name, value in end.items() if name != "checksum"}
+    for known in (end, {**unchecked, "cut": ""}):  # the second as version 0.1 left it
         with pytest.raises(RunError, match="in one bucket, as versions up to"):
             ticks(program(PLAIN)).partitions(start, known)
-    assert ticks(program(PLAIN, buckets=1)).partitions(start, {**end, "cut": ""})
+    assert ticks(program(PLAIN, buckets=1)).partitions(start, {**unchecked, "cut": ""})
 
 
 @pytest.mark.spark
