@@ -22,12 +22,13 @@ from sqlwin.embedded.folder import file_of
 from sqlwin.embedded.place import PROGRESS
 from sqlwin.errors import InputError
 from sqlwin.functions import PythonAggregate
+from sqlwin.plan.resuming import with_since
 from sqlwin.runtime.kept import HEADER
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.snapshot import Bucket, Snapshot, worded
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.ledger import Ledger
-from sqlwin.state.sqlite_file import check_kind, has_ledger, told
+from sqlwin.state.sqlite_file import check_kind, has_ledger, translated
 
 TABLE = "blobs"
 
@@ -55,7 +56,7 @@ def state(
         raise InputError(f"batch {batch} is not kept: this host keeps {kept} only")
     text = known.get(WORDING)
     bound = worded(None if text is None else text.decode(), at["plan"], functions)
-    return Snapshot(lower(bound.queries[query]), file.buckets)
+    return Snapshot(lower(with_since(bound.queries[query], at.get("since"))), file.buckets)
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class _File:
         check_kind(self.path, "read state from")
         path = str(self.path)
         uri = f"{self.path.absolute().as_uri()}?mode=ro"
-        with told(path, "read"), closing(sqlite3.connect(uri, uri=True)) as db:
+        with translated(path, "read"), closing(sqlite3.connect(uri, uri=True)) as db:
             db.execute("BEGIN")
             tables = self._tables(db)
             ledger = Ledger.read(db) if has_ledger(db, path, tables) else None

@@ -34,11 +34,13 @@ class Files:
 
 @dataclass(frozen=True)
 class Place:
-    """plan: whose state it is. streams: in the order of FROM. batch: the last one's number."""
+    """plan: whose state it is. streams: in the order of FROM. batch: the last one's number.
+    since: up to where windows were retired under another RETAIN, see `Policy`."""
 
     plan: str
     streams: Mapping[str, Files]
     batch: int
+    since: int | None = None
 
     @staticmethod
     def start(plan: str, streams: Iterable[str]) -> Place:
@@ -46,7 +48,7 @@ class Place:
 
     def then(self, read: Mapping[str, Files]) -> Place:
         """After one more batch, which took the last file of those in `read`."""
-        return Place(self.plan, {**self.streams, **read}, self.batch + 1)
+        return replace(self, streams={**self.streams, **read}, batch=self.batch + 1)
 
     def named(self, name: Callable[[str, str], str]) -> Place:
         """With each file, of a stream, under the name it has by now."""
@@ -62,6 +64,8 @@ class Place:
         first, *others = self.streams
         told = {"plan": self.plan, **asdict(self.streams[first])}
         told |= {"batch": self.batch, "version": VERSION}
+        if self.since is not None:
+            told["since"] = self.since
         if others:
             told["others"] = {name: asdict(self.streams[name]) for name in others}
         return json.dumps(told).encode()
@@ -75,4 +79,4 @@ class Place:
         first, *others = streams
         read = {first: Files(found["files"], found["done"])}
         read |= {name: known.get(name, Files([], 0)) for name in others}
-        return Place(found["plan"], read, found["batch"])
+        return Place(found["plan"], read, found["batch"], found.get("since"))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sqlwin.embedded.at import word
+from sqlwin.embedded.at import WORDING, word
 from sqlwin.embedded.folder import file_of, held, note
 from sqlwin.embedded.place import PROGRESS, Files, Place
 from sqlwin.errors import InputError, RunError
@@ -29,6 +29,7 @@ from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
+from sqlwin.runtime.resumed import Differs, going_on, since_of
 from sqlwin.runtime.sources import check_sources, source_of
 from sqlwin.runtime.staged import StagedTask
 from sqlwin.runtime.task import Output
@@ -94,10 +95,9 @@ class _Runner:
     """One query of a script."""
 
     def __init__(self, script: Script, number: int, outlet: Outlet, options: RunOptions) -> None:
-        query = script.queries[number]
+        self.query, self.number = script.queries[number], number
         self.options, self.wording = options, script.wording
-        self.chain = chain(query)
-        self.plan = fingerprint(query)
+        self.chain = chain(self.query)
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
@@ -180,15 +180,22 @@ class _Runner:
             self.blobs.put(PROGRESS, self.place.dump())
 
     def _restored(self) -> Place:
+        """Where the run stands; the query is as it goes on from there."""
+        plan = fingerprint(self.query)
         if self.blobs is None or PROGRESS not in self.blobs.names():
-            return Place.start(self.plan, self.chain.streams)
+            return Place.start(plan, self.chain.streams)
         known = Place.load(self.blobs.get(PROGRESS), self.chain.streams)
-        if known.plan != self.plan:
+        text = self.blobs.get(WORDING) if WORDING in self.blobs.names() else None
+        try:
+            going = going_on(self.query, self.number, known.plan, known.since, text, self.blobs)
+        except Differs as differs:
             raise RunError(
-                f"the checkpoint {self.options.checkpoint} belongs to another script; "
+                f"the checkpoint {self.options.checkpoint} belongs to another script: {differs}; "
                 f"give this one a directory of its own"
-            )
-        return known.named(lambda name, file: self.sources[name].name(file, self.options.base))
+            ) from differs
+        self.chain = chain(going)
+        named = known.named(lambda name, file: self.sources[name].name(file, self.options.base))
+        return replace(named, plan=plan, since=since_of(going))
 
 
 def now() -> int:

@@ -22,6 +22,7 @@ from pyspark.sql.functions import col, split
 
 from sqlwin.errors import InputError, StateError
 from sqlwin.functions import PythonAggregate
+from sqlwin.plan.resuming import with_since
 from sqlwin.runtime.kept import HEADER
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.snapshot import Bucket, Snapshot, numbered, worded
@@ -55,7 +56,9 @@ def state(
     if made is None:
         raise InputError(f"{checkpoint} is no checkpoint of sqlwin: it has no sqlwin/{MANIFEST}")
     bound = worded(folder.read(WORDING), made["print"], functions)
-    program = Program(bound.queries, made["partitions"], made["buckets"])
+    since = made.get("since", [None] * len(bound.queries))
+    queries = tuple(map(with_since, bound.queries, since))
+    program = Program(queries, made["partitions"], made["buckets"])
     number = numbered(bound, query)
     return asked(
         spark,

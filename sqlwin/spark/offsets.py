@@ -88,7 +88,7 @@ class Offset:
 
 
 def damaged(why: object) -> StateError:
-    return StateError(f"an offset in the checkpoint's spark/offsets is damaged: {why}; {TO_DO}")
+    return StateError(f"an offset in the folder spark/offsets is damaged: {why}; {TO_DO}")
 
 
 def _sum(offset: Offset) -> str:

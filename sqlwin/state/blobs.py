@@ -28,7 +28,7 @@ from typing import ClassVar
 from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.state.contract import Blobs
 from sqlwin.state.ledger import Ledger
-from sqlwin.state.sqlite_file import STANDS, fill, has_ledger, make, told
+from sqlwin.state.sqlite_file import STANDS, fill, has_ledger, make, translated
 
 
 class DictBlobs:
@@ -84,7 +84,7 @@ class SqliteBlobs:
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = fspath(path)
         try:
-            with told(self.path, "keep"):
+            with translated(self.path, "keep"):
                 self._open()
         except StateError:
             raise
@@ -119,13 +119,13 @@ class SqliteBlobs:
         return False
 
     def begin(self) -> None:
-        with told(self.path, "write"):
+        with translated(self.path, "write"):
             self._db.execute("BEGIN IMMEDIATE")
             if self._db.execute("PRAGMA data_version").fetchone() != (self._seen,):
                 self._read_ledger()  # another has written
 
     def commit(self) -> None:
-        with told(self.path, "write"):
+        with translated(self.path, "write"):
             self._ledger.write(self._db)
             self._db.execute("COMMIT")
             if not self._rooted:  # without its log the file is then not as if nothing was written
@@ -133,7 +133,7 @@ class SqliteBlobs:
                 self._rooted = True
 
     def rollback(self) -> None:
-        with told(self.path, "write"):
+        with translated(self.path, "write"):
             self._db.execute("ROLLBACK")
             self._read_ledger()
 
@@ -150,7 +150,7 @@ class SqliteBlobs:
             raise
 
     def get(self, name: str) -> bytes:
-        with told(self.path, "read"):
+        with translated(self.path, "read"):
             one = f"SELECT data FROM {self.table_of(name)} WHERE name = ?"
             row = self._db.execute(one, (name,)).fetchone()
             if row is None:
@@ -173,11 +173,11 @@ class SqliteBlobs:
     def _writing(self) -> Iterator[None]:
         """In the transaction there is, or in one of its own."""
         own = nullcontext() if self._db.in_transaction else self.transaction()
-        with own, told(self.path, "write"):
+        with own, translated(self.path, "write"):
             yield
 
     def names(self) -> list[str]:
-        with told(self.path, "read"):
+        with translated(self.path, "read"):
             found = (self._db.execute(f"SELECT name FROM {table}") for table in self.tables)
             return sorted(str(name) for rows in found for (name,) in rows)
 

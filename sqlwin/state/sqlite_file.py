@@ -33,7 +33,7 @@ def damaged(path: str, why: object) -> StateError:
 
 
 @contextmanager
-def told(path: str, doing: str) -> Iterator[None]:
+def translated(path: str, doing: str) -> Iterator[None]:
     """StateError or RunError with the file's name for what SQLite or a checksum says."""
     try:
         yield
@@ -49,7 +49,7 @@ def failure(path: str, doing: str, error: Exception) -> RunError:
         return damaged(path, why)
     if "locked" in why:
         why = f"another process uses it ({why})"
-    return RunError(f"cannot {doing} state in {path}: {why}{STANDS}")
+    return RunError(f"cannot {doing} state in {path}: {why}{STANDS * (doing != 'read')}")
 
 
 def _unwritable_itself(path: str, why: str) -> bool:
@@ -100,6 +100,11 @@ def _link(unfinished: Path, file: Path) -> None:
         pass  # another was faster
     except OSError:  # a file system without links
         unfinished.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the name, too, is on disk before a commit is
+    finally:
+        os.close(folder)
 
 
 def fill(db: sqlite3.Connection, tables: Sequence[str]) -> None:

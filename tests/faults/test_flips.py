@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import resource
 import signal
 import sqlite3
@@ -17,13 +18,14 @@ import polars as pl
 import pytest
 
 import sqlwin
+from sqlwin.cli import main
 from sqlwin.embedded.run import run
 from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.locked import locked
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
-from tests.embedded.orders import A_MINUTE_EACH, push, stored
+from tests.embedded.orders import A_MINUTE_EACH, push, stored, told
 from tests.embedded.test_run import SCRIPT, land
 from tests.faults.flips import Ground, case, prepared
 
@@ -100,6 +102,21 @@ def test_damage_is_told_with_the_file_and_what_to_do(tmp_path: Path, how: str) -
     assert "put a copy of it there, or delete the checkpoint" in str(refused.value)
 
 
+def test_a_run_ends_with_one_message_and_goes_on_when_that_is_mended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, file = kept(tmp_path)
+    (tmp_path / "q.sql").write_text(SCRIPT)
+    command = ["run", str(tmp_path / "q.sql"), "--engine", "embedded"]
+    whole = file.read_bytes()
+    file.write_bytes(whole[:5000])
+    assert main([*command, "--checkpoint", str(file.parent)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"failed: the state in {file} is damaged: ")
+    file.write_bytes(whole)
+    assert main([*command, "--checkpoint", str(file.parent)]) == 0
+
+
 def test_a_store_that_was_emptied_does_not_begin_anew(tmp_path: Path) -> None:
     file = tmp_path / "orders.state"
     query = stored(file)
@@ -108,6 +125,31 @@ def test_a_store_that_was_emptied_does_not_begin_anew(tmp_path: Path) -> None:
     file.write_bytes(b"")
     with pytest.raises(StateError, match=r"orders\.state is damaged: the file is empty"):
         stored(file)
+
+
+def test_a_damaged_store_is_refused_or_says_the_same(tmp_path: Path) -> None:
+    """The message store may be lost, which is told as well, or filled again."""
+    file, rng, refused = tmp_path / "orders.state", random.Random(9), 0
+    query = stored(file)
+    push(query, A_MINUTE_EACH[:3])
+    query.flush()
+    query._blobs.close()  # type: ignore[union-attr]
+    whole = file.read_bytes()
+    for bit in rng.sample(range(8 * len(whole)), 40):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(flipped)
+        try:
+            again = stored(file)
+            push(again, A_MINUTE_EACH[again.offsets()["orders"][0] :])
+            again.drain()
+            assert told(again) == [(float(n), "full", 0) for n in (2, 3, 4)], bit
+        except sqlwin.Incomplete:
+            refused += 1
+        except sqlwin.RunError as error:
+            refused += 1
+            assert str(file) in str(error)  # noqa: PT017
+    assert refused > 3
 
 
 def test_a_file_without_checksums_is_read_and_gets_them(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from sqlwin.spark.offsets import Offset
 from sqlwin.spark.onward import PAYLOADS
 from sqlwin.spark.pack import packed as packed_whole
 from sqlwin.spark.program import MANIFEST, Program, settled
+from sqlwin.spark.progress import After, leave
 from sqlwin.spark.read import StepReading, packed
 from sqlwin.spark.reader import ScriptReader
 from sqlwin.spark.run import asked, collected, sourced
@@ -221,6 +222,7 @@ def test_rows_of_branches_have_several_buckets_on_spark(
         for row in frame.where(frame.kind == RAW).collect():
             for part in decode(row.payload)[PART]:
                 sent[part, row.at >> PAYLOADS, row.bucket] += 1
+        leave(Folder(str(tmp_path / "state")), batch + 1, After())
 
     written = told.writeStream.foreachBatch(count)
     written = written.option("checkpointLocation", str(tmp_path / "checkpoint"))
