@@ -111,7 +111,8 @@ class Policy:
     with EVERY, early_rows with ROWS. timeout: a stream silent for so long has its
     open windows emitted full. errors: the sink named by EXPIRED INTO. ttl: how long state
     that is not used is kept; None: as long as retention says. Of a join it is that of its
-    left side, and right_ttl that of its right one.
+    left side, and right_ttl that of its right one. since: an instant up to which windows were
+    retired under another `retain`, which a checkpoint had.
     """
 
     retain: int | None
@@ -126,6 +127,7 @@ class Policy:
     errors: str | None = None
     ttl: Ttl | None = field(default=None, repr=False)  # may change over a checkpoint
     right_ttl: Ttl | None = field(default=None, repr=False)
+    since: int | None = field(default=None, repr=False)  # of a checkpoint, not of the text
 
     def __post_init__(self) -> None:
         lengths = (self.retain, self.late_period, self.early_period, self.timeout)

@@ -19,8 +19,11 @@ from dataclasses import asdict, dataclass, field, replace
 import polars as pl
 
 from sqlwin.errors import InputError, RunError
+from sqlwin.plan.facts import fingerprint
+from sqlwin.plan.nodes import Query
 from sqlwin.plan.wording import Wording
-from sqlwin.runtime.kept import VERSION, check_version
+from sqlwin.runtime.kept import VERSION, check_version, parsed
+from sqlwin.runtime.resumed import Differs, going_on, since_of
 from sqlwin.state.contract import Blobs
 
 POSITION, WAITING, WORDING = "position", "waiting", "query"
@@ -31,7 +34,8 @@ class At:
     """plan: whose state it is. pushed: rows so far. now: processing time, microseconds.
 
     stamp: of the last commit, unlike that of any other. others: rows so far of the streams
-    behind the first of FROM, by name; `pushed` are those of the first.
+    behind the first of FROM, by name; `pushed` are those of the first. since: up to where
+    windows were retired under another RETAIN, see `Policy`.
     """
 
     plan: str
@@ -40,6 +44,7 @@ class At:
     stamp: str = ""
     version: int = VERSION
     others: Mapping[str, int] = field(default_factory=dict)
+    since: int | None = None
 
     def came(self, other: str | None) -> int:
         """Rows of a stream so far; None: of the first."""
@@ -64,21 +69,36 @@ class At:
 
     @staticmethod
     def read(blobs: Blobs | None, plan: str) -> At:
-        """As of the last commit; InputError where that was another query's."""
+        """As of the last commit, which may be another plan's; before the first one, of `plan`."""
         if blobs is None or POSITION not in blobs.names():
             return At(plan)
-        found = json.loads(blobs.get(POSITION))
+        found = parsed(POSITION, blobs.get(POSITION))
         check_version(POSITION, found.get("version", VERSION))
-        at = At(**found)
-        if at.plan != plan:
-            raise InputError("the store belongs to another query; give this one a store of its own")
-        return at
+        return At(**found)
 
     def write(self, blobs: Blobs) -> None:
         told = asdict(self)
         if not self.others:  # as it was before there could be any
             del told["others"]
+        if self.since is None:
+            del told["since"]
         blobs.put(POSITION, json.dumps(told).encode())
+
+
+def resumed(blobs: Blobs | None, query: Query) -> tuple[At, Query]:
+    """Where it stands, and the query as it goes on; InputError where the state is another's."""
+    plan = fingerprint(query)
+    at = At.read(blobs, plan)
+    if blobs is None:
+        return at, query
+    text = blobs.get(WORDING) if WORDING in blobs.names() else None
+    try:
+        going = going_on(query, 0, at.plan, at.since, text, blobs)
+    except Differs as differs:
+        raise InputError(
+            f"the store belongs to another query; give this one a store of its own: {differs}"
+        ) from differs
+    return replace(at, plan=plan, since=since_of(going)), going
 
 
 def waiting(blobs: Blobs | None, nothing: pl.DataFrame) -> pl.DataFrame:

@@ -18,13 +18,17 @@ import polars as pl
 
 from sqlwin.embedded.at import POSITION, WORDING
 from sqlwin.embedded.durable import TABLES
-from sqlwin.embedded.run import PROGRESS, file_of
-from sqlwin.errors import InputError, StateError
+from sqlwin.embedded.folder import file_of
+from sqlwin.embedded.place import PROGRESS
+from sqlwin.errors import InputError
 from sqlwin.functions import PythonAggregate
+from sqlwin.plan.resuming import with_since
 from sqlwin.runtime.kept import HEADER
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.snapshot import Bucket, Snapshot, worded
 from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.ledger import Ledger
+from sqlwin.state.sqlite_file import check_kind, has_ledger, translated
 
 TABLE = "blobs"
 
@@ -52,7 +56,7 @@ def state(
         raise InputError(f"batch {batch} is not kept: this host keeps {kept} only")
     text = known.get(WORDING)
     bound = worded(None if text is None else text.decode(), at["plan"], functions)
-    return Snapshot(lower(bound.queries[query]), file.buckets)
+    return Snapshot(lower(with_since(bound.queries[query], at.get("since"))), file.buckets)
 
 
 @dataclass(frozen=True)
@@ -73,18 +77,18 @@ class _File:
 
         if not self.path.is_file():
             raise InputError(f"there is no {self.path}")
-        try:
-            with closing(
-                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
-            ) as db:
-                db.execute("BEGIN")
-                return {
-                    name: data
-                    for table in self._tables(db)
-                    for name, data in self._found(db, table, wanted)
-                }
-        except sqlite3.Error as error:
-            raise StateError(f"cannot read state from {self.path}: {error}") from error
+        check_kind(self.path, "read state from")
+        path = str(self.path)
+        uri = f"{self.path.absolute().as_uri()}?mode=ro"
+        with translated(path, "read"), closing(sqlite3.connect(uri, uri=True)) as db:
+            db.execute("BEGIN")
+            tables = self._tables(db)
+            ledger = Ledger.read(db) if has_ledger(db, path, tables) else None
+            found = {n: data for table in tables for n, data in self._found(db, table, wanted)}
+            for name, data in found.items():
+                if ledger is not None:
+                    ledger.check(name, data)
+            return found
 
     def _tables(self, db: sqlite3.Connection) -> list[str]:
         there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
@@ -98,4 +102,4 @@ class _File:
     ) -> list[tuple[str, bytes]]:
         names = [name for (name,) in db.execute(f"SELECT name FROM {table}") if wanted(name)]
         one = f"SELECT data FROM {table} WHERE name = ?"
-        return [(name, bytes(db.execute(one, (name,)).fetchone()[0])) for name in names]
+        return [(name, db.execute(one, (name,)).fetchone()[0]) for name in names]

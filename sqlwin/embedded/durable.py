@@ -20,10 +20,6 @@ messages`): a replay fills it again, see `sqlwin.runtime.recovery`.
 
 from __future__ import annotations
 
-import sqlite3
-from os import PathLike, fspath
-
-from sqlwin.errors import InputError
 from sqlwin.runtime.admission import MESSAGES
 from sqlwin.state.blobs import SqliteBlobs
 
@@ -31,17 +27,9 @@ TABLES = ("messages", "windows", "offsets")
 
 
 class DurableStore(SqliteBlobs):
-    """`Blobs` in the tables above; InputError for a file that cannot be opened, or is
-    something else."""
+    """`Blobs` in the tables above."""
 
     tables = TABLES
-
-    def __init__(self, path: str | PathLike[str]) -> None:
-        try:
-            super().__init__(path)
-        except sqlite3.Error as error:
-            self.close()
-            raise InputError(f"cannot keep state in {fspath(path)}: {error}") from error
 
     def table_of(self, name: str) -> str:
         """Segments are called `store-token-number`; what has no dash is of the host. Those
@@ -52,9 +40,8 @@ class DurableStore(SqliteBlobs):
             return "offsets"
         return "messages" if store in MESSAGES else "windows"
 
-    def close(self) -> None:
-        if hasattr(self, "_db"):  # not if there was nothing to connect to
-            self._db.close()
+    def losable(self, name: str) -> bool:
+        return self.table_of(name) == "messages"
 
     def __del__(self) -> None:
         self.close()

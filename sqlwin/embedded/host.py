@@ -17,13 +17,12 @@ from functools import cached_property
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.embedded.at import At, waiting, word, write
+from sqlwin.embedded.at import resumed, waiting, word, write
 from sqlwin.embedded.board import Board
 from sqlwin.embedded.refused import Refused
 from sqlwin.embedded.sending import Callback, Sending
 from sqlwin.errors import Incomplete, InputError, RunError
 from sqlwin.operators.contract import Stores
-from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Script, Stream
 from sqlwin.runtime.asking import Answers, Asking
 from sqlwin.runtime.chain import Lowering, chain
@@ -65,10 +64,10 @@ class EmbeddedQuery(Answers):
                 f"an embedded query is one SELECT, the script has {len(script.queries)}"
             )
         self._explain, self._wording = explain, script.wording
-        self._chain = chain(script.queries[0], lowering)
-        self._fronts: Sequence[Front] = self._chain.fronts
         self._blobs, self._token = blobs, token
-        self._at = At.read(blobs, fingerprint(script.queries[0]))
+        self._at, going = resumed(blobs, script.queries[0])
+        self._chain = chain(going, lowering)
+        self._fronts: Sequence[Front] = self._chain.fronts
         self._task = StagedTask(self._chain, blobs, token, segment_rows, lazy)
         self._board = Board(self._task.back.nothing())
         self._board.add(waiting(blobs, self._task.back.nothing()))

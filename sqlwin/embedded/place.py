@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlwin.runtime.kept import check_version
+from sqlwin.runtime.kept import check_version, parsed
 from sqlwin.runtime.taken import UNKNOWN, End, Taken
 
 PROGRESS = "progress"
@@ -32,11 +32,13 @@ VERSION = 2
 
 @dataclass
 class Place:
-    """plan: whose state it is. streams: in the order of FROM. batch: the last one's number."""
+    """plan: whose state it is. streams: in the order of FROM. batch: the last one's number.
+    since: up to where windows were retired under another RETAIN, see `Policy`."""
 
     plan: str
     streams: dict[str, Taken]
     batch: int
+    since: int | None = None
 
     @staticmethod
     def start(plan: str, streams: Iterable[str]) -> Place:
@@ -51,23 +53,25 @@ class Place:
     def renamed(self, name: Callable[[str, str], str]) -> Place:
         """With each file, of a stream, under another name."""
         streams = {each: taken.renamed(partial(name, each)) for each, taken in self.streams.items()}
-        return Place(self.plan, streams, self.batch)
+        return Place(self.plan, streams, self.batch, self.since)
 
     def dump(self) -> bytes:
         streams = {name: taken.dump(all=False) for name, taken in self.streams.items()}
         told = {"plan": self.plan, "streams": streams, "batch": self.batch, "version": VERSION}
+        if self.since is not None:
+            told["since"] = self.since
         return json.dumps(told).encode()
 
     @staticmethod
     def load(data: bytes, streams: Iterable[str]) -> Place:
         """StateError for a version that is not known."""
-        found = json.loads(data)
+        found = parsed(PROGRESS, data)
         if found.get("version", 1) == 1:
             read = _of_version_1(found, streams)
         else:
             check_version(PROGRESS, found["version"], VERSION)
             read = {name: Taken.load(found["streams"][name]) for name in streams}
-        return Place(found["plan"], read, found["batch"])
+        return Place(found["plan"], read, found["batch"], found.get("since"))
 
 
 def _of_version_1(found: Mapping[str, Any], streams: Iterable[str]) -> dict[str, Taken]:

@@ -8,19 +8,20 @@ it under the same number. A run that does not follow reads what there is when it
 
 from __future__ import annotations
 
-import sqlite3
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 
 import polars as pl
 
-from sqlwin.embedded.at import word
+from sqlwin.embedded.at import WORDING, word
+from sqlwin.embedded.folder import file_of, held, note
 from sqlwin.embedded.place import PROGRESS, Place
-from sqlwin.errors import RunError
+from sqlwin.errors import InputError, RunError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.chain import chain
@@ -31,6 +32,7 @@ from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.pieces import Piece
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
+from sqlwin.runtime.resumed import Differs, going_on, since_of
 from sqlwin.runtime.sources import check_sources, source_of
 from sqlwin.runtime.staged import StagedTask
 from sqlwin.runtime.taken import Taken
@@ -46,19 +48,22 @@ def run(script: Script, options: RunOptions) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
     check_sources(script, options)
     summary, malformed = Summary(), Malformed(options.max_errors, options.on_warning)
-    outs = enumerate(outlets(script, options))
-    runners = [_Runner(script, n, out, options, malformed) for n, out in outs]
-    try:
-        _loop(runners, options, summary)
-        malformed.end()
+    outs = outlets(script, options)
+    with held(options.checkpoint, len(outs)), ExitStack() as opened:
+        numbered = enumerate(outs)
+        runners = [_Runner(script, number, out, options, malformed) for number, out in numbered]
         for runner in runners:
-            runner.finish(summary)
-    except KeyboardInterrupt:
-        if not options.follow:
-            raise
-    finally:
-        for runner in runners:
-            runner.close()
+            opened.callback(runner.close)
+        if options.checkpoint is not None:
+            note(options.checkpoint, len(outs))
+        try:
+            _loop(runners, options, summary)
+            malformed.end()
+            for runner in runners:
+                runner.finish(summary)
+        except KeyboardInterrupt:
+            if not options.follow:
+                raise
     return summary
 
 
@@ -104,11 +109,10 @@ class _Runner:
         options: RunOptions,
         malformed: Malformed,
     ) -> None:
-        query = script.queries[number]
-        self.number, self.malformed = number, malformed
+        self.query, self.number = script.queries[number], number
+        self.malformed = malformed
         self.options, self.wording = options, script.wording
-        self.chain = chain(query)
-        self.plan = fingerprint(query)
+        self.chain = chain(self.query)
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
@@ -212,23 +216,26 @@ class _Runner:
             self.blobs.put(PROGRESS, self.place.dump())
 
     def _restored(self) -> Place:
+        """Where the run stands; the query is as it goes on from there."""
+        plan = fingerprint(self.query)
         if self.blobs is None or PROGRESS not in self.blobs.names():
-            return Place.start(self.plan, self.chain.streams)
+            return Place.start(plan, self.chain.streams)
         known = Place.load(self.blobs.get(PROGRESS), self.chain.streams)
-        if known.plan != self.plan:
+        text = self.blobs.get(WORDING) if WORDING in self.blobs.names() else None
+        try:
+            going = going_on(self.query, self.number, known.plan, known.since, text, self.blobs)
+        except Differs as differs:
             raise RunError(
-                f"the checkpoint {self.options.checkpoint} belongs to another script; "
+                f"the checkpoint {self.options.checkpoint} belongs to another script: {differs}; "
                 f"give this one a directory of its own"
-            )
-        return known.renamed(lambda name, file: self.sources[name].name(file, self.options.base))
+            ) from differs
+        self.chain = chain(going)
+        named = known.renamed(lambda name, file: self.sources[name].name(file, self.options.base))
+        return replace(named, plan=plan, since=since_of(going))
 
 
 def now() -> int:
     return time.time_ns() // 1_000
-
-
-def file_of(checkpoint: Path, number: int) -> Path:
-    return checkpoint / f"query-{number}.sqlite"
 
 
 def _blobs(checkpoint: Path | None, number: int) -> SqliteBlobs | None:
@@ -236,7 +243,6 @@ def _blobs(checkpoint: Path | None, number: int) -> SqliteBlobs | None:
         return None
     file = file_of(checkpoint, number)
     try:
-        checkpoint.mkdir(parents=True, exist_ok=True)
         return SqliteBlobs(file)
-    except (OSError, sqlite3.Error) as error:
-        raise RunError(f"cannot keep state in {file}: {error}") from error
+    except InputError as error:
+        raise RunError(str(error)) from error

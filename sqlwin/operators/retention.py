@@ -123,4 +123,6 @@ class Retention:
 
     def _horizon(self, stores: Stores) -> int:
         """Windows that end by here are out of retention by time."""
-        return START if self.policy.retain is None else stores.closed - self.policy.retain
+        retain, since = self.policy.retain, self.policy.since
+        reached = START if retain is None else stores.closed - retain
+        return reached if since is None else max(reached, since)

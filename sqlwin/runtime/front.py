@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from sqlwin.instants import START
 from sqlwin.operators.contract import bounds
 from sqlwin.operators.join_sides import HELD
 from sqlwin.plan.nodes import column_of
@@ -171,7 +172,8 @@ class Front:
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         if self.input.retain is None or kept.is_empty():
             return kept, no_rejects()
-        horizon = watermark - self.input.retain
+        since = self.input.since
+        horizon = max(watermark - self.input.retain, START if since is None else since)
         if bounds(kept[TS])[0] >= horizon:
             return kept, no_rejects()
         gone = kept.filter(pl.col(TS) < horizon)

@@ -37,7 +37,7 @@ class Input:
     carried: what rows of a derived stream have besides, see `derived`. numbered: a
     task numbers its messages, also those that WHERE drops, see `numbers`. ordered: its operator
     numbers its rows, those as well. static: it is a table, read whole before the first row of
-    any stream.
+    any stream. since: rows below this instant have expired under another RETAIN.
     """
 
     stream: Stream
@@ -51,6 +51,7 @@ class Input:
     numbered: bool = False
     ordered: bool = False
     static: bool = False
+    since: int | None = None
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:

@@ -10,7 +10,7 @@ blobs, stores live in memory and there is no header.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlwin.errors import StateError
@@ -21,7 +21,7 @@ from sqlwin.operators.living_join import LivingJoin
 from sqlwin.operators.revisions import STORE as REVISIONS
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.stores import lives_of, shapes
+from sqlwin.runtime.stores import Shape, lives_of, shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
 from sqlwin.state.lifetimes import Lifetimes
 from sqlwin.state.lives import LIFE, LIVES
@@ -46,6 +46,26 @@ def check_version(what: str, version: object, known: int = VERSION) -> None:
     raise StateError(f"{what} has version {version}, known is {known}{why}")
 
 
+def _as_wide(shapes: list[Shape], header: Header) -> list[Shape]:
+    """Stores with the slices that they have by now: under another RETAIN they would be others."""
+    known = header["stores"]
+    return [
+        (replace(layout, slice_width=known[layout.name]["slice_width"]), combine)
+        for layout, combine in shapes
+    ]
+
+
+def parsed(what: str, data: bytes) -> dict[str, Any]:
+    """JSON of a checkpoint; StateError where it is none."""
+    try:
+        found = json.loads(data)
+    except ValueError as wrong:
+        raise StateError(f"{what} is damaged: {wrong}") from wrong
+    if not isinstance(found, dict):
+        raise StateError(f"{what} is damaged: it is no JSON object")
+    return found
+
+
 @dataclass(frozen=True)
 class Kept:
     """segment_rows, run: as in `Task`."""
@@ -60,7 +80,7 @@ class Kept:
         if self.blobs is None:
             return {}
         try:
-            header: Header = json.loads(self.blobs.get(HEADER))
+            header: Header = parsed(HEADER, self.blobs.get(HEADER))
         except KeyError:
             return {}
         check_version("header", header.get("version"))
@@ -69,6 +89,8 @@ class Kept:
     def stores(self, query: Lowered, header: Header) -> Stores:
         admitting = [shape for each in query.inputs for shape in each.shapes]
         own = [] if query.operator is None else shapes(query.operator)
+        if header and query.policy is not None and query.policy.since is not None:
+            own, admitting = (_as_wide(each, header) for each in (own, admitting))
         kept = {layout.name for layout, _ in own}
         if header and kept.symmetric_difference(header["stores"]) & TABLES:
             raise StateError("the state was kept with a TTL or without; the query differs in that")

@@ -85,6 +85,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
         columns=cut.columns,
         keys=() if window is None else bucket_keys(window),
         retain=policy.retain if policy is not None and timed else None,
+        since=None if policy is None else policy.since,
         timed=timed,
         admission=None if window is None else _admission(window, cut.scan),
         carried=_carried(cut.scan, window is None),

@@ -65,8 +65,8 @@ class Files:
         try:
             self._write(batch, rows, target)
         except (OSError, pl.exceptions.PolarsError) as failure:
-            why = failure.strerror if isinstance(failure, OSError) else None
-            raise RunError(f"cannot write {target}: {why or failure}") from failure
+            why = getattr(failure, "strerror", None) or failure
+            raise RunError(f"cannot write {target}: {why}; the last commit stands") from failure
 
     def _write(self, batch: int, rows: pl.DataFrame, target: Path) -> None:
         if not self.begun:

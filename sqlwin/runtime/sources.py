@@ -1,7 +1,8 @@
 """What a script reads from: its streams' sources, checked before anything starts.
 
 A source lists its splits, in an order that never changes, and reads pieces of them. A
-split of `files` is a file; one of `nexmark` is a range of its events, and one piece.
+split of `files` is a file; one of `nexmark` is a range of its events, and one piece. A split
+goes by its name, which a checkpoint keeps; see `names`.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from sqlwin.errors import StateError
 from sqlwin.runtime.derived import withdrawn_first
 from sqlwin.runtime.front import Taken
 from sqlwin.runtime.lowered import Lowered
@@ -38,6 +39,8 @@ from sqlwin.spark.program import Program, load
 from sqlwin.spark.tags import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, WARNING, of_input
 from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode
 from sqlwin.state.contract import Blobs, SegmentCache
+from sqlwin.state.seal import sealed, unsealed
+from sqlwin.state.sqlite_file import TO_DO
 
 TAKEN = "taken"
 PASSED = (ERRORS, DONE, WARNING)
@@ -46,7 +49,7 @@ PASSED = (ERRORS, DONE, WARNING)
 
 @dataclass(frozen=True)
 class StateBlobs:
-    """`Blobs` over a MapState of (name) to (data)."""
+    """`Blobs` over a MapState of (name) to (data), each sealed."""
 
     state: MapState
 
@@ -54,10 +57,13 @@ class StateBlobs:
         found = self.state.getValue((name,))
         if found is None:
             raise KeyError(name)
-        return bytes(found[0])
+        try:
+            return unsealed(name, bytes(found[0]))
+        except StateError as error:
+            raise StateError(f"the state in spark/state: {error}; {TO_DO}") from error
 
     def put(self, name: str, data: bytes) -> None:
-        self.state.updateValue((name,), (data,))
+        self.state.updateValue((name,), (sealed(name, data),))
 
     def delete(self, name: str) -> None:
         self.state.removeKey((name,))
@@ -190,6 +196,8 @@ def _placed(rows: pl.DataFrame, blobs: Blobs, counter: str) -> pl.DataFrame:
         before = int(blobs.get(counter))
     except KeyError:
         before = 0
+    except ValueError as error:
+        raise StateError(f"the state in spark/state: {counter} is damaged; {TO_DO}") from error
     blobs.put(counter, str(before + len(rows)).encode())
     number = (pl.int_range(pl.len(), dtype=pl.Int64) + before) % 2**32
     return rows.sort(POSITION[1:], maintain_order=True).with_columns(pl.col(SEQ) + number)

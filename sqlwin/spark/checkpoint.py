@@ -10,7 +10,6 @@ A question by key reads the bucket of that key alone, if the query has buckets.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from pyspark.sql.functions import col, split
 
 from sqlwin.errors import InputError, StateError
 from sqlwin.functions import PythonAggregate
+from sqlwin.plan.resuming import with_since
 from sqlwin.runtime.kept import HEADER
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.snapshot import Bucket, Snapshot, numbered, worded
@@ -31,6 +31,7 @@ from sqlwin.spark.folder import Folder
 from sqlwin.spark.program import MANIFEST, WORDING, Program
 from sqlwin.spark.session import needed
 from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.seal import unsealed
 
 TRIES = 3
 """Times that a question about the last batch is put, if batches pass away meanwhile."""
@@ -51,12 +52,13 @@ def state(
     """What can be asked of the state in a checkpoint, see `sqlwin.spark.state`."""
     path = Path(checkpoint).resolve()
     folder = Folder(str(path / "sqlwin"))
-    manifest = folder.read(MANIFEST)
-    if manifest is None:
+    made: dict[str, Any] | None = folder.json(MANIFEST)
+    if made is None:
         raise InputError(f"{checkpoint} is no checkpoint of sqlwin: it has no sqlwin/{MANIFEST}")
-    made: dict[str, Any] = json.loads(manifest)
     bound = worded(folder.read(WORDING), made["print"], functions)
-    program = Program(bound.queries, made["partitions"], made["buckets"])
+    since = made.get("since", [None] * len(bound.queries))
+    queries = tuple(map(with_since, bound.queries, since))
+    program = Program(queries, made["partitions"], made["buckets"])
     number = numbered(bound, query)
     return asked(
         spark,
@@ -141,7 +143,7 @@ class _Read:
             mine = mine.where(col("key.bucket") == label)
         held: dict[int, DictBlobs] = {}
         for row in mine.select("key.bucket", "user_map_key.name", "user_map_value.data").collect():
-            held.setdefault(row[0], DictBlobs()).put(row[1], bytes(row[2]))
+            held.setdefault(row[0], DictBlobs()).put(row[1], unsealed(row[1], bytes(row[2])))
         return [Bucket(bucket, blobs) for bucket, blobs in sorted(held.items())]
 
     def _blobs(self, batch: int) -> DataFrame:

@@ -22,6 +22,7 @@ from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime.chain import chain
 from sqlwin.runtime.intake import frame_of
+from sqlwin.runtime.locked import locked
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
@@ -77,8 +78,9 @@ class SparkQuery:
 
         drain: then end the input. The sources are not ours, so that is a second start.
         """
-        for end in [False, True] if drain else [False]:
-            finished(self._writer(on_came, checkpoint, end).trigger(availableNow=True).start())
+        with locked(checkpoint / "sqlwin", checkpoint):
+            for end in [False, True] if drain else [False]:
+                finished(self._writer(on_came, checkpoint, end).trigger(availableNow=True).start())
 
     def start(self, on_came: OnCame, checkpoint: Path, **trigger: Any) -> StreamingQuery:
         """Start and go on; `trigger` as that of a DataStreamWriter."""

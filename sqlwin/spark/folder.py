@@ -1,6 +1,7 @@
 """A folder of small text files that are replaced whole, never half.
 
-It lies beside Spark's own files in the checkpoint. Only the driver writes it.
+It lies beside Spark's own files in the checkpoint. Only the driver writes it. Each file
+has a checksum, see `sealed_text`.
 
 >>> import tempfile
 >>> folder = Folder(tempfile.mkdtemp())
@@ -14,8 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sqlwin.runtime.whole import replaced
+from sqlwin.errors import StateError
+from sqlwin.runtime.sealed_text import read_json, read_text, write_text
+from sqlwin.state.sqlite_file import TO_DO
 
 
 @dataclass(frozen=True)
@@ -23,15 +27,22 @@ class Folder:
     path: str
 
     def read(self, name: str) -> str | None:
-        try:
-            return (Path(self.path) / name).read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
+        return read_text(self._file(name))
+
+    def json(self, name: str) -> Any:
+        """What is written in a file; None where there is none."""
+        return read_json(self._file(name))
 
     def write(self, name: str, text: str) -> None:
         """Atomic: after a crash the file is as before or as it should be."""
-        with replaced(Path(self.path) / name) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+        write_text(self._file(name), text)
 
     def remove(self, name: str) -> None:
-        (Path(self.path) / name).unlink(missing_ok=True)
+        self._file(name).unlink(missing_ok=True)
+
+    def gone(self, name: str) -> StateError:
+        """For a file that was written and is not there."""
+        return StateError(f"{self._file(name)} is gone, which a batch has left there; {TO_DO}")
+
+    def _file(self, name: str) -> Path:
+        return Path(self.path) / name

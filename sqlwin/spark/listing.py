@@ -45,9 +45,9 @@ class Listing:
         """What is on disk, the first time."""
         if not self.restored:
             self.restored = True
-            found = self.folder.read(self._name)
+            found = self.folder.json(self._name)
             if found is not None:
-                taken = _loaded(json.loads(found))
+                taken = _loaded(found)
                 self.taken = taken.renamed(partial(self.source.name, base=self.base))
 
     def refresh(self, ends: bool = False) -> None:
@@ -59,13 +59,20 @@ class Listing:
 
     def piece(self, number: int) -> Piece:
         """Of the file where it is now."""
+        self.check(number + 1)
         named = self.taken.piece(number)
         return replace(named, path=self.source.split(named.path, self.base))
 
     def commit(self, end: int) -> None:
         """All pieces before the number `end` were read, and no batch will read them again."""
-        self.restore()
+        self.check(end)
         self.taken.read(end)
+
+    def check(self, end: int) -> None:
+        """StateError where the list lacks pieces before the number `end`, which were found."""
+        self.restore()
+        if self.taken.end < end:
+            raise self.folder.gone(self._name)
 
     @property
     def _name(self) -> str:

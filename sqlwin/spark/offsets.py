@@ -15,9 +15,16 @@ what was read: a batch that runs twice is the same batch.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from sqlwin.errors import StateError
+from sqlwin.state.seal import checksum
+from sqlwin.state.sqlite_file import TO_DO
+
+SUM = "checksum"
 
 
 @dataclass(frozen=True)
@@ -64,8 +71,25 @@ class Offset:
         return self.ends > start.ends
 
     def dump(self) -> dict[str, Any]:
-        return asdict(self)
+        """With a checksum, for Spark keeps it as text."""
+        return {**asdict(self), SUM: _sum(self)}
 
     @staticmethod
     def load(found: Mapping[str, Any]) -> Offset:
-        return Offset(**found)
+        """StateError where it is not as it was dumped. Those of before have no checksum."""
+        fields = {name: value for name, value in found.items() if name != SUM}
+        try:
+            offset = Offset(**fields)
+        except TypeError as wrong:
+            raise damaged(wrong) from wrong
+        if SUM in found and found[SUM] != _sum(offset):
+            raise damaged("its checksum does not match")
+        return offset
+
+
+def damaged(why: object) -> StateError:
+    return StateError(f"an offset in the folder spark/offsets is damaged: {why}; {TO_DO}")
+
+
+def _sum(offset: Offset) -> str:
+    return checksum("offset", json.dumps(asdict(offset), sort_keys=True).encode(), 8).hex()

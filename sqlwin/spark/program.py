@@ -19,19 +19,24 @@ import uuid
 import zlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
 
 from pyspark import cloudpickle
 
-from sqlwin.errors import RunError
+from sqlwin.errors import RunError, StateError
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Query, Stream
+from sqlwin.plan.resuming import with_since
 from sqlwin.plan.wording import Wording
 from sqlwin.runtime.chain import Chain, Feed, chain, fronts_of
 from sqlwin.runtime.front import Front
 from sqlwin.runtime.lowered import Lowered
+from sqlwin.runtime.resumed import Differs, before, following, retains_otherwise, since_of
 from sqlwin.schema import SEQ
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.progress import check_log, committed
 
 MANIFEST, WORDING = "manifest.json", "query.json"
 VERSION = 1
@@ -176,32 +181,69 @@ def settled(program: Program, folder: Folder, wording: Wording | None = None) ->
     wording: left in the checkpoint, for those who ask its state.
     """
     kept = _as_kept(program, folder)
-    if wording is not None and folder.read(WORDING) is None:
+    if wording is not None and folder.read(WORDING) != wording.dump():
         folder.write(WORDING, wording.dump())
     return kept
 
 
 def _as_kept(program: Program, folder: Folder) -> Program:
-    known = folder.read(MANIFEST)
-    if known is None:
-        manifest = {
-            "version": VERSION,
-            "print": program.print,
-            "partitions": program.partitions,
-            "buckets": program.buckets,
-            "spread": program.spread,
-        }
-        folder.write(MANIFEST, json.dumps(manifest))
+    manifest = folder.json(MANIFEST)
+    if manifest is None:
+        if any((Path(folder.path).parent / "spark" / "offsets").glob("[0-9]*")):
+            raise folder.gone(MANIFEST)
+        _write(program, folder)
         return program
-    manifest = json.loads(known)
-    if manifest["version"] != VERSION or manifest["print"] != program.print:
-        raise RunError(
-            f"the checkpoint {folder.path} belongs to another script; "
-            "give this one a checkpoint of its own, or run the script that made it"
+    check_log(folder)
+    if manifest["version"] != VERSION:
+        newer = ": made by a newer sqlwin" if manifest["version"] > VERSION else ""
+        raise StateError(
+            f"the checkpoint {folder.path} has version {manifest['version']}, "
+            f"known is {VERSION}{newer}"
         )
-    return replace(
+    known = replace(
         program,
+        queries=_going_on(program, folder, manifest),
         partitions=manifest["partitions"],
         buckets=manifest["buckets"],
         spread=manifest.get("spread", False),
+    )
+    if manifest["print"] != program.print:
+        _write(known, folder)
+    return known
+
+
+def _write(program: Program, folder: Folder) -> None:
+    since = [since_of(query) for query in program.queries]
+    manifest = {
+        "version": VERSION,
+        "print": program.print,
+        "partitions": program.partitions,
+        "buckets": program.buckets,
+        "spread": program.spread,
+        **({"since": since} if any(each is not None for each in since) else {}),
+    }
+    folder.write(MANIFEST, json.dumps(manifest))
+
+
+def _going_on(program: Program, folder: Folder, manifest: dict[str, Any]) -> tuple[Query, ...]:
+    """The queries as they go on from the checkpoint's. RunError where they cannot."""
+    now, since = program.queries, manifest.get("since", [None] * len(program.queries))
+    if manifest["print"] == program.print:
+        return tuple(map(with_since, now, since))
+    try:
+        was = before(folder.read(WORDING), manifest["print"], now)
+    except Differs as differs:
+        raise RunError(
+            f"the checkpoint {folder.path} belongs to another script: {differs}; "
+            "give this one a checkpoint of its own, or run the script that made it"
+        ) from differs
+    other = any(retains_otherwise(old, new) for old, new in zip(was, now, strict=True))
+    begun = any((Path(folder.path).parent / "spark" / "commits").glob("[0-9]*"))
+    ours = any((Path(folder.path) / name).is_dir() for name in ("listing", "progress"))
+    if other and begun and not ours:
+        raise RunError("RETAIN cannot change over a checkpoint of a query over DataFrames")
+    reached = committed(folder).watermarks if other else {}
+    return tuple(
+        following(old, new, then, reached.get(number))
+        for number, (old, new, then) in enumerate(zip(was, now, since, strict=True))
     )

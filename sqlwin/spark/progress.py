@@ -7,7 +7,7 @@ the same. It is kept by the batch's number, so a stale one is never taken.
 >>> import tempfile
 >>> folder = Folder(tempfile.mkdtemp())
 >>> leave(folder, 7, After({0: 5_000_000}, deadline=None))
->>> after(folder, 7).watermarks, after(folder, 6).watermarks
+>>> after(folder, 7).watermarks, after(folder, 0).watermarks
 ({0: 5000000}, {})
 """
 
@@ -15,8 +15,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from sqlwin.errors import StateError
 from sqlwin.spark.folder import Folder
+from sqlwin.state.sqlite_file import TO_DO
 
 
 def number_of(query: int, at: int) -> int:
@@ -43,13 +46,38 @@ def leave(folder: Folder, batch: int, state: After) -> None:
 
 
 def after(folder: Folder, batch: int) -> After:
-    """What batch `batch` left; nothing where it left nothing."""
-    text = folder.read(_name(batch))
-    if text is None:
+    """What batch `batch` left; nothing before the first one. StateError where that is gone."""
+    if not batch:
         return After()
-    found = json.loads(text)
+    found = folder.json(_name(batch))
+    if found is None:
+        raise folder.gone(_name(batch))
     watermarks = {int(query): instant for query, instant in found["watermarks"].items()}
     return After(watermarks, found["deadline"])
+
+
+def committed(folder: Folder) -> After:
+    """What the last batch left that Spark has committed."""
+    return after(folder, max(_numbers(_spark(folder) / "commits"), default=-1) + 1)
+
+
+def check_log(folder: Folder) -> None:
+    """StateError where batches have left something, and Spark's log knows none of them: Spark
+    would begin with the first row again."""
+    left = max(_numbers(Path(folder.path) / "progress"), default=0)
+    logged = max(_numbers(_spark(folder) / "offsets"), default=-1) + 1
+    if left > logged:
+        raise StateError(
+            f"{_spark(folder) / 'offsets'} is damaged: batch {left - 1} is gone from it; {TO_DO}"
+        )
+
+
+def _spark(folder: Folder) -> Path:
+    return Path(folder.path).parent / "spark"
+
+
+def _numbers(path: Path) -> list[int]:
+    return [int(file.stem) for file in path.glob("[0-9]*") if file.stem.isdigit()]
 
 
 def _name(batch: int) -> str:

@@ -133,6 +133,8 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _files(self, at: Offset) -> tuple[dict[str, int] | None, bool]:
         """The pieces read after the next batch, None where there is no new one; any left?"""
         share = self.settings.batch_bytes // max(1, len(self.listings))
+        for listing in self.listings:
+            listing.check(at.files.get(str(listing.number), 0))
         reached = {
             str(listing.number): self._reached(listing, at.files.get(str(listing.number)), share)
             for listing in self.listings

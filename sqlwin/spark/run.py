@@ -33,6 +33,7 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.derived import withdrawn_first
+from sqlwin.runtime.locked import locked
 from sqlwin.runtime.malformed import Malformed
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
@@ -349,8 +350,8 @@ def _withdrawn_first(parts: list[pl.DataFrame]) -> pl.DataFrame:
 def _checkpoint(options: RunOptions) -> Iterator[Path]:
     """The run's checkpoint, or one that goes when the run has ended."""
     if options.checkpoint is not None:
-        options.checkpoint.mkdir(parents=True, exist_ok=True)
-        yield options.checkpoint.resolve()
+        with locked(options.checkpoint / "sqlwin", options.checkpoint):
+            yield options.checkpoint.resolve()
         return
     folder = tempfile.mkdtemp(prefix="sqlwin-run-")
     try:

@@ -20,12 +20,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
 from typing import ClassVar
 
+from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.state.contract import Blobs
+from sqlwin.state.ledger import Ledger
+from sqlwin.state.sqlite_file import STANDS, fill, has_ledger, make, translated
 
 
 class DictBlobs:
@@ -69,41 +72,70 @@ class Shelf:
 
 
 class SqliteBlobs:
-    """Blobs in one SQLite file, synced to disk at every commit.
+    """Blobs in one SQLite file, synced to disk at every commit, each with a checksum.
 
-    Outside a transaction each write commits by itself. sqlite3.Error as SQLite
-    raises it, a second `begin` included, and for a database of something else.
+    Outside a transaction each write commits by itself. StateError for a file or a blob that is
+    not as it was written, RunError where it cannot be written now, InputError where no
+    file can be made there or it is a database of something else.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("blobs",)
 
     def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = fspath(path)
+        try:
+            with translated(self.path, "keep"):
+                self._open()
+        except StateError:
+            raise
+        except RunError as error:
+            raise InputError(str(error).removesuffix(STANDS)) from error
+
+    def _open(self) -> None:
+        make(self.path, self.tables)
         # closed by whatever thread the garbage collector runs in
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        found = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-        if found and not found >= set(self.tables):
-            raise sqlite3.DatabaseError("the file is a database of something else")
+        self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        whole = has_ledger(self._db, self.path, self.tables)
         # A write-ahead log takes one sync a commit; FULL makes that sync wait for the disk.
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA secure_delete = ON")  # what a TTL forgot is not left in free pages
-        with self.transaction():
-            for table in self.tables:
-                columns = "(name TEXT PRIMARY KEY, data BLOB NOT NULL)"
-                self._db.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
+        if not whole:
+            fill(self._db, self.tables)
+        self._rooted = False
+        self._read_ledger()
+        self._ledger.check_names(self.names(), self.losable)
+
+    def _read_ledger(self) -> None:
+        (self._seen,) = self._db.execute("PRAGMA data_version").fetchone()
+        self._ledger = Ledger.read(self._db)
 
     def table_of(self, name: str) -> str:
         """Which of the tables has the blob."""
         return self.tables[0]
 
+    def losable(self, name: str) -> bool:
+        """Whether the blob may be deleted from outside."""
+        return False
+
     def begin(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
+        with translated(self.path, "write"):
+            self._db.execute("BEGIN IMMEDIATE")
+            if self._db.execute("PRAGMA data_version").fetchone() != (self._seen,):
+                self._read_ledger()  # another has written
 
     def commit(self) -> None:
-        self._db.execute("COMMIT")
+        with translated(self.path, "write"):
+            self._ledger.write(self._db)
+            self._db.execute("COMMIT")
+            if not self._rooted:  # without its log the file is then not as if nothing was written
+                self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                self._rooted = True
 
     def rollback(self) -> None:
-        self._db.execute("ROLLBACK")
+        with translated(self.path, "write"):
+            self._db.execute("ROLLBACK")
+            self._read_ledger()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -118,22 +150,37 @@ class SqliteBlobs:
             raise
 
     def get(self, name: str) -> bytes:
-        table = self.table_of(name)
-        row = self._db.execute(f"SELECT data FROM {table} WHERE name = ?", (name,)).fetchone()
-        if row is None:
-            raise KeyError(name)
+        with translated(self.path, "read"):
+            one = f"SELECT data FROM {self.table_of(name)} WHERE name = ?"
+            row = self._db.execute(one, (name,)).fetchone()
+            if row is None:
+                raise KeyError(name)
+            self._ledger.check(name, row[0])
         return bytes(row[0])
 
     def put(self, name: str, data: bytes) -> None:
-        table = self.table_of(name)
-        self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (name, data))
+        with self._writing():
+            table = self.table_of(name)
+            self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", (name, data))
+            self._ledger.put(name, data)
 
     def delete(self, name: str) -> None:
-        self._db.execute(f"DELETE FROM {self.table_of(name)} WHERE name = ?", (name,))
+        with self._writing():
+            self._db.execute(f"DELETE FROM {self.table_of(name)} WHERE name = ?", (name,))
+            self._ledger.delete(name)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """In the transaction there is, or in one of its own."""
+        own = nullcontext() if self._db.in_transaction else self.transaction()
+        with own, translated(self.path, "write"):
+            yield
 
     def names(self) -> list[str]:
-        found = (self._db.execute(f"SELECT name FROM {table}") for table in self.tables)
-        return sorted(name for rows in found for (name,) in rows)
+        with translated(self.path, "read"):
+            found = (self._db.execute(f"SELECT name FROM {table}") for table in self.tables)
+            return sorted(str(name) for rows in found for (name,) in rows)
 
     def close(self) -> None:
-        self._db.close()
+        if hasattr(self, "_db"):  # not if there was nothing to connect to
+            self._db.close()

@@ -11,6 +11,7 @@ import pytest
 from sqlwin.runtime.nexmark.sequence import TABLES
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.program import Program
+from sqlwin.spark.progress import After, leave
 from sqlwin.spark.read import packed
 from sqlwin.spark.reader import Part, ScriptReader
 from sqlwin.spark.source import Settings
@@ -39,12 +40,14 @@ def reader(state: Path, batch_bytes: int = 300_000) -> ScriptReader:
 
 
 def planned(state: Path, **settings: int) -> list[Offset]:
+    """Each batch has left what the next one needs to know."""
     read, found = reader(state, **settings), [Offset()]
     while True:
         end = read.latestOffset(found[-1].dump(), None)  # type: ignore[arg-type]
         if Offset.load(end) == found[-1]:
             return found
         found.append(Offset.load(end))
+        leave(read.folder, found[-1].batch, After())
 
 
 def rows(read: ScriptReader, first: Offset, last: Offset) -> dict[int, pl.DataFrame]:

@@ -22,6 +22,7 @@ from sqlwin.spark.offsets import Offset
 from sqlwin.spark.onward import PAYLOADS
 from sqlwin.spark.pack import packed as packed_whole
 from sqlwin.spark.program import MANIFEST, Program, settled
+from sqlwin.spark.progress import After, leave
 from sqlwin.spark.read import StepReading, packed
 from sqlwin.spark.reader import ScriptReader
 from sqlwin.spark.run import asked, collected, sourced
@@ -192,10 +193,11 @@ def test_a_tick_refuses_a_checkpoint_in_which_such_rows_had_one_bucket() -> None
     for mine in (program(PLAIN), program(PLAIN, spread=False)):
         end = ticks(mine).latestOffset(start, None)  # type: ignore[arg-type]
         assert ticks(mine).partitions(start, end)
-    for known in (end, {**end, "cut": ""}):  # the second as version 0.1 left it
+    unchecked = {name: value for name, value in end.items() if name != "checksum"}
+    for known in (end, {**unchecked, "cut": ""}):  # the second as version 0.1 left it
         with pytest.raises(RunError, match="in one bucket, as versions up to"):
             ticks(program(PLAIN)).partitions(start, known)
-    assert ticks(program(PLAIN, buckets=1)).partitions(start, {**end, "cut": ""})
+    assert ticks(program(PLAIN, buckets=1)).partitions(start, {**unchecked, "cut": ""})
 
 
 @pytest.mark.spark
@@ -220,6 +222,7 @@ def test_rows_of_branches_have_several_buckets_on_spark(
         for row in frame.where(frame.kind == RAW).collect():
             for part in decode(row.payload)[PART]:
                 sent[part, row.at >> PAYLOADS, row.bucket] += 1
+        leave(Folder(str(tmp_path / "state")), batch + 1, After())
 
     written = told.writeStream.foreachBatch(count)
     written = written.option("checkpointLocation", str(tmp_path / "checkpoint"))
