@@ -33,7 +33,7 @@ test-more: $(STAMP) ## run the others: every golden on Spark, larger draws
 	@tools/with-java $(PYTEST) -m "long or drawn" $(ARGS)
 
 test-long: $(STAMP) ## search for hours, from SEED on
-	@$(BIN)/python -m tests.properties.search --cases 50000 --seed $(SEED)
+	@tools/with-java $(BIN)/python -m tests.long --seed $(SEED)
 
 check: $(STAMP) ## style, types and layers
 	$(BIN)/python -m ruff check .

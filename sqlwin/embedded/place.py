@@ -70,7 +70,8 @@ class Place:
             read = _of_version_1(found, streams)
         else:
             check_version(PROGRESS, found["version"], VERSION)
-            read = {name: Taken.load(found["streams"][name]) for name in streams}
+            known = found["streams"]
+            read = {name: Taken.load(known[name]) if name in known else Taken() for name in streams}
         return Place(found["plan"], read, found["batch"], found.get("since"))
 
 

@@ -16,7 +16,6 @@ from sqlwin.plan.resuming import retained_since, why_not, with_since
 from sqlwin.runtime.chain import chain
 from sqlwin.runtime.kept import HEADER, parsed
 from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.snapshot import worded
 from sqlwin.runtime.stores import shapes
 from sqlwin.state.contract import Blobs, Layout
 
@@ -45,6 +44,8 @@ def before(
 
     only: the number of the one it is of; None: of all of its script.
     """
+    from sqlwin.runtime.snapshot import worded  # here: with it comes the front end
+
     functions = {function.name: function for query in now for function in query.functions}
     try:
         made = worded(text, plan, tuple(functions.values())).queries

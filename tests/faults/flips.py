@@ -26,7 +26,7 @@ from sqlwin.errors import StateError
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
-from tests.faults.test_killed import Row, last, same
+from tests.faults.sinks import Row, last, same
 
 SCRIPT = """
 CREATE STREAM orders (
