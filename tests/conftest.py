@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis.internal.conjecture.providers import HypothesisProvider
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,6 +24,9 @@ for name, examples in {"quick": 12, "more": 40, "long": 5_000}.items():
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+# It would draw constants of whatever modules are there: another draw with each new module, and
+# instants that no calendar has.
+HypothesisProvider._maybe_draw_constant = lambda *_, **__: None  # type: ignore[assignment]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -23,6 +23,7 @@ from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.static_join import StaticJoin
 from sqlwin.policies import Early, Late, Policy
+from sqlwin.runtime.derived import net
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Store
@@ -274,7 +275,8 @@ class Source:
                     self.known[side].append(row)
                     taken.append((*row, 1))
             taken += self._back(step, side, horizon)
-            frames.append(rows_of(columns, *taken))
+            rows = rows_of(columns, *taken)
+            frames.append(rows if self.numbered else net(rows))  # as the front gives them
         return frames[0], frames[1]
 
     def _back(self, step: Step, side: int, horizon: int) -> list[tuple[Any, ...]]:

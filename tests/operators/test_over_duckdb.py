@@ -19,8 +19,8 @@ QUESTIONS = {
     "count": "count(*) OVER {over}",
     "sum": "sum(v) OVER {over}",
     "distinct": "count(DISTINCT v) OVER {over}",
-    "first": "first(v) OVER {over}",
-    "list": "list(v) FILTER (WHERE v IS NOT NULL) OVER {over}",
+    "first": "first(v ORDER BY ts, seq) OVER {over}",
+    "list": "list(v ORDER BY ts, seq) FILTER (WHERE v IS NOT NULL) OVER {over}",
 }
 
 
