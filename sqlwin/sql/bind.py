@@ -163,7 +163,7 @@ def _stream(binding: Binding, statement: ast.CreateStream) -> None:
 def _view(binding: Binding, statement: ast.CreateView) -> None:
     key = binding.fresh(statement.name)
     binding.known.shared = read_often(statement, binding.known)
-    view = View(statement.select, binding.known.inner(), bind_select)
+    view = View.of(statement.name, statement.select, binding.known, bind_select)
     view.relation(binding.known)
     binding.known.views[key] = view
 

@@ -98,7 +98,7 @@ def _inside(select: ast.Select, known: Known) -> Known:
         if name.text.lower() in [other.text.lower() for other, _ in select.ctes[:at]]:
             message = f"two queries of this WITH are called {name.text}"
             raise QueryError(message, name.span, legal="another name")
-        known.views[name.text.lower()] = View(cte, known.inner(), bind_select)
+        known.views[name.text.lower()] = View.of(name, cte, known, bind_select)
         known.relation(name)
     return known
 

@@ -14,6 +14,7 @@ from sqlwin.sql import ast, windows
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.derived import derived, entitled
 from sqlwin.sql.ksql import of_ksql
+from sqlwin.sql.reading import read_below
 from sqlwin.sql.relation import Relation, nearest, of_stream, with_event_time
 from sqlwin.sql.scalars import Expr, conjoined, parsed
 from sqlwin.sql.scope import Scope
@@ -26,12 +27,22 @@ Bind = Callable[[ast.Select, "Known"], Relation]
 
 @dataclass(frozen=True)
 class View:
-    """A named query. known: what it may name itself; made: its relations, by who reads it."""
+    """A named query. known: what it may name itself; made: its relations, by who reads it.
+
+    reads, depth: see `read_below`.
+    """
 
     select: ast.Select
     known: Known
     bind: Bind
+    reads: int
+    depth: int
     made: dict[tuple[object, ...], Relation] = field(default_factory=dict)
+
+    @staticmethod
+    def of(name: ast.Name, select: ast.Select, known: Known, bind: Bind) -> View:
+        """QueryError where it reads more than can be bound."""
+        return View(select, known.inner(), bind, *read_below(select, name, known.views))
 
     def relation(self, reader: Known) -> Relation:
         """As it is for a query with the settings of `reader`."""

@@ -13,6 +13,7 @@ import pytest
 import sqlwin
 from sqlwin.cli import main
 from sqlwin.errors import QueryError
+from sqlwin.sql import script
 from sqlwin.sql.depth import BRACKETS, LEGAL, MESSAGE, OPERATORS, deepest
 from tests.sql.cases import ORDERS, bound, mistake, underlined
 
@@ -207,3 +208,30 @@ def test_a_text_of_a_megabyte() -> None:
     begun = time.thread_time()
     bound(text)
     assert time.thread_time() - begun < 3 * 40 * calibrated
+
+
+def _twice(number: int) -> str:
+    below = f"SELECT a, ts FROM v{number - 1}"
+    return f"CREATE VIEW v{number} AS {below} UNION ALL {below};"
+
+
+def _over(number: int) -> str:
+    return f"CREATE VIEW v{number} AS SELECT a + 1 AS a, ts FROM v{number - 1};"
+
+
+@pytest.mark.parametrize(
+    ("view", "most", "message"),
+    [
+        (_twice, 9, "v10 reads over 1,000 relations, those of its views included"),
+        (_over, 30, "v100 stands over 100 views over each other"),
+    ],
+)
+def test_views_over_views_have_a_bound(view: Callable[[int], str], most: int, message: str) -> None:
+    text = (
+        "CREATE STREAM s (a BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+        "CREATE VIEW v0 AS SELECT a, ts FROM s;"
+    )
+    views = [view(number) for number in range(1, 120)]
+    assert script(text + "".join(views[:most])).statements == ()
+    with pytest.raises(QueryError, match=message):
+        script(text + "".join(views))
