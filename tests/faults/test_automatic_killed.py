@@ -14,6 +14,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import pytest
+
 from tests.faults import automatic
 
 Row = dict[str, Any]
@@ -21,6 +23,7 @@ BEGIN = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
 ROWS, KILLS = 500, 8
 
 
+@pytest.mark.long
 def test_killed_at_random_points(tmp_path: Path) -> None:
     rng = random.Random(5)
     rows = [row(n, rng) for n in range(ROWS)]

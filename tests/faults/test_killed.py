@@ -12,6 +12,8 @@ import pytest
 
 from tests.faults.sinks import alike, command, land, last, same
 
+pytestmark = pytest.mark.long
+
 
 def killed(asked: list[str], moments: list[float]) -> int:
     """Run until it ends by itself; kill it so long after each start. How often it was."""
