@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+BESIDE = 120
+"""Characters of a long line that are shown before and behind a place."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -47,17 +50,31 @@ class QueryError(SqlwinError):
     def _where(self) -> list[str]:
         if self.span is None:
             return []
-        lines = self.text.splitlines() or [""]
-        line = lines[min(self.span.line, len(lines)) - 1]
-        caret = " " * (self.span.column - 1) + "^" * max(self.span.length, 1)
+        lines = self.text.split("\n")
+        line = lines[min(self.span.line, len(lines)) - 1].rstrip("\r")
+        shown, before = _around(line, self.span.column - 1)
+        length = min(max(self.span.length, 1), max(len(shown) - before, 1))
         return [
             f"  at line {self.span.line}, column {self.span.column}",
-            f"  | {line}",
-            f"  | {caret}",
+            f"  | {shown}",
+            f"  | {' ' * before}{'^' * length}",
         ]
 
     def _legal(self) -> list[str]:
         return [f"  legal: {self.legal}"] if self.legal else []
+
+
+def _around(line: str, at: int) -> tuple[str, int]:
+    """What is shown of a long line, and where in it the place is.
+
+    >>> _around("a" * 300 + "b" + "c" * 300, 300)[1], len(_around("x" * 1000, 500)[0])
+    (121, 242)
+    """
+    first, last = max(0, at - BESIDE), at + BESIDE
+    if len(line) <= 2 * BESIDE:
+        return line, at
+    cut = first > 0
+    return "…" * cut + line[first:last] + "…" * (last < len(line)), at - first + cut
 
 
 class InputError(SqlwinError):
