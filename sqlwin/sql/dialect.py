@@ -16,6 +16,7 @@ LAST(x) IGNORE NULLS FILTER(WHERE y)
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -35,6 +36,24 @@ def _doubled(sql: str, start: int, end: int, other: Token) -> bool:
     return end + 1 == other.start and sql[start] == sql[other.start] == sql[end]
 
 
+def _is_string(token: Token) -> bool:
+    return token.token_type in _STRINGS
+
+
+def _one(sql: str, strings: list[Token]) -> Token:
+    """Strings side by side are one; a quote that is doubled opens no other."""
+    pieces: list[tuple[int, int]] = []
+    for token in strings:
+        if pieces and _doubled(sql, *pieces[-1], token):
+            pieces[-1] = (pieces[-1][0], token.end)
+        else:
+            pieces.append((token.start, token.end))
+    one = strings[0]
+    one.token_type, one.end = TokenType.STRING, strings[-1].end
+    one.text = "".join(unquoted(sql[start : end + 1]) for start, end in pieces)
+    return one
+
+
 def _others(known: dict[str, Any]) -> dict[str, Any]:
     return {name: parse for name, parse in known.items() if name not in _KEEP_NAMES}
 
@@ -43,19 +62,9 @@ class SqlwinSpark(Spark):
     class Tokenizer(Spark.Tokenizer):
         def tokenize(self, sql: str) -> list[Token]:
             made: list[Token] = []
-            opened, before = 0, ""  # where the last string begins, and those that it goes on
-            for token in super().tokenize(sql):
-                string = token.token_type in _STRINGS
-                last = made[-1] if string and made and made[-1].token_type in _STRINGS else None
-                if last is None:
-                    made.append(token)
-                    opened, before = token.start, ""
-                elif not _doubled(sql, opened, last.end, token):
-                    opened, before = token.start, last.text
-                if string:
-                    kept = last or token
-                    kept.token_type, kept.end = TokenType.STRING, token.end
-                    kept.text = before + unquoted(sql[opened : token.end + 1])
+            for string, tokens in groupby(super().tokenize(sql), _is_string):
+                found = list(tokens)
+                made += [_one(sql, found)] if string else found
             return made
 
     class Parser(SparkParser):

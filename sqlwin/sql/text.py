@@ -31,7 +31,7 @@ _TOKENS = re.compile(
       | (?P<comment>--[^\n]*|/\*(?!\+).*?\*/)
       | (?P<open>/\*(?!\+))
       | (?P<cast>::)
-      | (?P<digits>[0-9]{1001})
+      | (?P<digits>[0-9]{{1001}})
       | (?<![\w:]):(?P<param>[A-Za-z_]\w*)""",
     re.VERBOSE | re.DOTALL,
 )

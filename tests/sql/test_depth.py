@@ -83,6 +83,7 @@ LONG: dict[str, Make] = {
     "statements": lambda n: _each(n // 16, "SELECT n + {} AS x FROM orders;"),
     "comments": lambda n: "SELECT id " + "/* c */ -- c\n" * n + " FROM orders",
     "string": lambda n: f"SELECT '{'x' * 20 * n}' AS x FROM orders",
+    "quotes": lambda n: "SELECT '" + "a''" * 20 * n + "' AS x FROM orders",
 }
 
 
@@ -192,7 +193,7 @@ def test_time_is_near_linear_in_length(make: Make) -> None:
     assert two < 3 * one + 0.05, (one, two)
 
 
-@pytest.mark.parametrize("name", ["or", "having"])
+@pytest.mark.parametrize("name", ["or", "having", "quotes"])
 def test_a_long_text_takes_as_long_as_its_parts(name: str) -> None:
     """1,000 conditions, against ten times a hundred."""
     bound(LONG[name](10))

@@ -10,7 +10,7 @@ import pytest
 import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
-from sqlwin.sql.text import literal, unquoted
+from sqlwin.sql.text import literal, prepare, unquoted
 from tests.sql.literals import COLUMNS, FIELDS, answers, expressions, recorded, shown
 
 RECORDED = recorded()
@@ -119,3 +119,14 @@ def test_half_a_surrogate_pair_is_no_text() -> None:
         script("SELECT '\ud83d' AS x FROM t", {"t": sqlwin.stream(SCHEMA)})
     assert str(raised.value).encode()
     assert value(":p", {"p": "\ud83d"}) == "\ufffd"
+
+
+@pytest.mark.parametrize("number", ["11001", "210019", "0.31001", "9" * 30 + "1001"])
+def test_a_number_may_have_any_digits(number: str) -> None:
+    assert prepare(f"WHERE n = {number}", {}).text == f"WHERE n = {number}"
+
+
+def test_a_number_of_more_than_a_thousand_digits() -> None:
+    assert prepare("9" * 1_000, {}).text
+    with pytest.raises(QueryError, match="at most 1,000 digits"):
+        prepare("9" * 1_001, {})
