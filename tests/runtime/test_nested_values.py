@@ -104,3 +104,20 @@ def test_a_binary_is_not_nested_too_deep() -> None:
     query = sqlwin.query("SELECT v FROM s", {"s": pa.schema([("v", pa.binary())])})
     with pytest.raises(sqlwin.InputError, match="a BINARY is nested deeper than 500 levels"):
         query.push("s", [{"v": _nested(500)}])
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "key"),
+    [(MAP, {"a": 7}, [("a", 7)]), (LIST, [7, None], [7, None]), (STRUCT, {"f": None}, None)],
+)
+def test_keys_of_groups(type_: pa.DataType, value: Any, key: Any) -> None:
+    schema = pa.schema([("v", type_), ("ts", pa.timestamp("us", "UTC"))])
+    query = sqlwin.query(
+        "SELECT v, COUNT(*) AS n FROM TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
+        " GROUP BY v, window_start, window_end",
+        {"s": sqlwin.stream(schema, ts="ts")},
+    )
+    query.push("s", [{"v": value, "ts": "2024-01-01T00:00:00Z"}] * 2)
+    query.drain()
+    (row,) = query.table().to_pylist()
+    assert (row["v"], row["n"]) == (key or {"f": None, "m": None}, 2)
