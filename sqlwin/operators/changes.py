@@ -9,9 +9,13 @@ new one inserted (`+I`). Where withdrawals are wanted, the old values stand in
 from __future__ import annotations
 
 import json
+import math
+from datetime import datetime
+from typing import Any
 
 import polars as pl
 
+from sqlwin.instants import format_instant, from_datetime
 from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, iso
 
 WAS = "__was"
@@ -102,4 +106,31 @@ def _json(name: str, dtype: pl.DataType) -> pl.Expr:
         return column.cast(pl.String)
     if dtype == pl.Binary:
         return pl.concat_str([pl.lit('"'), column.bin.encode("hex"), pl.lit('"')])
+    if dtype.is_nested():
+        return column.map_batches(_nested_texts, return_dtype=pl.String)
     return pl.concat_str([pl.lit('"'), column.cast(pl.String), pl.lit('"')])
+
+
+def _nested_texts(values: pl.Series) -> pl.Series:
+    texts = [
+        None
+        if value is None
+        else json.dumps(_nested(value), ensure_ascii=False, separators=(",", ":"))
+        for value in values.to_list()
+    ]
+    return pl.Series(values.name, texts, dtype=pl.String)
+
+
+def _nested(value: Any) -> Any:
+    """As `_json` has it, in lists and structs; a map is a list of its entries."""
+    if isinstance(value, list | tuple):
+        return [_nested(each) for each in value]
+    if isinstance(value, dict):
+        return {str(name): _nested(each) for name, each in value.items()}
+    if isinstance(value, float):
+        return value + 0.0 if math.isfinite(value) else "NaN" if math.isnan(value) else str(value)
+    if isinstance(value, datetime):
+        return format_instant(from_datetime(value))
+    if isinstance(value, bytes):
+        return value.hex()
+    return value if value is None or isinstance(value, int | str) else str(value)

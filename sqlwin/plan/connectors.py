@@ -92,19 +92,26 @@ class Option:
     default: str = ""
     needed: bool = False
 
-    def check(self, what: str, text: str, span: Span | None = None) -> None:
-        """QueryError for a value that cannot be; what a reference stands for is not known yet."""
-        if refers(text):
+    def check(
+        self, what: str, text: str, span: Span | None = None, written: str | None = None
+    ) -> None:
+        """QueryError for a value that cannot be; what a reference stands for is not known yet.
+
+        written: the value as the script has it, where `text` is what its references stand for.
+        """
+        written = text if written is None else written
+        if refers(text) and written == text:
             return
+        shown = repr(written)
         try:
             if not isinstance(self.read, tuple):
                 self.read(text)
             elif text not in self.read:
-                near = nearest(text, self.read)
-                message = f"{what} has an unknown {self.name} {text!r}{near}"
+                near = nearest(text, self.read) if written == text else ""
+                message = f"{what} has an unknown {self.name} {shown}{near}"
                 raise QueryError(message, span, legal=self.legal)
         except ValueError:
-            message = f"{what} has an option {self.name!r} that cannot be {text!r}"
+            message = f"{what} has an option {self.name!r} that cannot be {shown}"
             raise QueryError(message, span, legal=self.legal) from None
 
 
@@ -176,8 +183,18 @@ SINKS: Connectors = {
 }
 
 
-def check(what: str, given: Mapping[str, str], known: Connectors, span: Span | None = None) -> None:
-    """QueryError for a connector or option that is not known, or cannot be so."""
+def check(
+    what: str,
+    given: Mapping[str, str],
+    known: Connectors,
+    span: Span | None = None,
+    written: Mapping[str, str] | None = None,
+) -> None:
+    """QueryError for a connector or option that is not known, or cannot be so.
+
+    written: the options as the script has them, for messages, where `given` are looked up.
+    """
+    as_written = given if written is None else written
     connector = connector_of(given, known)
     if connector not in known or (given.get("connector") == CALLER and known is STREAMS):
         names = sorted(set(known) - ({CALLER} if known is STREAMS else set()))
@@ -188,12 +205,17 @@ def check(what: str, given: Mapping[str, str], known: Connectors, span: Span | N
     for name, text in given.items():
         if name != "connector" and not (known is STREAMS and name.startswith(ttl_options.STATE)):
             _known(what, name, connector, known, span)
-            options[name].check(what, text, span)
+            options[name].check(what, text, span, as_written[name])
 
 
-def check_whole(what: str, given: Mapping[str, str], known: Connectors) -> None:
+def check_whole(
+    what: str,
+    given: Mapping[str, str],
+    known: Connectors,
+    written: Mapping[str, str] | None = None,
+) -> None:
     """As `check`, of what is to be opened: QueryError where a needed option is missing, too."""
-    check(what, given, known)
+    check(what, given, known, written=written)
     for option in known[connector_of(given, known)]:
         if option.needed and not given.get(option.name):
             raise QueryError(f"{what} needs an option {option.name!r}", legal=option.legal)
@@ -216,7 +238,8 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
         of = " and ".join(repr(each) for each in others if each != CALLER)
         message = f"{what} has an option {name!r}, which is of the connector {of}"
         raise QueryError(message, span, legal=own)
-    near = nearest(name, ["connector", *legal])
+    anywhere = [option.name for options in known.values() for option in options]
+    near = nearest(name, ["connector", *legal]) or nearest(name, anywhere)
     raise QueryError(f"{what} has an unknown option {name!r}{near}", span, legal=own)
 
 

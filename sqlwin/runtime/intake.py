@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.runtime.formats.nested import fitted
+from sqlwin.runtime.formats.nested import DEEPEST, fitted, too_deep
 from sqlwin.runtime.formats.values import of_values, python_text
 from sqlwin.schema import Schema, polars_type, type_name
 
@@ -29,6 +29,9 @@ Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
 SHOWN = 80
 """Characters of a value that a reason repeats."""
+TOO_DEEP = b"\xff: nested too deep"
+"""In place of a value that is nested deeper than a line of JSON may be. It is no UTF-8, so that
+its row is malformed."""
 MISSING = ("NaTType", "NAType")
 """What pandas has for NULL."""
 
@@ -94,6 +97,8 @@ def _shown(given: pl.Series, at: int) -> str:
     """The value, not all of a long one."""
     value = given.to_physical()[at] if isinstance(given.dtype, pl.Datetime) else given[at]
     text = repr(value.to_list() if isinstance(value, pl.Series) else value)
+    if text in (repr(TOO_DEEP), repr(repr(TOO_DEEP))):
+        return f"nested deeper than {DEEPEST} levels"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text):,} characters)"
 
 
@@ -172,6 +177,8 @@ def _column(values: list[Any], type_: pa.DataType | None) -> pl.Series:
         except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeEncodeError):
             pass
     texts = [_text(value, type_) for value in values]
+    if type_ is not None and pa.types.is_binary(type_) and TOO_DEEP in texts:
+        raise InputError(f"a BINARY is nested deeper than {DEEPEST} levels")
     if type_ is not None and not (pa.types.is_string(type_) or pa.types.is_binary(type_)):
         texts = [
             repr(text) if isinstance(text, bytes) else text for text in texts
@@ -205,6 +212,8 @@ def _text(value: Any, type_: pa.DataType | None) -> str | bytes | None:
         return None
     if isinstance(value, bytes | bytearray):
         return bytes(value)
+    if too_deep(value, DEEPEST - 1):  # the row is a level, too
+        return TOO_DEEP
     text = python_text(value, type_)
     return text if text.isascii() or _whole(text) else text.encode(*_SURROGATES)
 

@@ -118,8 +118,9 @@ def open_sink(
     """
     if declared is None:
         return Screen(show)
-    check_whole(f"sink {declared.name}", dict(declared.options), SINKS)
+    written = dict(declared.options)
     declared = replace(declared, options=opened(declared.options)) if opens else declared
+    check_whole(f"sink {declared.name}", dict(declared.options), SINKS, written)
     made = _opened(declared, base, show, writer)
     appends = declared.changelog == "append" and not isinstance(made, Nowhere)
     return Appending(made) if appends else made

@@ -212,9 +212,10 @@ def source_of(stream: Stream, opens: bool = True) -> Source:
 
     opens: whether it is going to be read, so that secrets and files are looked up.
     """
+    written = dict(stream.options)
     stream = replace(stream, options=opened(stream.options)) if opens else stream
     options = dict(stream.options)
-    check_whole(f"stream {stream.name}", options, STREAMS)
+    check_whole(f"stream {stream.name}", options, STREAMS, written)
     connector = connector_of(options)
     if connector == "nexmark":
         return NexmarkSource(stream, nexmark.declared(stream))

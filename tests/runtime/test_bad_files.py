@@ -141,6 +141,12 @@ def test_a_column_that_is_missing_is_a_warning(tmp_path: Path) -> None:
     assert decode(tmp_path, b"id,name\n1,\n", "csv").warnings == ()
 
 
+def test_lines_that_end_in_cr_alone_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"a.csv of stream orders has a CR within its header"):
+        decode(tmp_path, b"id,name\r1,tea\r2,cup\r", "csv")
+    assert ids(decode(tmp_path, b"id,name\r\n1,tea\r\n", "csv")) == [(0, 1)]
+
+
 def test_parquet_that_does_not_fit(tmp_path: Path) -> None:
     def file(names: list[str]) -> bytes:
         pl.DataFrame({name: [1] for name in names}).write_parquet(tmp_path / "made")

@@ -52,3 +52,18 @@ def test_instants_dates_decimals_and_others() -> None:
 
 def test_no_columns_are_an_empty_array() -> None:
     assert pl.DataFrame({"x": [1]}).select(row_key({}))[ROW_KEY].to_list() == ["[]"]
+
+
+def test_lists_and_structs_are_json_and_each_their_own() -> None:
+    structs = [{"a": 'x",{', "n": 1}, {"a": None, "n": 1}, {"a": "x", "n": None}, None]
+    lists = [["a,b"], ["a", "b"], [None], []]
+    for values in (structs, lists):
+        found = keys(pl.DataFrame({"k": values}))
+        assert [json.loads(key) for key in found] == [[value] for value in values]
+        assert len(set(found)) == len(values)
+    (within,) = keys(
+        pl.DataFrame(
+            {"k": [[{"on": date(2024, 1, 1), "f": -0.0, "g": float("nan"), "b": b"\xff"}]]}
+        )
+    )
+    assert json.loads(within) == [[{"on": "2024-01-01", "f": 0.0, "g": "NaN", "b": "ff"}]]

@@ -150,6 +150,48 @@ def test_references_are_looked_up_when_a_sink_is_opened(
     assert sink.folder == tmp_path / "there"
 
 
+SECRETS = ["${env:PW}", "${env:PW} and more"]
+READS = f"CREATE STREAM s {COLUMNS} WITH (path = 's.csv', format = 'csv');"
+
+
+@pytest.mark.parametrize("reference", SECRETS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        READS.replace("'csv')", "'@')") + "SELECT n FROM s",
+        READS.replace("'csv')", "'csv', delimiter = '@')") + "SELECT n FROM s",
+        READS.replace("'csv')", "'csv', header = '@')") + "SELECT n FROM s",
+        f"CREATE STREAM s {COLUMNS} WITH (connector = 'nexmark', rate = '@'); SELECT n FROM s",
+        READS + "CREATE SINK out WITH (connector = 'files', path = 'o', format = '@');" + SELECT,
+    ],
+)
+def test_a_looked_up_value_that_cannot_be_is_refused_by_its_reference(
+    text: str,
+    reference: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PW", CLEAR)
+    (tmp_path / "s.csv").write_text("n,ts\n1,2024-01-01T09:00:00Z\n")
+    path = tmp_path / "q.sql"
+    path.write_text(text.replace("@", reference))
+    assert main(["run", str(path), "--engine", "embedded"]) == 2
+    message = capsys.readouterr().err
+    assert reference in message
+    assert CLEAR not in message
+
+
+def test_a_sink_whose_path_is_looked_up_and_empty_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NOWHERE", "")
+    text = READS + "CREATE SINK out WITH (connector = 'files', path = '${env:NOWHERE}');" + SELECT
+    (query,) = script(text).queries
+    with pytest.raises(QueryError, match="sink out needs an option 'path'"):
+        open_sink(query.sink, tmp_path, print)
+
+
 def _stream(bound):  # type: ignore[no-untyped-def]
     (query,) = bound.queries
     node = query.plan

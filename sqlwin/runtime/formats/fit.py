@@ -27,6 +27,11 @@ def fit(
 ) -> tuple[str, ...]:
     """What to warn of; RunError where no column is there. delimiter: of a CSV."""
     missing = [name for name in declared if name not in found]
+    if missing and delimiter is not None and any("\r" in name for name in found):
+        raise RunError(
+            f"{path} of stream {stream} has a CR within its header: do its lines end in CR alone? "
+            "They end in LF or CR LF"
+        )
     if len(missing) == len(declared):
         raise RunError(
             f"{path} has no column of stream {stream}: it has {_listed(found)}, "

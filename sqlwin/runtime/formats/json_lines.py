@@ -35,11 +35,11 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from sqlwin.runtime.formats.lines import NO_TEXT, Lines, Numbers, is_text, joined
+from sqlwin.runtime.formats.nested import DEEPEST
 from sqlwin.runtime.formats.texts import is_whole
 from sqlwin.runtime.formats.values import text_of
 from sqlwin.schema import Schema
 
-DEEPEST = 500
 BLOCK = 4096
 """Lines that are tried at once where not all of them can be."""
 ARROW_BLOCK = 8 << 20

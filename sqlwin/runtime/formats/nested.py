@@ -11,13 +11,16 @@ struct a dict of its fields (one that is missing is NULL), a map a dict or a lis
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
 from sqlwin.schema import polars_type
+
+DEEPEST = 500
+"""Levels of lists and objects that a row may have, itself included."""
 
 
 def fitted(values: Sequence[Any], type_: pa.DataType) -> pl.Series:
@@ -46,16 +49,48 @@ def _alone(value: Any, dtype: pl.DataType) -> Any:
         return None
 
 
+def too_deep(value: Any, levels: int) -> bool:
+    """Whether lists and dicts are nested deeper, or contain themselves.
+
+    >>> too_deep([{"a": []}], 3), too_deep([{"a": []}], 2)
+    (False, True)
+    """
+    layer = [value] if _is_nested(value) else []
+    for _ in range(levels):
+        inner = (each for one in layer for each in _items(one))
+        layer = list({id(each): each for each in inner if _is_nested(each)}.values())
+        if not layer:
+            return False
+    return bool(layer)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, Mapping | list | tuple)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, Mapping) else value
+
+
 def _shaped(value: Any, type_: pa.DataType) -> Any:
     """As Polars has it: a map as a list of its entries. None where the shape is another."""
     if value is None or not pa.types.is_nested(type_):
-        return value
+        return _leaf(value, type_)
     if pa.types.is_map(type_):
         entries = _entries(value)
         return None if entries is None else _each(entries, _entry_type(type_))
     if pa.types.is_struct(type_):
         return _struct(value, type_)
     return _each(value, type_.value_type) if isinstance(value, list | tuple) else None
+
+
+def _leaf(value: Any, type_: pa.DataType) -> Any:
+    """A list is no leaf, a bool no number and a number no date."""
+    if isinstance(value, bool) and not pa.types.is_boolean(type_):
+        return None
+    if isinstance(value, int | float) and pa.types.is_temporal(type_):
+        return None
+    return None if _is_nested(value) else value
 
 
 def _each(values: Sequence[Any], type_: pa.DataType) -> list[Any] | None:
