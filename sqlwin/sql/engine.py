@@ -63,8 +63,24 @@ class Untypable(ValueError):
 @lru_cache(maxsize=4096)
 def typed(sql: str, schema: Schema) -> tuple[str, pa.DataType]:
     """The expression, cast where it must be, and its Arrow type. Untypable otherwise."""
-    cast, type_ = _column_type(*_known(type_of(sql, schema)))
+    name = type_of(sql, schema)
+    try:
+        cast, type_ = _column_type(*_known(name))
+    except (duckdb.Error, pa.ArrowException):  # a type that has no name, as of an empty tuple
+        raise _no_column(name) from None
+    if _is_foreign(type_):
+        raise _no_column(name)
     return (f"CAST({sql} AS {cast})" if cast else sql), type_
+
+
+def _no_column(name: str) -> Untypable:
+    return Untypable(f"a column cannot be {name}; CAST it, to STRING for instance")
+
+
+def _is_foreign(type_: pa.DataType) -> bool:
+    """Whether Arrow has it, or what it is made of, as an extension of DuckDB's alone."""
+    inner = [type_.field(at).type for at in range(type_.num_fields)]
+    return isinstance(type_, pa.BaseExtensionType) or any(map(_is_foreign, inner))
 
 
 @lru_cache(maxsize=4096)
@@ -120,7 +136,7 @@ def _column_type(told: DuckDBPyType, arrow: pa.DataType) -> tuple[str, pa.DataTy
     """What to cast to, nothing where it is as it should be, and the type it then has."""
     name = str(told)
     if name in _NO_COLUMN:
-        raise Untypable(f"a column cannot be {name}; CAST it, to STRING for instance")
+        raise _no_column(name)
     if told.id == "list":
         inner = told.children[0][1]
         assert isinstance(inner, DuckDBPyType)

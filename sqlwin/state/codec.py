@@ -131,9 +131,9 @@ def _canonical(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _anew(table: pa.Table) -> pa.Table:
-    """The same with nested columns built anew: their bitmaps end in bits of other rows."""
+    """The same with columns of bits built anew, which end in bits of other rows."""
     for i, field in enumerate(table.schema):
-        if pa.types.is_nested(field.type):
+        if pa.types.is_nested(field.type) or pa.types.is_boolean(field.type):
             rows = pa.array(np.arange(table.num_rows))
             table = table.set_column(i, field, table.column(i).take(rows))
     return table

@@ -16,6 +16,7 @@ import sqlwin
 import sqlwin.spark
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, StateError
+from sqlwin.runtime.sealed_text import read_text, write_text
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.spark.checkpoint import _Batches
 from sqlwin.spark.run import start
@@ -160,16 +161,17 @@ def test_which_query_and_which_checkpoint(spark: SparkSession, checkpoint: Path)
 @pytest.mark.long
 def test_a_checkpoint_that_has_not_the_text(spark: SparkSession, checkpoint: Path) -> None:
     text = checkpoint / "sqlwin" / "query.json"
-    kept = text.read_text()
+    kept, written = text.read_bytes(), read_text(text)
+    assert written is not None
     text.unlink()
     try:
         with pytest.raises(StateError, match="does not have the query's text"):
             sqlwin.spark.state(spark, checkpoint)
-        text.write_text(kept.replace("MEDIAN", "AVG"))
+        write_text(text, written.replace("MEDIAN", "AVG"))
         with pytest.raises(StateError, match="means something else to this release"):
             sqlwin.spark.state(spark, checkpoint)
     finally:
-        text.write_text(kept)
+        text.write_bytes(kept)
 
 
 @pytest.mark.long
