@@ -29,7 +29,7 @@ from tests.embedded.orders import A_MINUTE_EACH, push, stored, told
 from tests.embedded.test_run import SCRIPT, land
 from tests.faults.flips import Ground, case, prepared
 
-CASES, MORE = 100, 2_000
+CASES, MORE = 100, 300
 
 
 @pytest.fixture(scope="module")
