@@ -112,7 +112,9 @@ class Line:
     def frames(self, side: Coded, low: int | None, high: int | None) -> Frames:
         """What of the line matches each row of the other side."""
         lo = self.first(side.code, _moved(side.position, low, -END))
-        hi = self.first(side.code, _moved(side.position, None if high is None else high + 1, END))
+        hi = self.first(
+            side.code, _moved(side.position, None if high is None else high + 1, END + 1)
+        )
         return Frames(lo, np.maximum(lo, hi))
 
 

@@ -202,16 +202,6 @@ def test_a_long_text_takes_as_long_as_its_parts(name: str) -> None:
     assert all_ < 3 * 10 * one, (one, all_)
 
 
-@pytest.mark.long
-def test_a_text_of_a_megabyte() -> None:
-    text = LONG["texts"](50_000)
-    assert len(text) > 1e6
-    calibrated = _seconds(LONG["texts"], 1_000)
-    begun = time.thread_time()
-    bound(text)
-    assert time.thread_time() - begun < 3 * 50 * calibrated
-
-
 def _twice(number: int) -> str:
     below = f"SELECT a, ts FROM v{number - 1}"
     return f"CREATE VIEW v{number} AS {below} UNION ALL {below};"
