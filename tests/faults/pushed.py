@@ -151,7 +151,7 @@ class Pushed:
         except Crash:
             self.taken.died(again=self.automatic)
             return False
-        except (SqlwinError, sqlite3.Error):
+        except SqlwinError:
             if disk.at is None or disk.done < disk.at:
                 raise
             self.taken.died(again=self.automatic)

@@ -12,7 +12,6 @@ drained. Then, of each query of the script:
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -121,7 +120,7 @@ class Scripted:
                 running.run(asked, options)
         except Crash:
             return False
-        except (SqlwinError, OSError, sqlite3.Error):
+        except (SqlwinError, OSError):
             if disk.at is None or disk.done < disk.at:
                 raise
             return False
