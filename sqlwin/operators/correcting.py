@@ -42,10 +42,14 @@ WAITED = "__waited"
 
 
 class Correcting(ABC):
-    """A window operator that emits early, full and late."""
+    """A window operator that emits early, full and late.
+
+    recorded: a window that goes out leaves a record, even where `closed` would say it all.
+    """
 
     policy: Policy
     weighted: bool = False
+    recorded: bool = False
 
     @property
     @abstractmethod
@@ -162,7 +166,8 @@ class Correcting(ABC):
         from now on they are known as shown."""
         if known.is_empty():
             return self.nothing()
-        recorded = known if shown else known.filter(pl.col(WAITING).is_not_null())
+        all_of_them = shown or self.recorded
+        recorded = known if all_of_them else known.filter(pl.col(WAITING).is_not_null())
         self.revisions.settle(recorded, stores, shown)
         return self._changes(known, emit)
 

@@ -60,7 +60,8 @@ class OverAggregator(Correcting):
 
     per_instant: the rows of one partition and instant make one window, known by
     (partition, start, end); it needs all calls to share partition and frame.
-    weighted: rows may be withdrawn, see `retracting`.
+    weighted: rows may be withdrawn, see `retracting`. recorded: as of `Correcting`; while rows
+    are missing, one that is not there yet was not told, however full its frames are.
     """
 
     stream: str
@@ -71,6 +72,7 @@ class OverAggregator(Correcting):
     per_instant: bool = False
     withdraw: bool = False
     weighted: bool = False
+    recorded: bool = False
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -141,7 +143,7 @@ class OverAggregator(Correcting):
         return self.limits.floors(stores)
 
     def patient(self) -> OverAggregator:
-        return replace(self, policy=self.policy.forever)
+        return replace(self, policy=self.policy.forever, recorded=True)
 
     def told_before(self, closed: int) -> int:
         return closed - self.fullness.after

@@ -96,6 +96,24 @@ def test_lazily_frames_are_corrected_as_they_fill(file: Path) -> None:
     assert told(query) == [(15.0, "late", 0), (20.0, "late", 4)]
 
 
+@pytest.mark.parametrize("again_lazy", [False, True])
+def test_a_row_emitted_lazily_and_lost_itself_is_corrected_when_it_is_back(
+    file: Path, again_lazy: bool
+) -> None:
+    query = lost(file, OVERS, lazy=True)
+    push(query, [order(6, "02:00", 30), order(7, "02:30", 0)])
+    assert told(query) == [(30.0, "full", 0)]
+    query.flush()
+    without(file)
+    query = stored(file, OVERS, again_lazy)
+    push(query, [*BEFORE, order(6, "02:00", 30), order(7, "02:30", 0)])
+    last = query.results().to_pylist()
+    of_six = [(row["revision"], row["middle"]) for row in last if row["id"] == 6]
+    assert [revision for revision, _ in of_six] == list(range(1, 1 + len(of_six)))
+    assert of_six[-1] == (of_six[-1][0], 25.0)
+    assert [row["revision"] for row in last if row["id"] == 5] == [0]
+
+
 def test_lazily_sessions_are_corrected_as_they_fill_and_withdrawn_as_they_were_told(
     file: Path,
 ) -> None:
