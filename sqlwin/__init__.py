@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         RunError,
         SqlwinError,
     )
-    from sqlwin.functions import aggregate
+    from sqlwin.python_aggregates import aggregate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
     "query",
     "stream",
 ]
-_HOMES = {"aggregate": "sqlwin.functions"}
+_HOMES = {"aggregate": "sqlwin.python_aggregates"}
 
 
 def __getattr__(name: str) -> object:

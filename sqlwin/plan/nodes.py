@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.plan.joins import Join, StaticScan
 from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
 from sqlwin.plan.wording import Wording

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from sqlwin.errors import QueryError
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator

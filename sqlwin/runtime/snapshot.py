@@ -26,7 +26,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, StateError
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.facts import fingerprint

@@ -20,9 +20,11 @@ _duckdb.InvalidInputException: Invalid Input Error: ... the configuration has be
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 
 import duckdb
 
+from sqlwin.functions.vectors import PREFIX, register
 from sqlwin.sandbox.bounds import MACROS
 
 MEMORY = "1GB"
@@ -48,6 +50,15 @@ def locked(memory: str | None = None, setup: str = "") -> duckdb.DuckDBPyConnect
     con = duckdb.connect(config=_CONFIG | ({} if memory is None else {"memory_limit": memory}))
     con.sql(f"SET TimeZone = 'UTC'; {setup} SET lock_configuration = true")
     return con
+
+
+def know(con: duckdb.DuckDBPyConnection, called: Iterable[str]) -> None:
+    """Make functions that are computed in Python known to this thread's connection `con`."""
+    known: set[str] = _local.__dict__.setdefault("known", set())
+    for name in called:
+        if name.startswith(PREFIX) and name not in known:
+            register(con, name)
+            known.add(name)
 
 
 def binding() -> duckdb.DuckDBPyConnection:

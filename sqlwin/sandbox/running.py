@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
-from sqlwin.sandbox.locked import running
+from sqlwin.sandbox.locked import know, running
 from sqlwin.sandbox.tree import VALUES, calls
 
 SECONDS = 5.0
@@ -41,8 +41,10 @@ def seconds(rows: int) -> float:
 def run(rows: pa.Table, query: str) -> pa.Table:
     """`query` over the table `rows`. Failed, Forbidden, OutOfTime or TooLarge otherwise."""
     named = VALUES.intersection(map(str.lower, rows.column_names))
-    at_once = rows_at_once(calls(query, named))
+    called = calls(query, named)
+    at_once = rows_at_once(called)
     con = running()
+    know(con, called)
     con.register("rows", rows if at_once is None else _in_pieces(rows, at_once))
     try:
         with watched(con, seconds(rows.num_rows)):

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from sqlwin.functions.vectors import PREFIX
 from sqlwin.sandbox.bounds import HEAVY
 from sqlwin.sandbox.locked import binding
 from sqlwin.sandbox.pure import PURE
@@ -84,7 +85,7 @@ def calls(sql: str, columns: frozenset[str] = frozenset()) -> tuple[str, ...]:
             raise Forbidden(f"not a column of rows: {name}")
     called = tuple(name.lower() for name in _CALLED.findall(tree))
     for name in called:
-        if name not in PURE:
+        if name not in PURE and not name.startswith(PREFIX):
             raise Forbidden(f"not a function of its arguments alone: {name}")
     return called
 

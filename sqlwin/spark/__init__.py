@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlwin.functions import PythonAggregate
+    from sqlwin.python_aggregates import PythonAggregate
     from sqlwin.plan.nodes import Stream
     from sqlwin.runtime.snapshot import Snapshot
     from sqlwin.spark.dataframes import SparkQuery

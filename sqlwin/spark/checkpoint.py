@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, split
 
 from sqlwin.errors import InputError, StateError
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.plan.resuming import with_since
 from sqlwin.runtime.kept import HEADER
 from sqlwin.runtime.lowered import Lowered

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlwin.errors import Span
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 
 PLACEHOLDER = 0xE000
 """The first of Unicode's private letters; the n-th OVER of a run is named by the n-th."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwin.errors import QueryError
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.plan.facts import (
     functions_of,
     operator_of,

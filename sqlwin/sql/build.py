@@ -16,7 +16,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql import ast, text
 from sqlwin.sql.build_policies import PolicyRules
 from sqlwin.sql.build_relations import RelationRules

@@ -10,7 +10,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql import ast
 from sqlwin.sql.clauses import Clause, once
 from sqlwin.sql.leaves import Children, found, key_of, meta_span, named, word

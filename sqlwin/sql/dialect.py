@@ -24,6 +24,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from sqlwin.functions.table import TABLE
 from sqlwin.sql.text import unquoted
 
 _KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "LIST")
@@ -54,8 +55,28 @@ def _one(sql: str, strings: list[Token]) -> Token:
     return one
 
 
+_GRAMMAR = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY")
+"""Functions of the table whose arguments have words between them."""
+_WITH_UNIT = (
+    *("DATEADD", "DATE_ADD", "TIMESTAMPADD", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"),
+    *("TIMESTAMPDIFF",),
+)
+"""Functions whose first argument of three is a unit, and no column."""
+
+
 def _others(known: dict[str, Any]) -> dict[str, Any]:
-    return {name: parse for name, parse in known.items() if name not in _KEEP_NAMES}
+    """Less those that sqlglot would make another function of."""
+    own = {name for name in known if name.lower() in TABLE and name not in _GRAMMAR}
+    return {n: parse for n, parse in known.items() if n not in _KEEP_NAMES and n not in own}
+
+
+def _with_unit(call: exp.Expr | None) -> exp.Expr | None:
+    if not isinstance(call, exp.Anonymous) or call.name.upper() not in _WITH_UNIT:
+        return call
+    first = call.expressions[0] if len(call.expressions) == 3 else None
+    if isinstance(first, exp.Column) and not first.args.get("table"):
+        first.replace(exp.Var(this=first.name.upper()))
+    return call
 
 
 class SqlwinSpark(Spark):
@@ -70,6 +91,9 @@ class SqlwinSpark(Spark):
     class Parser(SparkParser):
         FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
         FUNCTION_PARSERS: ClassVar = _others(SparkParser.FUNCTION_PARSERS)
+
+        def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
+            return _with_unit(super()._parse_function_call(*args, **options))
 
         def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
             filtered = self._nulls_before_filter(this) if isinstance(this, exp.Func) else this

@@ -15,7 +15,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
 from sqlwin.errors import QueryError
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql import ast
 from sqlwin.sql.build import Build
 from sqlwin.sql.mistakes import explained

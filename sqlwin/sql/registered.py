@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlwin.aggregates import Signature, Types, signature
 from sqlwin.errors import InputError
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import type_name
 from sqlwin.sql import ast
 from sqlwin.sql.engine import function_names

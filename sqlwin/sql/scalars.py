@@ -8,31 +8,30 @@ stream; `TRY_CAST` gives NULL.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TypeVar
 
+import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.functions.casts import cast
+from sqlwin.functions.typed import Typed
+from sqlwin.functions.types import NULL, STRING, is_interval, name
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
-from sqlwin.sql.checked import changing, refused
+from sqlwin.sql.checked import changing
+from sqlwin.sql.compiled import Uncompiled, compiled
 from sqlwin.sql.constants import refuse_unreadable
 from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
-from sqlwin.sql.engine import Untypable, type_of, typed
-from sqlwin.sql.functions import for_duckdb
 from sqlwin.sql.text import QUOTED
 
 Expr = exp.Expr
-T = TypeVar("T")
 
 _FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
 """What sqlglot raises for calls that it takes apart without looking: MAP(1), DATE_ADD()."""
-_GROWING = ("VARCHAR", "BLOB", "STRUCT", "MAP", "JSON", "UNION", "BIGNUM", "BIT")
 NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
@@ -173,66 +172,30 @@ def inputs(tree: Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.name for node in tree.dfs() if isinstance(node, exp.Column)))
 
 
-def scalar(tree: Expr, schema: Schema, run: ast.Run, own: bool = False) -> Scalar:
+def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError.
-
-    own: it was made here, of parts that were looked at.
     """
-    if not own:
-        _allowed(tree, schema, run)
-    if isinstance(tree, exp.Null):  # which DuckDB types as it likes, by its version
-        tree = exp.cast(tree, "STRING", dialect="spark")
     refuse_deep_tree(tree, run.span)
-    sql, type_ = _asked(typed, tree, schema, run)
-    refuse_unreadable(tree, sql, schema, run)
-    return Scalar(spark(tree), sql, type_, inputs(tree))
+    made = _compiled(tree, schema, run)
+    if made.type == NULL:
+        made = cast(made, STRING)
+    if is_interval(made.type):
+        message = f"a column cannot be {name(made.type).upper()}; CAST it, to STRING for instance"
+        raise QueryError(message, run.span)
+    refuse_unreadable(tree, made.sql, schema, run)
+    return Scalar(spark(tree), made.sql, made.type, inputs(tree))
 
 
-def engine_type(tree: Expr, schema: Schema, run: ast.Run) -> str:
-    """The engine's name of a resolved tree's type, such as INTERVAL, which no column has."""
-    _allowed(tree, schema, run)
-    return _asked(type_of, tree, schema, run)
+def expression_type(tree: Expr, schema: Schema, run: ast.Run) -> pa.DataType:
+    """Of a resolved tree: a column's, or one of those within expressions, such as an interval."""
+    return _compiled(tree, schema, run).type
 
 
-def _allowed(tree: Expr, schema: Schema, run: ast.Run) -> None:
-    """QueryError for a node or a function that is not known to be harmless."""
-    found = refused(tree)
-    if found is not None:
-        raise QueryError(found.message, word(found.node, run), legal=found.legal)
-    _reductions(tree, schema, run)
-
-
-def _reductions(tree: Expr, schema: Schema, run: ast.Run) -> None:
-    """QueryError for a REDUCE whose state may double with each element."""
-    for node in tree.find_all(exp.Reduce):
-        type_ = _asked(type_of, node, schema, run)
-        if type_.endswith("]") or type_.partition("(")[0] in _GROWING:
-            message = (
-                f"REDUCE to {type_.partition('(')[0]} is not supported yet: its size has no bound"
-            )
-            raise QueryError(message, word(node, run), legal="a number; ARRAY_JOIN, FLATTEN")
-
-
-def _asked(ask: Callable[[str, Schema], T], tree: Expr, schema: Schema, run: ast.Run) -> T:
+def _compiled(tree: Expr, schema: Schema, run: ast.Run) -> Typed:
     try:
-        duckdb = _printed(tree.transform(for_duckdb), "duckdb")
-    except _FOREIGN:
-        raise QueryError("this expression cannot be read", run.span) from None
-    try:
-        return ask(duckdb, schema)
-    except Untypable as problem:
-        place_ = _blamed(str(problem), tree, run)
-        raise QueryError(str(problem), place_, legal=problem.legal) from None
-
-
-def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
-    """The function that the engine does not know, or not of such values; or all of it."""
-    told = re.match(r"no function is called (\w+)|(\w+) does not take", reason)
-    called = "" if told is None else (told[1] or told[2]).lower()
-    for node in tree.find_all(exp.Func):
-        if called in function_names(node):
-            return word(node, run)
-    return run.span
+        return compiled(tree, schema)
+    except Uncompiled as problem:
+        raise QueryError(str(problem), word(problem.node, run), legal=problem.legal) from None
 
 
 def spark(tree: Expr) -> str:

@@ -22,7 +22,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.below import Below
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.parser import duration
-from sqlwin.sql.scalars import Expr, engine_type, parsed, scalar, spark
+from sqlwin.sql.scalars import Expr, expression_type, parsed, scalar, spark
 from sqlwin.sql.scope import Scope
 from sqlwin.windows import Session, Unit
 
@@ -114,7 +114,7 @@ def _resolved(below: Below, run: ast.Run, where: str) -> Expr:
 
 def microseconds(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """People are shown the gap as it was written."""
-    type_ = engine_type(tree, schema, run)
+    type_ = expression_type(tree, schema, run)
     if type_ not in ("INTERVAL", "VARCHAR"):
         told = type_.strip('"')
         message = f"the gap of a session is an INTERVAL or a STRING, this is {told}"

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.kernels.reference.windows import pane_of
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Operator

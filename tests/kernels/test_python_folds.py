@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.errors import FunctionError, InputError
-from sqlwin.functions import PythonAggregate, aggregate
+from sqlwin.python_aggregates import PythonAggregate, aggregate
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
 from tests.draws import one_in

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.spark.run import Came
 
 PRODUCT = PythonAggregate(

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.folds.booleans import boolean
 from sqlwin.kernels.folds.collects import Collect

@@ -1,4 +1,4 @@
-"""An aggregate written in Python (`sqlwin.functions`), row by row.
+"""An aggregate written in Python (`sqlwin.python_aggregates`), row by row.
 
 | column  | dtype | what |
 |---------|-------|------|
@@ -25,7 +25,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import FunctionError
-from sqlwin.functions import PythonAggregate
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.schema import POSITION, polars_type

@@ -37,7 +37,7 @@ Params = tuple[Any, ...]
 
 
 class Folding(Protocol):
-    """An aggregate from Python, as `sqlwin.functions.PythonAggregate`."""
+    """An aggregate from Python, as `sqlwin.python_aggregates.PythonAggregate`."""
 
     @property
     def initializer(self) -> Callable[..., Any]: ...

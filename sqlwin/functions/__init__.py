@@ -1,0 +1,1 @@
+"""Spark SQL's functions and operators: what each takes, gives and computes, see `table`."""

@@ -1,0 +1,7 @@
+"""Functions of arrays, with lambdas, too."""
+
+from __future__ import annotations
+
+from sqlwin.functions.entry import Function
+
+FUNCTIONS: tuple[Function, ...] = ()

@@ -1,0 +1,7 @@
+"""Functions of dates and instants."""
+
+from __future__ import annotations
+
+from sqlwin.functions.entry import Function
+
+FUNCTIONS: tuple[Function, ...] = ()

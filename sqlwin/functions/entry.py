@@ -1,0 +1,118 @@
+"""What a function is: its names, what it takes and gives, and how it is computed.
+
+    function("upper ucase", of("(STRING) -> STRING", "upper({0})"), doc="…")
+    function("initcap", of("(STRING) -> STRING", initcap))          # a Vector
+    function("round", of("(N, INT!?)", _round, result=_rounded))    # text made in Python
+
+How it is computed is one of
+
+| a text     | DuckDB's, with `{0}`, `{1}`, … for arguments and `{all}` for all of them |
+| a `Vector` | Python over Arrow's arrays                                            |
+| a function | of the `Call`, to text                                                |
+
+Arguments reach it in the types its signature wants, see `patterns`. `fails=True` says that it
+may raise for some rows: AND, OR and CASE then keep it from those that they pass over. A NULL
+argument is the business of whatever computes it: DuckDB's functions mostly give NULL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from sqlwin.functions.patterns import Signature
+from sqlwin.functions.typed import Body, Typed
+from sqlwin.functions.types import engine_name
+from sqlwin.functions.vectors import Vector
+
+_NAMED = re.compile(r"\{(\d+)\}")
+_LONG = 100
+"""Characters of an argument that is no mere column or literal."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function with its arguments, as its signature wants them. result: its type."""
+
+    args: tuple[Typed | Body, ...]
+    result: pa.DataType
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(arg.sql for arg in self.args)
+
+    @property
+    def engine_type(self) -> str:
+        return engine_name(self.result)
+
+    def type(self, at: int) -> pa.DataType:
+        arg = self.args[at]
+        return arg.type if isinstance(arg, Typed) else arg.result.type
+
+    def filled(self, template: str) -> str:
+        """The template, with each long argument that it names twice computed once."""
+        named = [int(at) for at in _NAMED.findall(template)]
+        texts, twice = list(self.texts), dict[str, str]()
+        for at in dict.fromkeys(named):
+            if named.count(at) > 1 and len(texts[at]) > _LONG:
+                twice[f"a{at}"], texts[at] = texts[at], f"p.a{at}"
+        made = template.format(*texts, all=", ".join(texts), result=self.engine_type)
+        if not twice:
+            return made
+        given = ", ".join(f"'{name}': {text}" for name, text in twice.items())
+        return f"list_transform([{{{given}}}], lambda p: {made})[1]"
+
+
+How = str | Vector | Callable[[Call], str]
+
+
+@dataclass(frozen=True)
+class Overload:
+    signature: Signature
+    how: How
+    fails: bool = False
+
+    def text(self, call: Call) -> str:
+        if isinstance(self.how, str):
+            return call.filled(self.how)
+        if isinstance(self.how, Vector):
+            types = [call.type(at) for at in range(len(call.args))]
+            return f"{self.how.named(types, call.result)}({', '.join(call.texts)})"
+        return self.how(call)
+
+
+@dataclass(frozen=True)
+class Function:
+    """names: in lower case, the first is its own. doc: one sentence, for people."""
+
+    names: tuple[str, ...]
+    overloads: tuple[Overload, ...]
+    doc: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+
+def of(
+    signature: str,
+    how: How,
+    result: Callable[..., pa.DataType] | None = None,
+    fails: bool | None = None,
+) -> Overload:
+    """fails: by default a Vector may raise, and all else may not."""
+    may = isinstance(how, Vector) if fails is None else fails
+    return Overload(Signature.of(signature, result), how, may)
+
+
+def function(names: str, *overloads: Overload, doc: str = "") -> Function:
+    return Function(tuple(names.split()), overloads, doc)
+
+
+def failing(code: str, message: str) -> str:
+    """Text that ends the row with an error of Spark's. message: no braces or quotes in it."""
+    return f"error('[{code}] {message}')"

@@ -1,0 +1,7 @@
+"""Patterns: of dates, instants and numbers, as text and read from it."""
+
+from __future__ import annotations
+
+from sqlwin.functions.entry import Function
+
+FUNCTIONS: tuple[Function, ...] = ()

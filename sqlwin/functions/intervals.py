@@ -1,0 +1,7 @@
+"""Intervals, and arithmetic with them."""
+
+from __future__ import annotations
+
+from sqlwin.functions.entry import Function
+
+FUNCTIONS: tuple[Function, ...] = ()

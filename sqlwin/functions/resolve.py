@@ -1,0 +1,90 @@
+"""A call of a function, by its name and its arguments: which overload it is, and its text.
+
+Overloads are tried in their order: first those that take the arguments as they are, or wider;
+then those that take them as Spark turns STRING into other types, and others into STRING.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from sqlwin.functions.casts import cast
+from sqlwin.functions.entry import Call, Function, Overload
+from sqlwin.functions.patterns import Match, Pattern
+from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
+from sqlwin.functions.types import name
+
+
+def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
+    """The call as DuckDB's text. Refused where no overload takes the arguments."""
+    given = [arg.type if isinstance(arg, Typed) else None for arg in arguments]
+    for loose in (False, True):
+        for overload in function.overloads:
+            match = overload.signature.match(given, loose)
+            if match is not None and _counts(overload, arguments):
+                return _called(function, overload, match, arguments)
+    raise _not_taken(function, arguments)
+
+
+def _counts(overload: Overload, arguments: Sequence[Argument]) -> bool:
+    """Whether each lambda has the number of parameters that it is called with."""
+    return all(
+        arg.count == len(pattern.inner) - 1
+        for pattern, arg in _paired(overload, arguments)
+        if isinstance(arg, Lambda)
+    )
+
+
+def _paired(
+    overload: Overload, arguments: Sequence[Argument]
+) -> Iterator[tuple[Pattern, Argument]]:
+    patterns = overload.signature.patterns(len(arguments))
+    assert patterns is not None
+    return zip(patterns, arguments, strict=True)
+
+
+def _called(
+    function: Function, overload: Overload, match: Match, arguments: Sequence[Argument]
+) -> Typed:
+    made: list[Typed | Body] = []
+    for at, (pattern, arg) in enumerate(_paired(overload, arguments)):
+        if isinstance(arg, Lambda):
+            made.append(_lambda(pattern, arg, match))
+            continue
+        wanted = match.wanted[at]
+        assert wanted is not None
+        if pattern.constant and not arg.is_constant:
+            raise Refused(f"{function.name.upper()} takes a constant here", at=at)
+        made.append(arg if arg.type == wanted else cast(arg, wanted, implicitly=True))
+    types = tuple(arg.type if isinstance(arg, Typed) else None for arg in made)
+    result = overload.signature.resolved(replace(match, wanted=types))
+    text = overload.text(Call(tuple(made), result))
+    return Typed(text, result, fails=overload.fails or any(map(_fails, made)))
+
+
+def _fails(arg: Typed | Body) -> bool:
+    return arg.fails if isinstance(arg, Typed) else arg.result.fails
+
+
+def _lambda(pattern: Pattern, arg: Lambda, match: Match) -> Body:
+    """Its parameters have the types that the arguments before it gave to the letters."""
+    *parameters, result = pattern.inner
+    body = arg.typed([parameter.made(match.bound) for parameter in parameters])
+    if not result.bind(body.result.type, match.bound, loose=False):
+        raise Refused(f"a lambda gives {name(body.result.type)} here", at=None)
+    wanted: pa.DataType = result.made(match.bound, body.result.type)
+    if body.result.type != wanted:
+        body = replace(body, result=cast(body.result, wanted, implicitly=True))
+    return body
+
+
+def _not_taken(function: Function, arguments: Sequence[Argument]) -> Refused:
+    given = ", ".join(
+        name(arg.type).upper() if isinstance(arg, Typed) else "a lambda" for arg in arguments
+    )
+    own = function.name.upper() if function.name.isidentifier() else function.name
+    legal = [f"{own}{overload.signature.text}" for overload in function.overloads]
+    return Refused(f"{own} does not take {given or 'nothing'}", legal=", ".join(legal[:4]))

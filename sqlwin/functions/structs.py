@@ -1,0 +1,7 @@
+"""Structs and their fields."""
+
+from __future__ import annotations
+
+from sqlwin.functions.entry import Function
+
+FUNCTIONS: tuple[Function, ...] = ()

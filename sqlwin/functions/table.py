@@ -1,0 +1,62 @@
+"""All functions and operators that an expression may call, by name.
+
+Each room of the package has its own in `FUNCTIONS`; a name stands for one of them. What is not
+here reaches nothing: it is refused, with the nearest name that is.
+
+>>> find("UCASE").name
+'upper'
+>>> find("nothing_of_the_kind") is None
+True
+"""
+
+from __future__ import annotations
+
+from sqlwin.functions import (
+    arithmetic,
+    arrays,
+    bits,
+    comparison,
+    conditions,
+    dates,
+    encodings,
+    formats,
+    hashes,
+    intervals,
+    json,
+    maps,
+    mathematics,
+    regex,
+    strings,
+    structs,
+    urls,
+)
+from sqlwin.functions.entry import Function
+
+_ROOMS = (
+    *(arithmetic, bits, comparison, conditions, mathematics),
+    *(strings, regex, encodings, hashes, urls, json),
+    *(dates, formats, intervals),
+    *(arrays, maps, structs),
+)
+
+
+def _table() -> dict[str, Function]:
+    table: dict[str, Function] = {}
+    for room in _ROOMS:
+        for function in room.FUNCTIONS:
+            for name in function.names:
+                assert name not in table, f"{name} is there twice"
+                table[name] = function
+    return table
+
+
+TABLE = _table()
+
+
+def find(name: str) -> Function | None:
+    return TABLE.get(name.lower())
+
+
+def names() -> list[str]:
+    """Of functions, not of operators, sorted."""
+    return sorted(name for name in TABLE if name.isidentifier())

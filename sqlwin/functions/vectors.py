@@ -1,0 +1,146 @@
+"""Functions that DuckDB does not have: computed in Python, over columns of Arrow.
+
+A `Vector` takes one Arrow array for each argument, all of one length, and gives one. DuckDB
+calls it in the middle of its own work, some thousand rows at a time. Its name there says
+everything that another process needs to call it, too:
+
+    spark_initcap_<the types it is called with, and of what it gives>
+
+Invariant: whatever a name says, `registered` finds the same function for it on every host.
+
+>>> import duckdb
+>>> upper = vector("example_upper")(lambda texts: pc.utf8_upper(texts))
+>>> name = upper.named([pa.string()], pa.string())
+>>> con = duckdb.connect()
+>>> register(con, name)
+>>> con.sql(f"SELECT {name}('abc')").fetchall()
+[('ABC',)]
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlwin.functions.types import computed_as, engine_name, is_list, is_map, is_struct, name
+from sqlwin.schema import type_of
+
+PREFIX = "spark_"
+_KNOWN: dict[str, Vector] = {}
+
+
+@dataclass(frozen=True)
+class Vector:
+    """compute: arrays to an array. typed: it is told the type of the result first."""
+
+    name: str
+    compute: Callable[..., pa.Array]
+    typed: bool = False
+
+    def named(self, types: Sequence[pa.DataType], result: pa.DataType) -> str:
+        """Its name in DuckDB, for arguments and a result of these types."""
+        of = [_coded(computed_as(type_)) for type_ in (*types, result)]
+        packed = zlib.compress(json.dumps(of, separators=(",", ":")).encode())
+        return f"{PREFIX}{self.name}_{base64.b32encode(packed).decode().rstrip('=').lower()}"
+
+
+def vector(
+    name: str, typed: bool = False
+) -> Callable[[Callable[..., pa.Array]], Vector]:
+    """Decorates the function that computes it. Names are unique, and have letters and digits."""
+
+    def made(compute: Callable[..., pa.Array]) -> Vector:
+        assert name not in _KNOWN or _KNOWN[name].compute.__module__ == compute.__module__, name
+        _KNOWN[name] = Vector(name, compute, typed)
+        return _KNOWN[name]
+
+    return made
+
+
+def register(con: duckdb.DuckDBPyConnection, called: str) -> None:
+    """Make the function of a name known to a connection. KeyError where there is none."""
+    found, types, result = _read(called)
+
+    def compute(*arrays: Any) -> pa.Array:
+        plain = [_plain(array) for array in arrays]
+        made = found.compute(result, *plain) if found.typed else found.compute(*plain)
+        return made if made.type == result else made.cast(result)
+
+    arguments = [engine_name(type_) for type_ in types]
+    con.create_function(
+        called,
+        compute,
+        arguments,  # type: ignore[arg-type]
+        engine_name(result),  # type: ignore[arg-type]
+        type="arrow",  # type: ignore[arg-type]
+        null_handling="special",  # type: ignore[arg-type]
+    )
+
+
+def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+@lru_cache(maxsize=4096)
+def _read(called: str) -> tuple[Vector, list[pa.DataType], pa.DataType]:
+    import_module("sqlwin.functions.table")  # which knows them all
+    own, _, packed = called.removeprefix(PREFIX).rpartition("_")
+    found = _KNOWN[own]
+    padded = packed.upper() + "=" * (-len(packed) % 8)
+    *types, result = map(_decoded, json.loads(zlib.decompress(base64.b32decode(padded))))
+    return found, types, result
+
+
+def _coded(type_: pa.DataType) -> Any:
+    if is_list(type_):
+        return ["array", _coded(type_.value_type)]
+    if is_map(type_):
+        return ["map", _coded(type_.key_type), _coded(type_.item_type)]
+    if is_struct(type_):
+        return ["struct", *([field.name, _coded(field.type)] for field in type_)]
+    return name(type_)
+
+
+def _decoded(coded: Any) -> pa.DataType:
+    if isinstance(coded, str):
+        found = type_of(coded)
+        assert found is not None, coded
+        return found
+    kind, *parts = coded
+    if kind == "struct":
+        return pa.struct([(field, _decoded(part)) for field, part in parts])
+    made = [_decoded(part) for part in parts]
+    return pa.list_(*made) if kind == "array" else pa.map_(*made)
+
+
+def by_value(compute: Callable[..., Any], *arrays: pa.Array, type: pa.DataType) -> pa.Array:
+    """Python's function of values, once for each different row; NULL where any of them is NULL."""
+    columns = [array.to_pylist() for array in arrays]
+    known: dict[tuple[Any, ...], Any] = {}
+    made = []
+    for row in zip(*columns, strict=True):
+        if None in row:
+            made.append(None)
+            continue
+        if row not in known:
+            known[row] = compute(*row)
+        made.append(known[row])
+    return pa.array(made, type)
+
+
+def only(array: pa.Array) -> Any:
+    """The value that all rows have, None where they differ, are none or are NULL."""
+    if len(array) == 0 or array.null_count:
+        return None
+    first = array[0]
+    return first.as_py() if pc.all(pc.equal(array, first)).as_py() else None

@@ -1,0 +1,102 @@
+"""Which function a node of sqlglot's tree calls, and with what.
+
+The dialect leaves functions of the table as they are written, so that most are `Anonymous`.
+What is left are operators, and the calls that have a grammar of their own.
+
+>>> import sqlglot
+>>> from sqlwin.sql.dialect import SqlwinSpark
+>>> function, arguments = called(sqlglot.parse_one("TRIM(LEADING 'x' FROM s)", read=SqlwinSpark))
+>>> function, [argument.sql() for argument in arguments]
+('ltrim', ["'x'", 's'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from sqlwin.functions.typed import Refused
+
+Expr = exp.Expr
+Called = tuple[str, list[Expr]]
+
+_OPERATORS: dict[type[Expr], str] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.IntDiv: "div",
+    exp.Mod: "%",
+    exp.DPipe: "||",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseNot: "~",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
+    exp.And: "and",
+    exp.Or: "or",
+    exp.Xor: "xor",
+    exp.Not: "not",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>",
+    exp.Like: "like",
+    exp.ILike: "ilike",
+    exp.RegexpLike: "rlike",
+}
+"""Of one or two operands: `this` and `expression`."""
+
+
+def called(node: Expr) -> Called:
+    """The name in the table, and the arguments in its order. Refused for what calls nothing."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower(), list(node.expressions)
+    operator = _OPERATORS.get(type(node))
+    if operator is not None:
+        return operator, [node.args[at] for at in ("this", "expression") if node.args.get(at)]
+    form = _FORMS.get(type(node))
+    if form is not None:
+        return form(node)
+    if isinstance(node, exp.Func):
+        return node.sql_name().lower(), _in_order(node)
+    raise Refused(f"{type(node).__name__} cannot stand in an expression")
+
+
+def _in_order(node: Expr) -> list[Expr]:
+    found: list[Expr] = []
+    for at in node.arg_types:
+        value = node.args.get(at)
+        found += value if isinstance(value, list) else [value] if isinstance(value, exp.Expr) else []
+    return found
+
+
+def _trim(node: Expr) -> Called:
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")), "trim")
+    characters = node.args.get("expression")
+    return name, [node.this] if characters is None else [characters, node.this]
+
+
+def _named(name: str, *order: str) -> Callable[[Any], Called]:
+    def form(node: Expr) -> Called:
+        return name, [node.args[at] for at in order if node.args.get(at) is not None]
+
+    return form
+
+
+_FORMS: dict[type[Expr], Callable[[Any], Called]] = {
+    exp.Trim: _trim,
+    exp.Coalesce: lambda node: ("coalesce", [node.this, *node.expressions]),
+    exp.Greatest: lambda node: ("greatest", [node.this, *node.expressions]),
+    exp.Least: lambda node: ("least", [node.this, *node.expressions]),
+    exp.Extract: _named("extract", "this", "expression"),
+    exp.Substring: _named("substring", "this", "start", "length"),
+    exp.StrPosition: _named("position", "substr", "this", "position"),
+    exp.Overlay: _named("overlay", "this", "expression", "from_", "for_"),
+}

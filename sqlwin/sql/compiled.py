@@ -1,0 +1,367 @@
+"""Expressions with their types: sqlglot's tree, through the table of functions, to DuckDB's text.
+
+Each node is either structure (a column, a literal, CASE, IN, a lambda) and has a rule here, or
+a call of one of the functions of `sqlwin.functions.table`, to which `calls` gives its name. No
+part of the tree is printed by sqlglot, and every conversion of types is written out.
+
+>>> from sqlwin.schema import Column
+>>> import sqlglot
+>>> from sqlwin.sql.dialect import SqlwinSpark
+>>> tree = sqlglot.parse_one("UPPER(s) = 'X' AND n + 1 > 2", read=SqlwinSpark)
+>>> made = compiled(tree, (Column("s", pa.string()), Column("n", pa.int64())))
+>>> str(made.type)
+'bool'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlwin.functions.casts import cast
+from sqlwin.functions.resolve import resolved
+from sqlwin.functions.table import find, names
+from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
+from sqlwin.functions.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    NULL,
+    STRING,
+    is_struct,
+    name,
+    widest_of,
+)
+from sqlwin.names import nearest
+from sqlwin.schema import Schema, type_of
+from sqlwin.sql.calling import called
+
+Expr = exp.Expr
+
+
+class Uncompiled(Exception):
+    """node: which part of the tree has no meaning."""
+
+    def __init__(self, node: Expr, reason: str, legal: str = "") -> None:
+        super().__init__(reason)
+        self.node, self.legal = node, legal
+
+
+def compiled(tree: Expr, schema: Schema) -> Typed:
+    """The tree, over columns of `schema`. Uncompiled where it has no meaning."""
+    columns = {column.name: column.type for column in schema}
+    return _Compiler(columns).typed(tree)
+
+
+@dataclass
+class _Compiler:
+    columns: dict[str, pa.DataType]
+    scopes: list[dict[str, Typed]] = field(default_factory=list)
+    numbers: Any = field(default_factory=count)
+
+    def typed(self, node: Expr) -> Typed:
+        rule = _RULES.get(type(node))
+        try:
+            if rule is not None:
+                return rule(self, node)
+            return self.call(node, *called(node))
+        except Refused as refused:
+            raise Uncompiled(node, str(refused), refused.legal) from None
+
+    def call(self, node: Expr, function: str, arguments: Sequence[Expr | Typed]) -> Typed:
+        """A function by its name, of nodes or of what is compiled."""
+        found = find(function)
+        if found is None:
+            reason = f"no function is called {function.lower()}{nearest(function.lower(), names())}"
+            raise Uncompiled(node, reason)
+        given = [arg if isinstance(arg, Typed) else self.argument(arg) for arg in arguments]
+        try:
+            return resolved(found, given)
+        except Refused as refused:
+            at = arguments[refused.at] if refused.at is not None else node
+            place = at if isinstance(at, Expr) else node
+            raise Uncompiled(place, str(refused), refused.legal) from None
+
+    def argument(self, node: Expr) -> Argument:
+        if not isinstance(node, exp.Lambda):
+            return self.typed(node)
+        names_ = [parameter.name for parameter in node.expressions]
+
+        def body(types: Sequence[pa.DataType]) -> Body:
+            own = [f"x{next(self.numbers)}" for _ in names_]
+            scope = {
+                name_.lower(): Typed(text, type_)
+                for name_, text, type_ in zip(names_, own, types, strict=True)
+            }
+            self.scopes.append(scope)
+            try:
+                return Body(tuple(own), self.typed(node.this))
+            finally:
+                self.scopes.pop()
+
+        return Lambda(len(names_), body)
+
+    def named(self, name_: str) -> Typed | None:
+        """A parameter of a lambda around, the innermost first."""
+        return next((s[name_.lower()] for s in reversed(self.scopes) if name_.lower() in s), None)
+
+    def boolean(self, node: Expr) -> Typed:
+        return cast(self.typed(node), BOOLEAN, implicitly=True)
+
+
+# --- columns, literals ------------------------------------------------------------------
+
+
+def _column(compiler: _Compiler, node: Expr) -> Typed:
+    parameter = compiler.named(node.name)
+    if parameter is not None and not node.args.get("table"):
+        return parameter
+    type_ = compiler.columns.get(node.name)
+    if type_ is None:
+        raise Uncompiled(node, f"there is no column {node.name}")
+    return Typed(_quoted(node.name), type_)
+
+
+def _parameter(compiler: _Compiler, node: Expr) -> Typed:
+    found = compiler.named(node.name)
+    if found is None:
+        raise Uncompiled(node, f"there is no column {node.name}")
+    return found
+
+
+def _literal(_: _Compiler, node: Expr) -> Typed:
+    if node.is_string:
+        return text(node.name)
+    written = node.name
+    if "e" in written.lower():
+        return Typed(f"CAST('{float(written)!r}' AS DOUBLE)", DOUBLE, float(written))
+    number = Decimal(written)
+    if "." in written:
+        digits, scale = len(number.as_tuple().digits), -int(number.as_tuple().exponent)
+        return _decimal(number, max(digits, scale), scale)
+    for type_, engine, limit in ((INT, "INTEGER", 2**31), (BIGINT, "BIGINT", 2**63)):
+        if number < limit:
+            return Typed(f"CAST({int(number)} AS {engine})", type_, int(number))
+    return _decimal(number, len(str(int(number))), 0)
+
+
+def _decimal(number: Decimal, precision: int, scale: int) -> Typed:
+    if precision > 38:
+        raise Refused("a number has at most 38 digits")
+    precision = max(precision, 1)
+    type_ = pa.decimal128(precision, scale)
+    return Typed(f"CAST('{number:f}' AS DECIMAL({precision}, {scale}))", type_, number)
+
+
+def text(value: str) -> Typed:
+    """A literal of this text."""
+    plain = value.replace("'", "''")
+    if "\0" in plain:
+        pieces = [f"'{piece}'" for piece in plain.split("\0")]
+        return Typed(f"({' || chr(0) || '.join(pieces)})", STRING, value)
+    return Typed(f"'{plain}'", STRING, value)
+
+
+def _var(_: _Compiler, node: Expr) -> Typed:
+    """A word of the grammar, such as a unit."""
+    return text(node.name)
+
+
+def _boolean(_: _Compiler, node: Expr) -> Typed:
+    return Typed("true" if node.this else "false", BOOLEAN, bool(node.this))
+
+
+def _null(_: _Compiler, node: Expr) -> Typed:
+    return Typed("CAST(NULL AS INTEGER)", NULL, None)
+
+
+def _hex(_: _Compiler, node: Expr) -> Typed:
+    digits = node.name if len(node.name) % 2 == 0 else "0" + node.name
+    return Typed(f"unhex('{bytes.fromhex(digits).hex()}')", BINARY, bytes.fromhex(digits))
+
+
+def _negative(compiler: _Compiler, node: Expr) -> Typed:
+    """A literal with its sign is one: the least BIGINT has no positive."""
+    if isinstance(node.this, exp.Literal) and not node.this.is_string:
+        if node.this.name in ("2147483648", "9223372036854775808"):
+            number = -int(node.this.name)
+            type_ = INT if number == -(2**31) else BIGINT
+            engine = "INTEGER" if type_ == INT else "BIGINT"
+            return Typed(f"CAST('{number}' AS {engine})", type_, number)
+        made = _literal(compiler, node.this)
+        return Typed(f"(-{made.sql})", made.type, -made.value)
+    return compiler.call(node, "negative", [node.this])
+
+
+# --- structure --------------------------------------------------------------------------
+
+
+def _paren(compiler: _Compiler, node: Expr) -> Typed:
+    return compiler.typed(node.this)
+
+
+def _cast(compiler: _Compiler, node: Expr) -> Typed:
+    kind = node.args["to"].sql("spark")
+    to = type_of(kind)
+    if to is None:
+        raise Uncompiled(node, f"there is no type {kind}")
+    safe = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))
+    return cast(compiler.typed(node.this), to, safe=safe)
+
+
+def _case(compiler: _Compiler, node: Expr) -> Typed:
+    subject, branches = node.this, node.args.get("ifs") or []
+    tests = [_test(compiler, subject, branch.this) for branch in branches]
+    values = [compiler.typed(branch.args["true"]) for branch in branches]
+    default = node.args.get("default")
+    return chosen(node, tests, [*values, compiler.typed(default) if default else _null(compiler, node)])
+
+
+def _test(compiler: _Compiler, subject: Expr | None, value: Expr) -> Typed:
+    if subject is None:
+        return compiler.boolean(value)
+    return compiler.call(value, "=", [subject, value])
+
+
+def _if(compiler: _Compiler, node: Expr) -> Typed:
+    other = node.args.get("false")
+    values = [compiler.typed(node.args["true"])]
+    values.append(compiler.typed(other) if other else _null(compiler, node))
+    return chosen(node, [compiler.boolean(node.this)], values)
+
+
+def chosen(node: Expr, tests: Sequence[Typed], values: Sequence[Typed]) -> Typed:
+    """CASE: the value of the first test that holds, the last value where none does."""
+    wanted = widest_of([value.type for value in values])
+    if wanted is None:
+        told = ", ".join(name(value.type).upper() for value in values)
+        raise Uncompiled(node, f"values of {told} have no type in common", legal="a CAST of one")
+    made = [cast(value, wanted, implicitly=True) for value in values]
+    whens = " ".join(f"WHEN {t.sql} THEN {v.sql}" for t, v in zip(tests, made, strict=False))
+    fails = any(part.fails for part in (*tests, *made))
+    if not tests:
+        return made[-1]
+    return Typed(f"CASE {whens} ELSE {made[-1].sql} END", wanted, fails=fails)
+
+
+def _in(compiler: _Compiler, node: Expr) -> Typed:
+    if node.args.get("query") or node.args.get("unnest") or not node.expressions:
+        raise Uncompiled(node, "IN takes values here", legal="a IN (1, 2)")
+    parts = [compiler.typed(part) for part in (node.this, *node.expressions)]
+    wanted = widest_of([part.type for part in parts])
+    if wanted is None:
+        told = ", ".join(dict.fromkeys(name(part.type).upper() for part in parts))
+        raise Uncompiled(node, f"values of {told} cannot be compared", legal="a CAST of one")
+    subject, *others = [cast(part, wanted, implicitly=True) for part in parts]
+    fails = any(part.fails for part in (subject, *others))
+    told = ", ".join(other.sql for other in others)
+    return Typed(f"({subject.sql} IN ({told}))", BOOLEAN, fails=fails)
+
+
+def _between(compiler: _Compiler, node: Expr) -> Typed:
+    subject = compiler.typed(node.this)
+    low = compiler.call(node, ">=", [subject, node.args["low"]])
+    high = compiler.call(node, "<=", [subject, node.args["high"]])
+    return compiler.call(node, "and", [low, high])
+
+
+def _is(compiler: _Compiler, node: Expr) -> Typed:
+    subject, of = compiler.typed(node.this), node.expression
+    if isinstance(of, exp.Null):
+        return Typed(f"({subject.sql} IS NULL)", BOOLEAN, fails=subject.fails)
+    if isinstance(of, exp.Boolean):
+        held = cast(subject, BOOLEAN, implicitly=True)
+        word = "true" if of.this else "false"
+        return Typed(f"({held.sql} IS NOT DISTINCT FROM {word})", BOOLEAN, fails=held.fails)
+    raise Uncompiled(node, "IS takes NULL, TRUE or FALSE")
+
+
+def _dot(compiler: _Compiler, node: Expr) -> Typed:
+    inner = compiler.typed(node.this)
+    return _field(node, inner, node.expression.name)
+
+
+def _field(node: Expr, inner: Typed, field_: str) -> Typed:
+    """Of a struct; of an array of structs, of each of them."""
+    if pa.types.is_list(inner.type) and is_struct(inner.type.value_type):
+        item = _field(node, Typed("x", inner.type.value_type), field_)
+        made = f"list_transform({inner.sql}, lambda x: {item.sql})"
+        return Typed(made, pa.list_(item.type), fails=inner.fails)
+    if not is_struct(inner.type):
+        raise Uncompiled(node, f"{name(inner.type).upper()} has no fields")
+    known = [f for f in inner.type if f.name.lower() == field_.lower()]
+    if len(known) != 1:
+        legal = ", ".join(f.name for f in inner.type)
+        raise Uncompiled(node, f"there is no field {field_}", legal=legal)
+    made = f"struct_extract({inner.sql}, '{known[0].name.replace(chr(39), chr(39) * 2)}')"
+    return Typed(made, known[0].type, fails=inner.fails)
+
+
+def _bracket(compiler: _Compiler, node: Expr) -> Typed:
+    return compiler.call(node, "[]", [node.this, *node.expressions])
+
+
+def _negated(compiler: _Compiler, node: Expr) -> Typed:
+    positive = node.copy()
+    positive.set("negate", None)
+    return compiler.call(node, "not", [compiler.call(node, *called(positive))])
+
+
+def _like(compiler: _Compiler, node: Expr) -> Typed:
+    if node.args.get("negate"):
+        return _negated(compiler, node)
+    of = node.expression
+    if isinstance(of, exp.Any | exp.All):
+        word = "or" if isinstance(of, exp.Any) else "and"
+        function = called(node)[0]
+        parts = of.this.expressions if isinstance(of.this, exp.Tuple) else [of.this.unnest()]
+        made = [compiler.call(node, function, [node.this, part]) for part in parts]
+        found = made[0]
+        for part in made[1:]:
+            found = compiler.call(node, word, [found, part])
+        return found
+    return compiler.call(node, *called(node))
+
+
+def _escape(compiler: _Compiler, node: Expr) -> Typed:
+    inner = node.this
+    function = called(inner)[0]
+    made = compiler.call(node, function, [inner.this, inner.expression, node.expression])
+    return compiler.call(node, "not", [made]) if inner.args.get("negate") else made
+
+
+def _quoted(name_: str) -> str:
+    return '"' + name_.replace('"', '""') + '"'
+
+
+_RULES: dict[type[Expr], Callable[[_Compiler, Any], Typed]] = {
+    exp.Column: _column,
+    exp.Identifier: _parameter,
+    exp.Literal: _literal,
+    exp.Var: _var,
+    exp.Boolean: _boolean,
+    exp.Null: _null,
+    exp.HexString: _hex,
+    exp.Neg: _negative,
+    exp.Paren: _paren,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.In: _in,
+    exp.Between: _between,
+    exp.Is: _is,
+    exp.Dot: _dot,
+    exp.Bracket: _bracket,
+    exp.Like: _like,
+    exp.ILike: _like,
+    exp.Escape: _escape,
+}
