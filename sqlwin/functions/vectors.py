@@ -54,9 +54,7 @@ class Vector:
         return f"{PREFIX}{self.name}_{base64.b32encode(packed).decode().rstrip('=').lower()}"
 
 
-def vector(
-    name: str, typed: bool = False
-) -> Callable[[Callable[..., pa.Array]], Vector]:
+def vector(name: str, typed: bool = False) -> Callable[[Callable[..., pa.Array]], Vector]:
     """Decorates the function that computes it. Names are unique, and have letters and digits."""
 
     def made(compute: Callable[..., pa.Array]) -> Vector:

@@ -222,7 +222,9 @@ def _case(compiler: _Compiler, node: Expr) -> Typed:
     tests = [_test(compiler, subject, branch.this) for branch in branches]
     values = [compiler.typed(branch.args["true"]) for branch in branches]
     default = node.args.get("default")
-    return chosen(node, tests, [*values, compiler.typed(default) if default else _null(compiler, node)])
+    return chosen(
+        node, tests, [*values, compiler.typed(default) if default else _null(compiler, node)]
+    )
 
 
 def _test(compiler: _Compiler, subject: Expr | None, value: Expr) -> Typed:

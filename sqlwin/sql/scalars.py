@@ -173,8 +173,7 @@ def inputs(tree: Expr) -> tuple[str, ...]:
 
 
 def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
-    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError.
-    """
+    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
     refuse_deep_tree(tree, run.span)
     made = _compiled(tree, schema, run)
     if made.type == NULL:
