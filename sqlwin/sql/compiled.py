@@ -221,10 +221,8 @@ def _case(compiler: _Compiler, node: Expr) -> Typed:
     subject, branches = node.this, node.args.get("ifs") or []
     tests = [_test(compiler, subject, branch.this) for branch in branches]
     values = [compiler.typed(branch.args["true"]) for branch in branches]
-    default = node.args.get("default")
-    return chosen(
-        node, tests, [*values, compiler.typed(default) if default else _null(compiler, node)]
-    )
+    default = node.args.get("default") or exp.Null()
+    return chosen(node, tests, [*values, compiler.typed(default)])
 
 
 def _test(compiler: _Compiler, subject: Expr | None, value: Expr) -> Typed:
