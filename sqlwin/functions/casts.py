@@ -1,7 +1,13 @@
 """CAST and TRY_CAST, from each type to each, as Spark's ANSI mode has them.
 
-`cast` makes the text. A cast that cannot be done at all is Refused; one that fails for a value
-raises for that row, TRY_CAST gives NULL.
+`cast` makes the text. Modules have the pairs of kinds (see `casting`); a pair that none of them
+has cannot be cast at all, and is Refused. A cast that fails for a value raises for that row;
+TRY_CAST gives NULL. A constant becomes a literal of the wanted type.
+
+>>> cast(Typed("n", pa.int32()), pa.int64()).sql
+'CAST(n AS BIGINT)'
+>>> cast(Typed("CAST(1 AS INTEGER)", pa.int32(), 1), pa.int64()).sql
+'CAST(1 AS BIGINT)'
 """
 
 from __future__ import annotations
@@ -10,16 +16,29 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from sqlwin.functions import cast_numbers
+from sqlwin.functions.casting import Casting, How, kind
+from sqlwin.functions.literals import converted
 from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import NULL, engine_name, implicit, name
+from sqlwin.functions.types import NULL, engine_name, name
+
+_TABLE: dict[tuple[str, str], How] = {**cast_numbers.CASTS}
 
 
 def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool = False) -> Typed:
-    """safe: TRY_CAST. implicitly: it is Spark's own idea, and a STRING is the value's text."""
+    """safe: TRY_CAST. implicitly: it is Spark's own idea; what it may be is up to `implicit`."""
     if given.type == to:
         return given
     if given.type == NULL:
         return replace(given, sql=f"CAST(NULL AS {engine_name(to)})", type=to)
-    if implicit(given.type, to):
-        return replace(given, sql=f"CAST({given.sql} AS {engine_name(to)})", type=to)
-    raise Refused(f"{name(given.type).upper()} cannot be cast to {name(to).upper()}")
+    literal = converted(given, to) if given.is_constant else None
+    if literal is not None:
+        return literal
+    how = _TABLE.get((kind(given.type), kind(to)))
+    if how is None:
+        raise Refused(f"{name(given.type).upper()} cannot be cast to {name(to).upper()}")
+
+    def inner(part: Typed, wanted: pa.DataType) -> Typed:
+        return cast(part, wanted, safe=safe, implicitly=implicitly)
+
+    return how(Casting(given, to, safe, inner))
