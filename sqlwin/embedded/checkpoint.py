@@ -21,8 +21,8 @@ from sqlwin.embedded.durable import TABLES
 from sqlwin.embedded.folder import file_of
 from sqlwin.embedded.place import PROGRESS
 from sqlwin.errors import InputError
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.plan.resuming import with_since
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.kept import HEADER
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.snapshot import Bucket, Snapshot, worded

@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from sqlwin.functions.entry import Function, function, of
 
-FUNCTIONS: tuple[Function, ...] = (
-    function("sqrt", of("(DOUBLE) -> DOUBLE", "sqrt({0})")),
-)
+FUNCTIONS: tuple[Function, ...] = (function("sqrt", of("(DOUBLE) -> DOUBLE", "sqrt({0})")),)

@@ -205,9 +205,7 @@ class Signature:
         more = max(0, count - len(self.takes))
         return (*self.takes[:count], *(self.takes[-1:] * more))
 
-    def match(
-        self, given: Sequence[pa.DataType | None], loose: bool = False
-    ) -> Match | None:
+    def match(self, given: Sequence[pa.DataType | None], loose: bool = False) -> Match | None:
         """Of arguments' types, None for lambdas; None where they do not fit.
 
         Without lambdas the result is known; with them it is `resolved` when they are typed.

@@ -32,7 +32,7 @@ from sqlwin.functions import (
 )
 from sqlwin.functions.entry import Function
 
-_ROOMS = (
+ROOMS = (
     *(arithmetic, bits, comparison, conditions, mathematics),
     *(strings, regex, encodings, hashes, urls, json),
     *(dates, formats, intervals),
@@ -42,7 +42,7 @@ _ROOMS = (
 
 def _table() -> dict[str, Function]:
     table: dict[str, Function] = {}
-    for room in _ROOMS:
+    for room in ROOMS:
         for function in room.FUNCTIONS:
             for name in function.names:
                 assert name not in table, f"{name} is there twice"

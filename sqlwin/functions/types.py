@@ -304,7 +304,7 @@ def implicit(given: pa.DataType, wanted: pa.DataType, loose: bool = False) -> bo
     if (given, wanted) == (DATE, TIMESTAMP):
         return True
     if is_nested(given) or is_nested(wanted):
-        return widest(given, wanted, loose=False) == wanted
+        return bool(widest(given, wanted, loose=False) == wanted)
     if is_interval(given) or is_interval(wanted):
         return is_interval(given) and is_interval(wanted) and given.is_months == wanted.is_months
     return loose and STRING in (given, wanted)
@@ -316,7 +316,7 @@ def _widens(given: pa.DataType, wanted: pa.DataType) -> bool:
             return False
         exact = as_decimal(given)
         whole = exact.precision - exact.scale <= wanted.precision - wanted.scale
-        return whole and exact.scale <= wanted.scale
+        return bool(whole and exact.scale <= wanted.scale)
     if is_decimal(given):
         return is_float(wanted)
     return _PRECEDENCE.index(given) <= _PRECEDENCE.index(wanted)

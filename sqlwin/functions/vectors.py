@@ -31,6 +31,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
+from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from sqlwin.functions.types import computed_as, engine_name, is_list, is_map, is_struct, name
 from sqlwin.schema import type_of
@@ -54,9 +55,7 @@ class Vector:
         return f"{PREFIX}{self.name}_{base64.b32encode(packed).decode().rstrip('=').lower()}"
 
 
-def vector(
-    name: str, typed: bool = False
-) -> Callable[[Callable[..., pa.Array]], Vector]:
+def vector(name: str, typed: bool = False) -> Callable[[Callable[..., pa.Array]], Vector]:
     """Decorates the function that computes it. Names are unique, and have letters and digits."""
 
     def made(compute: Callable[..., pa.Array]) -> Vector:
@@ -76,14 +75,13 @@ def register(con: duckdb.DuckDBPyConnection, called: str) -> None:
         made = found.compute(result, *plain) if found.typed else found.compute(*plain)
         return made if made.type == result else made.cast(result)
 
-    arguments = [engine_name(type_) for type_ in types]
     con.create_function(
         called,
         compute,
-        arguments,  # type: ignore[arg-type]
-        engine_name(result),  # type: ignore[arg-type]
-        type="arrow",  # type: ignore[arg-type]
-        null_handling="special",  # type: ignore[arg-type]
+        [engine_name(type_) for type_ in types],
+        engine_name(result),
+        type=PythonUDFType.ARROW,
+        null_handling=FunctionNullHandling.SPECIAL,
     )
 
 
@@ -127,7 +125,7 @@ def by_value(compute: Callable[..., Any], *arrays: pa.Array, type: pa.DataType) 
     """Python's function of values, once for each different row; NULL where any of them is NULL."""
     columns = [array.to_pylist() for array in arrays]
     known: dict[tuple[Any, ...], Any] = {}
-    made = []
+    made: list[Any] = []
     for row in zip(*columns, strict=True):
         if None in row:
             made.append(None)

@@ -1,4 +1,4 @@
-"""What statements that run nothing answer: EXPLAIN, DESCRIBE, SHOW STREAMS."""
+"""What statements that run nothing answer: EXPLAIN, DESCRIBE, SHOW STREAMS, SHOW FUNCTIONS."""
 
 from __future__ import annotations
 
@@ -7,21 +7,35 @@ from collections.abc import Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan.changelogs import changing
 from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Describe, Query, Script, Stream
+from sqlwin.plan.function_help import described, like
+from sqlwin.plan.nodes import (
+    Describe,
+    DescribeFunction,
+    Query,
+    Script,
+    ShowFunctions,
+    Statement,
+    Stream,
+)
 from sqlwin.schema import Schema, type_name
 
 
 def answers(script: Script) -> list[str]:
-    """One text for each EXPLAIN, DESCRIBE and SHOW STREAMS, in the order of the script."""
-    out = []
-    for statement in script.statements:
-        if isinstance(statement, Describe):
-            out.append("\n".join(_described(statement)))
-        elif not isinstance(statement, Query):
-            out.append("\n".join(_shown(stream) for stream in statement.streams))
-        elif statement.explain:
-            out.append(explain(statement))
-    return out
+    """One text for each statement that runs nothing, in the order of the script."""
+    found = (_answer(statement) for statement in script.statements)
+    return [answer for answer in found if answer is not None]
+
+
+def _answer(statement: Statement) -> str | None:
+    if isinstance(statement, Query):
+        return explain(statement) if statement.explain else None
+    if isinstance(statement, Describe):
+        return "\n".join(_described(statement))
+    if isinstance(statement, DescribeFunction):
+        return "\n".join(described(statement.name) or ())
+    if isinstance(statement, ShowFunctions):
+        return "\n".join(like(statement.pattern))
+    return "\n".join(_shown(stream) for stream in statement.streams)
 
 
 def _described(asked: Describe) -> Iterator[str]:

@@ -26,11 +26,11 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.plan.joins import Join, StaticScan
 from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
 from sqlwin.plan.wording import Wording
 from sqlwin.policies import Policy
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
@@ -267,7 +267,21 @@ class ShowStreams:
     streams: tuple[Stream, ...]
 
 
-Statement = Query | Describe | ShowStreams
+@dataclass(frozen=True)
+class DescribeFunction:
+    """DESCRIBE FUNCTION of a scalar or an aggregate."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ShowFunctions:
+    """SHOW FUNCTIONS. pattern: of their names, None for all."""
+
+    pattern: str | None = None
+
+
+Statement = Query | Describe | ShowStreams | DescribeFunction | ShowFunctions
 
 
 @dataclass(frozen=True)

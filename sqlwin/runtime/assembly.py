@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from sqlwin.errors import QueryError
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
@@ -45,6 +44,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.plan.settling import settles
 from sqlwin.policies import Expired, Policy
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.windows import Aligned, Frame, Hop, Session, Unit

@@ -26,12 +26,12 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, StateError
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.facts import fingerprint
 from sqlwin.plan.nodes import Script
 from sqlwin.plan.wording import Wording
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.asking import Answers, Asking
 from sqlwin.runtime.kept import HEADER, TABLES, Kept
 from sqlwin.runtime.lowered import Lowered

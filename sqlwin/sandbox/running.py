@@ -16,6 +16,7 @@ import pyarrow as pa
 from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
 from sqlwin.sandbox.locked import know, running
+from sqlwin.sandbox.reasons import reason
 from sqlwin.sandbox.tree import VALUES, calls
 
 SECONDS = 5.0
@@ -54,7 +55,7 @@ def run(rows: pa.Table, query: str) -> pa.Table:
             with found.to_arrow_reader(10_000) as reader:
                 return _collected(reader)
     except (duckdb.Error, OSError, pa.ArrowException) as failure:
-        raise Failed(str(failure).splitlines()[0]) from None
+        raise Failed(reason(str(failure))) from None
     finally:
         con.unregister("rows")
 

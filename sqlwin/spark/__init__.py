@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlwin.python_aggregates import PythonAggregate
     from sqlwin.plan.nodes import Stream
+    from sqlwin.python_aggregates import PythonAggregate
     from sqlwin.runtime.snapshot import Snapshot
     from sqlwin.spark.dataframes import SparkQuery
     from sqlwin.spark.scripts import SparkScript

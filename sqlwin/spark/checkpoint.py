@@ -21,8 +21,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, split
 
 from sqlwin.errors import InputError, StateError
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.plan.resuming import with_since
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.kept import HEADER
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.snapshot import Bucket, Snapshot, numbered, worded

@@ -323,6 +323,18 @@ class ShowAll:
 
 
 @dataclass(frozen=True)
+class DescribeFunctionOf:
+    name: Name
+
+
+@dataclass(frozen=True)
+class ShowFunctionsLike:
+    """pattern: with `*` and `|`, as Spark has them; None: all."""
+
+    pattern: str | None
+
+
+@dataclass(frozen=True)
 class Set:
     name: str
     value: str
@@ -338,5 +350,7 @@ Statement = (
     | ExplainOf
     | DescribeOf
     | ShowAll
+    | DescribeFunctionOf
+    | ShowFunctionsLike
     | Set
 )

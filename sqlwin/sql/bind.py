@@ -7,17 +7,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwin.errors import QueryError
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.plan.facts import (
     functions_of,
     operator_of,
     window_policy,
 )
+from sqlwin.plan.function_help import described, names
 from sqlwin.plan.nodes import (
     Describe,
+    DescribeFunction,
     Node,
     Query,
     Script,
+    ShowFunctions,
     ShowStreams,
     Sink,
     Statement,
@@ -28,6 +30,7 @@ from sqlwin.plan.settings import SETTINGS
 from sqlwin.plan.stages import staged
 from sqlwin.plan.ttl_options import OPTIONS, STATE, options
 from sqlwin.plan.wording import Wording
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql import ast, declare
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.depth import refuse_deep, room
@@ -202,6 +205,18 @@ def _show(binding: Binding, statement: ast.ShowAll) -> None:
     binding.answers.append(ShowStreams(tuple(binding.known.streams.values())))
 
 
+def _describe_function(binding: Binding, statement: ast.DescribeFunctionOf) -> None:
+    name = statement.name.text
+    if described(name) is None:
+        near = nearest(name.lower(), names())
+        raise QueryError(f"no function is called {name}{near}", statement.name.span)
+    binding.answers.append(DescribeFunction(name))
+
+
+def _show_functions(binding: Binding, statement: ast.ShowFunctionsLike) -> None:
+    binding.answers.append(ShowFunctions(statement.pattern))
+
+
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
     if name.startswith(STATE):
@@ -230,5 +245,7 @@ TAKES: dict[type, Callable[[Binding, Any], None]] = {
     ast.ExplainOf: _explain,
     ast.DescribeOf: _describe,
     ast.ShowAll: _show,
+    ast.DescribeFunctionOf: _describe_function,
+    ast.ShowFunctionsLike: _show_functions,
     ast.Set: _set,
 }

@@ -111,6 +111,13 @@ class Build(WindowRules, RelationRules, PolicyRules):
     def show_streams(self, meta: Meta, children: Children) -> ast.ShowAll:
         return ast.ShowAll(meta_span(meta))
 
+    def describe_function(self, meta: Meta, children: Children) -> ast.DescribeFunctionOf:
+        return ast.DescribeFunctionOf(named(children[1]))
+
+    def show_functions(self, meta: Meta, children: Children) -> ast.ShowFunctionsLike:
+        _, *pattern = children
+        return ast.ShowFunctionsLike(text.unquoted(pattern[0]) if pattern else None)
+
     def set(self, meta: Meta, children: Children) -> ast.Set:
         name, value = children[0]
         return ast.Set(name, value, meta_span(meta))

@@ -73,7 +73,8 @@ def _in_order(node: Expr) -> list[Expr]:
     found: list[Expr] = []
     for at in node.arg_types:
         value = node.args.get(at)
-        found += value if isinstance(value, list) else [value] if isinstance(value, exp.Expr) else []
+        parts = value if isinstance(value, list) else [value]
+        found += [part for part in parts if isinstance(part, exp.Expr)]
     return found
 
 

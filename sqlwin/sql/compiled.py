@@ -25,6 +25,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.functions.casts import cast
+from sqlwin.functions.never import NEVER
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find, names
 from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
@@ -44,6 +45,7 @@ from sqlwin.functions.types import (
 from sqlwin.names import nearest
 from sqlwin.schema import Schema, type_of
 from sqlwin.sql.calling import called
+from sqlwin.sql.volatile import of_session
 
 Expr = exp.Expr
 
@@ -81,8 +83,7 @@ class _Compiler:
         """A function by its name, of nodes or of what is compiled."""
         found = find(function)
         if found is None:
-            reason = f"no function is called {function.lower()}{nearest(function.lower(), names())}"
-            raise Uncompiled(node, reason)
+            raise Uncompiled(node, _unknown(node, function.lower()))
         given = [arg if isinstance(arg, Typed) else self.argument(arg) for arg in arguments]
         try:
             return resolved(found, given)
@@ -116,6 +117,14 @@ class _Compiler:
 
     def boolean(self, node: Expr) -> Typed:
         return cast(self.typed(node), BOOLEAN, implicitly=True)
+
+
+def _unknown(node: Expr, function: str) -> str:
+    if of_session(node):
+        return f"{function} depends on more than the row, and cannot stand in an expression"
+    if function in NEVER:
+        return f"{function} is not supported: {NEVER[function]}"
+    return f"no function is called {function}{nearest(function, names())}"
 
 
 # --- columns, literals ------------------------------------------------------------------
@@ -222,8 +231,8 @@ def _case(compiler: _Compiler, node: Expr) -> Typed:
     subject, branches = node.this, node.args.get("ifs") or []
     tests = [_test(compiler, subject, branch.this) for branch in branches]
     values = [compiler.typed(branch.args["true"]) for branch in branches]
-    default = node.args.get("default")
-    return chosen(node, tests, [*values, compiler.typed(default) if default else _null(compiler, node)])
+    default = node.args.get("default") or exp.Null()
+    return chosen(node, tests, [*values, compiler.typed(default)])
 
 
 def _test(compiler: _Compiler, subject: Expr | None, value: Expr) -> Typed:

@@ -167,7 +167,8 @@ def _delay(watermark: ast.Watermark, ts: str) -> int:
     if interval is None:
         raise QueryError("a watermark is behind by a duration", run.span, legal=legal)
     try:
-        delay = micros(interval[1] or interval[2], interval[3])
+        text = interval[2] if interval[1] is None else interval[1]
+        delay = micros(text, interval[3])
     except ValueError as problem:
         raise QueryError(str(problem), run.span, legal=DURATIONS) from None
     if delay < 0:

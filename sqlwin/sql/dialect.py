@@ -3,7 +3,8 @@
 It reads PERCENTILE and QUANTILE as one, LISTAGG and STRING_AGG as another, though
 they differ in what they mean; here they keep their names. And it reads IGNORE NULLS behind
 FILTER (WHERE …) alone, which people write in either order. What a string in quotes is,
-`text.unquoted` says here as everywhere: sqlglot would read `'it''s'` as two of them.
+`text.unquoted` says here as everywhere: sqlglot would read `'it''s'` as two of them. There are
+no statements in it, so that a column may be called `comment` or `use`.
 
 >>> import sqlglot
 >>> for text in ("LAST(x) IGNORE NULLS FILTER (WHERE y)", "LAST(x IGNORE NULLS) FILTER (WHERE y)"):
@@ -81,6 +82,8 @@ def _with_unit(call: exp.Expr | None) -> exp.Expr | None:
 
 class SqlwinSpark(Spark):
     class Tokenizer(Spark.Tokenizer):
+        COMMANDS: ClassVar[set[TokenType]] = set()
+
         def tokenize(self, sql: str) -> list[Token]:
             made: list[Token] = []
             for string, tokens in groupby(super().tokenize(sql), _is_string):
@@ -89,6 +92,7 @@ class SqlwinSpark(Spark):
             return made
 
     class Parser(SparkParser):
+        STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
         FUNCTION_PARSERS: ClassVar = _others(SparkParser.FUNCTION_PARSERS)
 

@@ -1,8 +1,7 @@
 """Scalar expressions: from a run of text to sqlglot's tree, and to a plan's Scalar.
 
-sqlglot reads Spark SQL. It prints it again for people, and DuckDB SQL for the
-engine. `CAST` is strict, as in Spark 4: a row it fails for goes to the error
-stream; `TRY_CAST` gives NULL.
+sqlglot reads Spark SQL, and prints it again for people; what it means, and the engine's text,
+come from the table of functions (`compiled`).
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from sqlwin.functions.types import NULL, STRING, is_interval, name
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
-from sqlwin.sql.checked import changing
 from sqlwin.sql.compiled import Uncompiled, compiled
 from sqlwin.sql.constants import refuse_unreadable
 from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
 from sqlwin.sql.text import QUOTED
+from sqlwin.sql.volatile import changes
 
 Expr = exp.Expr
 
@@ -65,7 +64,7 @@ def _no_query(run: ast.Run) -> None:
 
 def _repeatable(tree: Expr, run: ast.Run) -> None:
     """A row that is taken again, after a crash or on another host, must give the same."""
-    for node in filter(changing, tree.walk()):
+    for node in filter(changes, tree.walk()):
         name = node.sql("spark").partition("(")[0]
         message = f"{name} gives another value each time, so no answer could be corrected or redone"
         raise QueryError(message, word(node, run), legal="a column of the stream")
@@ -173,8 +172,7 @@ def inputs(tree: Expr) -> tuple[str, ...]:
 
 
 def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
-    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError.
-    """
+    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
     refuse_deep_tree(tree, run.span)
     made = _compiled(tree, schema, run)
     if made.type == NULL:

@@ -16,7 +16,6 @@ from typing import Any
 import polars as pl
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.kernels.reference.windows import pane_of
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Operator
@@ -71,6 +70,7 @@ from sqlwin.plan.nodes import (
 )
 from sqlwin.plan.settling import settles
 from sqlwin.policies import Expired, Policy
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.front import Front, Taken
 from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.lower import lower

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.errors import FunctionError, InputError
-from sqlwin.python_aggregates import PythonAggregate, aggregate
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
+from sqlwin.python_aggregates import PythonAggregate, aggregate
 from tests.draws import one_in
 from tests.kernels.brute import VALUES, Row, frame_of, tables
 

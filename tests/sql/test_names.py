@@ -149,3 +149,20 @@ def test_a_text_that_is_never_what_it_is_taken_for(text: str, literal: str, what
 def test_texts_that_are_what_they_are_taken_for() -> None:
     plan("SELECT id FROM orders WHERE id > '12' AND ts > '2024-01-01' AND product > 'abc'")
     plan("SELECT TRY_CAST('abc' AS INT) AS n, CAST(product AS INT) AS p FROM orders")
+
+
+WORDS = ("use", "set", "show", "comment", "cache", "copy", "kill", "load", "merge", "refresh")
+
+
+@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.parametrize("item", ["{}", "{} + 1 AS x", "ABS({}) AS x", "o.{}"])
+def test_a_column_may_be_called_as_a_statement_begins(name: str, item: str) -> None:
+    stream = f"CREATE STREAM o ({name} INT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    made = script(f"{stream} SELECT {item.format(name)} FROM o WHERE {name} > 0")
+    assert len(made.statements) == 1
+
+
+@pytest.mark.parametrize("text", ["CREATE OVER (PARTITION BY id)", "DROP TABLE id", "GRANT id"])
+def test_a_statement_is_no_expression(text: str) -> None:
+    with pytest.raises(QueryError, match="cannot be read"):
+        plan(f"SELECT {text} FROM orders")

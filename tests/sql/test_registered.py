@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlwin.errors import InputError, QueryError
-from sqlwin.python_aggregates import PythonAggregate, aggregate
 from sqlwin.plan.nodes import OverAggregate, Query, WindowAggregate
+from sqlwin.python_aggregates import PythonAggregate, aggregate
 from sqlwin.sql import script
 from tests.sql.cases import ORDERS, below, operator, underlined
 

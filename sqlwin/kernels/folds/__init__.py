@@ -15,7 +15,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.folds.booleans import boolean
 from sqlwin.kernels.folds.collects import Collect
@@ -32,6 +31,7 @@ from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.folds.quantiles import Quantile
 from sqlwin.kernels.folds.sketches import DistinctSketch, PercentileSketch
 from sqlwin.kernels.folds.sums import Sum
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import Order
 
 __all__ = ["FOLDS", "Call", "Fold", "fold"]

@@ -25,9 +25,9 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import FunctionError
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import POSITION, polars_type
 
 Rows = Iterable[tuple[Any, ...]]

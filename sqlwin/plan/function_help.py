@@ -1,0 +1,112 @@
+"""What people are told of functions: SHOW FUNCTIONS, DESCRIBE FUNCTION and docs/functions.md.
+
+All of it is read from the tables that expressions and windows are computed by: scalars of
+`sqlwin.functions.table`, aggregates of `sqlwin.aggregates`.
+
+>>> print("\\n".join(described("ucase")))
+upper: The text in capitals.
+  UPPER(STRING) -> STRING
+  also called: UCASE
+>>> like("upp*|ucas*")
+['ucase', 'upper']
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from types import ModuleType
+
+from sqlwin.aggregates import ALIASES, SIGNATURES, Signature, signature
+from sqlwin.functions.entry import Function
+from sqlwin.functions.never import NEVER
+from sqlwin.functions.table import ROOMS, TABLE, find
+
+HEAD = """\
+# Functions
+
+What an expression may call, as Spark SQL has it in ANSI mode, in a session whose time zone is
+UTC. Letters in a signature stand for one type each: `N` a number, `I` an integral one, `F` FLOAT
+or DOUBLE, `O` what has an order, `S` STRING or BINARY, `T`, `U`, `K` and `V` anything; `?` may be
+left out, `...` may be repeated, `!` is a constant. Aggregates are in [aggregates](aggregates.md).
+
+This page is made from the table that queries are compiled by: `make functions`.
+"""
+
+
+def described(name: str) -> list[str] | None:
+    """Lines about a function; None where there is none of this name."""
+    scalar, aggregate = find(name), signature(name.lower())
+    if scalar is not None:
+        return [*_scalar(scalar)]
+    return None if aggregate is None else [*_aggregate(aggregate)]
+
+
+def names() -> list[str]:
+    """Of scalars and aggregates, in every spelling; no operators."""
+    aggregates = {known.name for known in SIGNATURES} | set(ALIASES)
+    return sorted(aggregates | {name for name in TABLE if name.isidentifier()})
+
+
+def like(pattern: str | None) -> list[str]:
+    """Those that a pattern of Spark's names: `*` is anything, `|` parts two patterns."""
+    wanted = [part.strip().lower() for part in (pattern or "*").split("|")]
+    return [name for name in names() if any(fnmatchcase(name, part) for part in wanted)]
+
+
+def page() -> str:
+    """docs/functions.md."""
+    return "\n".join([HEAD, *(line for room in ROOMS for line in _room(room)), *_never()])
+
+
+def _room(room: ModuleType) -> Iterator[str]:
+    yield f"## {(room.__doc__ or '').splitlines()[0].rstrip('.').partition(':')[0]}"
+    yield ""
+    yield "| function | also | takes and gives | |"
+    yield "|---|---|---|---|"
+    for function in sorted(room.FUNCTIONS, key=lambda function: function.name):
+        also = " ".join(_code(name) for name in function.names[1:])
+        signatures = "<br>".join(_code(o.signature.text) for o in function.overloads)
+        yield f"| {_code(function.name)} | {also} | {signatures} | {function.doc} |"
+    yield ""
+
+
+def _never() -> Iterator[str]:
+    yield "## Never"
+    yield ""
+    yield "Functions of Spark that queries here do not call:"
+    yield ""
+    yield "| function | why |"
+    yield "|---|---|"
+    for name, reason in sorted(NEVER.items()):
+        yield f"| {_code(name)} | {reason} |"
+    yield ""
+
+
+def _code(text: str) -> str:
+    plain = text.upper() if text.isidentifier() else text
+    return "`" + plain.replace("|", "\\|") + "`"
+
+
+def _scalar(function: Function) -> Iterator[str]:
+    yield f"{function.name}: {function.doc}" if function.doc else function.name
+    own = function.name.upper()
+    for overload in function.overloads:
+        yield f"  {own}{overload.signature.text}"
+    yield from _also(function.names[1:])
+
+
+def _aggregate(known: Signature) -> Iterator[str]:
+    yield f"{known.name}: an aggregate of {known.accepts}."
+    yield f"  {known.example}"
+    yield from _also(tuple(name for name, to in ALIASES.items() if to == known.name))
+
+
+def _also(others: tuple[str, ...]) -> Iterator[str]:
+    if others:
+        yield f"  also called: {', '.join(name.upper() for name in others)}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
