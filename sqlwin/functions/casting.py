@@ -27,8 +27,6 @@ _ATOMIC = {
     types.BINARY: "binary",
     types.DATE: "date",
     types.TIMESTAMP: "timestamp",
-    types.YEAR_MONTH: "year_month",
-    types.DAY_TIME: "day_time",
 }
 _CLASSES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (types.is_integral, "integral"),
@@ -42,6 +40,8 @@ _CLASSES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
 
 def kind(type_: pa.DataType) -> str:
     """Which row or column of the table of casts a type is."""
+    if types.is_interval(type_):
+        return "year_month" if type_.is_months else "day_time"
     found = _ATOMIC.get(type_)
     return found or next(named for belongs, named in _CLASSES if belongs(type_))
 

@@ -37,6 +37,7 @@ from sqlwin.functions.types import (
     INT,
     NULL,
     STRING,
+    interval_named,
     is_struct,
     name,
     widest_of,
@@ -217,7 +218,7 @@ def _paren(compiler: _Compiler, node: Expr) -> Typed:
 
 def _cast(compiler: _Compiler, node: Expr) -> Typed:
     kind = node.args["to"].sql("spark")
-    to = type_of(kind)
+    to = type_of(kind) or interval_named(kind)
     if to is None:
         raise Uncompiled(node, f"there is no type {kind}")
     safe = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))
