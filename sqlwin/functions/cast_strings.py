@@ -170,7 +170,8 @@ def _decimal_to_string(casting: Casting) -> Typed:
     if type_.precision < 38:
         wider = f"DECIMAL({type_.precision + 1}, {type_.scale})"
         return casting.text(f"CAST(CAST({{0}} AS {wider}) AS VARCHAR)")
-    return casting.text("replace(replace('x' || CAST({0} AS VARCHAR), 'x-.', '-0.'), 'x.', '0.')")
+    sign = "CASE WHEN {0} < 0 THEN '-0' ELSE '0' END"
+    return casting.text(f"({sign} || CAST(abs({{0}}) AS VARCHAR))")
 
 
 def _plain(casting: Casting) -> Typed:

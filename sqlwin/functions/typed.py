@@ -55,10 +55,11 @@ class Body:
 
 @dataclass(frozen=True)
 class Lambda:
-    """A lambda as it is written. count: of its parameters. typed: its body, given their types."""
+    """A lambda as it is written. count: of its parameters. typed: its body, given their types and
+    how each is computed from DuckDB's own, `{0}`, `{1}`, …"""
 
     count: int
-    typed: Callable[[Sequence[pa.DataType]], Body]
+    typed: Callable[[Sequence[pa.DataType], Sequence[str]], Body]
 
 
 Argument = Typed | Lambda
