@@ -18,14 +18,14 @@ argument is the business of whatever computes it: DuckDB's functions mostly give
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
 
 from sqlwin.functions.patterns import Signature
-from sqlwin.functions.typed import Body, Typed
+from sqlwin.functions.typed import Argument, Body, Typed
 from sqlwin.functions.types import NULL, engine_name
 from sqlwin.functions.vectors import Vector
 
@@ -94,11 +94,13 @@ class Overload:
 
 @dataclass(frozen=True)
 class Function:
-    """names: in lower case, the first is its own. doc: one sentence, for people."""
+    """names: in lower case, the first is its own. doc: one sentence, for people. before: what
+    arguments become beside each other, before the overloads are tried."""
 
     names: tuple[str, ...]
     overloads: tuple[Overload, ...]
     doc: str = ""
+    before: Callable[[Sequence[Argument]], list[Argument]] | None = None
 
     @property
     def name(self) -> str:
@@ -125,8 +127,13 @@ def _untold(*_: pa.DataType) -> pa.DataType:
     return NULL
 
 
-def function(names: str, *overloads: Overload, doc: str = "") -> Function:
-    return Function(tuple(names.split()), overloads, doc)
+def function(
+    names: str,
+    *overloads: Overload,
+    doc: str = "",
+    before: Callable[[Sequence[Argument]], list[Argument]] | None = None,
+) -> Function:
+    return Function(tuple(names.split()), overloads, doc, before)
 
 
 def failing(code: str, message: str) -> str:

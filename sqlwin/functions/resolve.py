@@ -20,6 +20,8 @@ from sqlwin.functions.types import name
 
 def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
     """The call as DuckDB's text. Refused where no overload takes the arguments."""
+    if function.before is not None:
+        arguments = function.before(arguments)
     given = [arg.type if isinstance(arg, Typed) else None for arg in arguments]
     for loose in (False, True):
         for overload in function.overloads:
