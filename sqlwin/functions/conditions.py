@@ -1,11 +1,177 @@
-"""AND, OR, NOT, and functions that choose among their arguments."""
+"""AND, OR, NOT, and functions that choose among their arguments.
+
+What is not chosen is not computed: where it may fail, AND and OR pass it over for the rows that
+their left side decides, as Spark does.
+"""
 
 from __future__ import annotations
 
-from sqlwin.functions.entry import Function, function, of
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlwin.functions.casts import cast
+from sqlwin.functions.entry import Call, Function, How, function, of
+from sqlwin.functions.literals import literal
+from sqlwin.functions.typed import Refused, Typed
+from sqlwin.functions.types import NULL, STRING, engine_name, is_orderable, name, widest, widest_of
+from sqlwin.functions.vectors import vector
+
+
+def _connected(word: str, decided: str) -> How:
+    """decided: whether the left side alone says it, of `{0}`."""
+
+    def text(call: Call) -> str:
+        right = call.args[1]
+        if not (isinstance(right, Typed) and right.fails):
+            return f"({call.texts[0]} {word} {call.texts[1]})"
+        value = "false" if word == "AND" else "true"
+        return call.filled(f"CASE WHEN {decided} THEN {value} ELSE ({{0}} {word} {{1}}) END")
+
+    return text
+
+
+def equal(one: Typed, other: Typed, sign: str = "=") -> str:
+    """Text of the comparison of two values, whatever their types."""
+    wanted = widest(one.type, other.type)
+    if wanted is None or not is_orderable(wanted):
+        told = f"{name(one.type).upper()} and {name(other.type).upper()}"
+        raise Refused(f"{told} cannot be compared", legal="a CAST of one")
+    left, right = (cast(part, wanted, implicitly=True) for part in (one, other))
+    return f"({left.sql} {sign} {right.sql})"
+
+
+def _typed(call: Call) -> list[Typed]:
+    return [arg for arg in call.args if isinstance(arg, Typed)]
+
+
+def _null_if(call: Call) -> str:
+    one, other = _typed(call)
+    return f"CASE WHEN {equal(one, other)} THEN NULL ELSE {one.sql} END"
+
+
+def _first(*types: pa.DataType) -> pa.DataType:
+    return types[0]
+
+
+def _zero_if_null(call: Call) -> str:
+    return f"coalesce({call.texts[0]}, {literal_zero(call.result)})"
+
+
+def literal_zero(type_: pa.DataType) -> str:
+    return cast(literal(0, pa.int32()), type_, implicitly=True).sql
+
+
+def _null_if_zero(call: Call) -> str:
+    (value,) = _typed(call)
+    return f"CASE WHEN {equal(value, literal(0, pa.int32()))} THEN NULL ELSE {value.sql} END"
+
+
+def _pairs(arguments: list[Typed]) -> tuple[list[tuple[Typed, Typed]], Typed | None]:
+    """Of DECODE: what is searched for with its result, and the default."""
+    rest = arguments[1:]
+    default = rest.pop() if len(rest) % 2 else None
+    return list(zip(rest[::2], rest[1::2], strict=True)), default
+
+
+def _decoded_type(*types: pa.DataType) -> pa.DataType:
+    rest = list(types[1:])
+    default = [rest.pop()] if len(rest) % 2 else []
+    wanted = widest_of([*rest[1::2], *default])
+    if wanted is None:
+        raise Refused("results have no type in common", legal="a CAST of one")
+    return wanted
+
+
+def _decode(call: Call) -> str:
+    subject = _typed(call)[0]
+    pairs, default = _pairs(_typed(call))
+    whens = [
+        f"WHEN {equal(subject, search, 'IS NOT DISTINCT FROM')} "
+        f"THEN {cast(result, call.result, implicitly=True).sql}"
+        for search, result in pairs
+    ]
+    other = "NULL" if default is None else cast(default, call.result, implicitly=True).sql
+    return f"CASE {' '.join(whens)} ELSE CAST({other} AS {engine_name(call.result)}) END"
+
+
+@vector("asserttrue")
+def _assert_true(held: pa.Array, message: pa.Array) -> pa.Array:
+    failed = pc.invert(pc.fill_null(held, False))
+    if pc.any(failed).as_py():
+        said = pc.filter(message, failed)[0].as_py()
+        raise ValueError(f"[USER_RAISED_EXCEPTION] {said}")
+    return pa.nulls(len(held), pa.int32())
+
+
+@vector("raiseerror")
+def _raise_error(message: pa.Array) -> pa.Array:
+    if len(message):
+        raise ValueError(f"[USER_RAISED_EXCEPTION] {message[0].as_py()}")
+    return pa.nulls(len(message), pa.int32())
+
+
+def _assert_plain(call: Call) -> str:
+    (held,) = _typed(call)
+    told = literal(f"'{held.sql}' is not true!", STRING)
+    called = _assert_true.named([held.type, STRING], NULL)
+    return f"{called}({held.sql}, {told.sql})"
+
+
+def _type(call: Call) -> str:
+    return f"'{name(call.type(0))}'"
+
 
 FUNCTIONS: tuple[Function, ...] = (
-    function("not", of("(BOOLEAN) -> BOOLEAN", "(NOT {0})")),
-    function("coalesce", of("(T, T...) -> T", "coalesce({all})")),
-    function("nullif", of("(T, T) -> T", "nullif({0}, {1})")),
+    function(
+        "and",
+        of("(BOOLEAN, BOOLEAN) -> BOOLEAN", _connected("AND", "NOT {0}")),
+        doc="Whether both hold.",
+    ),
+    function(
+        "or",
+        of("(BOOLEAN, BOOLEAN) -> BOOLEAN", _connected("OR", "{0}")),
+        doc="Whether one holds.",
+    ),
+    function("xor", of("(BOOLEAN, BOOLEAN) -> BOOLEAN", "({0} <> {1})"), doc="Whether just one holds."),
+    function("not !", of("(BOOLEAN) -> BOOLEAN", "(NOT {0})"), doc="Whether it does not hold."),
+    function("coalesce", of("(T, T...) -> T", "coalesce({all})"), doc="The first that is not NULL."),
+    function(
+        "ifnull nvl",
+        of("(T, T) -> T", "coalesce({all})"),
+        doc="The first, the second where the first is NULL.",
+    ),
+    function(
+        "nvl2",
+        of("(ANY, T, T) -> T", "CASE WHEN {0} IS NOT NULL THEN {1} ELSE {2} END"),
+        doc="The second where the first is no NULL, else the third.",
+    ),
+    function(
+        "if",
+        of("(BOOLEAN, T, T) -> T", "CASE WHEN {0} THEN {1} ELSE {2} END"),
+        doc="The second where the first holds, else the third.",
+    ),
+    function(
+        "nullif",
+        of("(ANY, ANY)", _null_if, result=_first),
+        doc="The first, NULL where it equals the second.",
+    ),
+    function(
+        "nullifzero", of("(N) -> N", _null_if_zero), doc="The number, NULL where it is 0."
+    ),
+    function(
+        "zeroifnull", of("(N) -> N", _zero_if_null), doc="The number, 0 where it is NULL."
+    ),
+    function(
+        "decode",
+        of("(ANY, ANY, ANY, ANY...)", _decode, result=_decoded_type),
+        doc="The result beside the first value that equals the expression.",
+    ),
+    function(
+        "assert_true",
+        of("(BOOLEAN) -> VOID", _assert_plain, fails=True),
+        of("(BOOLEAN, STRING) -> VOID", _assert_true),
+        doc="NULL where it holds; raises where it does not.",
+    ),
+    function("raise_error", of("(STRING) -> VOID", _raise_error), doc="Raises, with this message."),
+    function("typeof", of("(ANY) -> STRING", _type), doc="The name of the type."),
 )

@@ -18,15 +18,15 @@ argument is the business of whatever computes it: DuckDB's functions mostly give
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
 
 from sqlwin.functions.patterns import Signature
-from sqlwin.functions.typed import Body, Typed
-from sqlwin.functions.types import engine_name
+from sqlwin.functions.typed import Argument, Body, Typed
+from sqlwin.functions.types import NULL, engine_name
 from sqlwin.functions.vectors import Vector
 
 _NAMED = re.compile(r"\{(\d+)\}")
@@ -59,12 +59,12 @@ class Call:
         texts, twice = list(self.texts), dict[str, str]()
         for at in dict.fromkeys(named):
             if named.count(at) > 1 and len(texts[at]) > _LONG:
-                twice[f"a{at}"], texts[at] = texts[at], f"p.a{at}"
+                twice[f"a{at}"], texts[at] = texts[at], f"__p.a{at}"
         made = template.format(*texts, all=", ".join(texts), result=self.engine_type)
         if not twice:
             return made
         given = ", ".join(f"'{name}': {text}" for name, text in twice.items())
-        return f"list_transform([{{{given}}}], lambda p: {made})[1]"
+        return f"list_transform([{{{given}}}], lambda __p: {made})[1]"
 
 
 How = str | Vector | Callable[[Call], str]
@@ -72,9 +72,16 @@ How = str | Vector | Callable[[Call], str]
 
 @dataclass(frozen=True)
 class Overload:
+    """strict: no STRING is taken for anything else. typing: of the arguments, where types alone do
+    not say what the result is. parameters: of its lambdas, in terms of DuckDB's lambda: `{0} - 1`
+    for the first is one less than DuckDB's first parameter."""
+
     signature: Signature
     how: How
     fails: bool = False
+    strict: bool = False
+    typing: Callable[[tuple[Typed | Body, ...]], pa.DataType] | None = None
+    parameters: tuple[str, ...] = ()
 
     def text(self, call: Call) -> str:
         if isinstance(self.how, str):
@@ -87,11 +94,13 @@ class Overload:
 
 @dataclass(frozen=True)
 class Function:
-    """names: in lower case, the first is its own. doc: one sentence, for people."""
+    """names: in lower case, the first is its own. doc: one sentence, for people. before: what
+    arguments become beside each other, before the overloads are tried."""
 
     names: tuple[str, ...]
     overloads: tuple[Overload, ...]
     doc: str = ""
+    before: Callable[[Sequence[Argument]], list[Argument]] | None = None
 
     @property
     def name(self) -> str:
@@ -103,14 +112,28 @@ def of(
     how: How,
     result: Callable[..., pa.DataType] | None = None,
     fails: bool | None = None,
+    strict: bool = False,
+    typing: Callable[[tuple[Typed | Body, ...]], pa.DataType] | None = None,
+    parameters: tuple[str, ...] = (),
 ) -> Overload:
     """fails: by default a Vector may raise, and all else may not."""
     may = isinstance(how, Vector) if fails is None else fails
-    return Overload(Signature.of(signature, result), how, may)
+    if typing is not None:
+        result = _untold
+    return Overload(Signature.of(signature, result), how, may, strict, typing, parameters)
 
 
-def function(names: str, *overloads: Overload, doc: str = "") -> Function:
-    return Function(tuple(names.split()), overloads, doc)
+def _untold(*_: pa.DataType) -> pa.DataType:
+    return NULL
+
+
+def function(
+    names: str,
+    *overloads: Overload,
+    doc: str = "",
+    before: Callable[[Sequence[Argument]], list[Argument]] | None = None,
+) -> Function:
+    return Function(tuple(names.split()), overloads, doc, before)
 
 
 def failing(code: str, message: str) -> str:

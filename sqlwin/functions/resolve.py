@@ -20,10 +20,12 @@ from sqlwin.functions.types import name
 
 def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
     """The call as DuckDB's text. Refused where no overload takes the arguments."""
+    if function.before is not None:
+        arguments = function.before(arguments)
     given = [arg.type if isinstance(arg, Typed) else None for arg in arguments]
     for loose in (False, True):
         for overload in function.overloads:
-            match = overload.signature.match(given, loose)
+            match = None if loose and overload.strict else overload.signature.match(given, loose)
             if match is not None and _counts(overload, arguments):
                 return _called(function, overload, match, arguments)
     raise _not_taken(function, arguments)
@@ -52,27 +54,34 @@ def _called(
     made: list[Typed | Body] = []
     for at, (pattern, arg) in enumerate(_paired(overload, arguments)):
         if isinstance(arg, Lambda):
-            made.append(_lambda(pattern, arg, match))
+            made.append(_lambda(overload, pattern, arg, match))
             continue
         wanted = match.wanted[at]
         assert wanted is not None
         if pattern.constant and not arg.is_constant:
             raise Refused(f"{function.name.upper()} takes a constant here", at=at)
         made.append(arg if arg.type == wanted else cast(arg, wanted, implicitly=True))
-    types = tuple(arg.type if isinstance(arg, Typed) else None for arg in made)
-    result = overload.signature.resolved(replace(match, wanted=types))
+    result = _result(overload, match, tuple(made))
     text = overload.text(Call(tuple(made), result))
     return Typed(text, result, fails=overload.fails or any(map(_fails, made)))
+
+
+def _result(overload: Overload, match: Match, made: tuple[Typed | Body, ...]) -> pa.DataType:
+    if overload.typing is not None:
+        return overload.typing(made)
+    types = tuple(arg.type if isinstance(arg, Typed) else None for arg in made)
+    return overload.signature.resolved(replace(match, wanted=types))
 
 
 def _fails(arg: Typed | Body) -> bool:
     return arg.fails if isinstance(arg, Typed) else arg.result.fails
 
 
-def _lambda(pattern: Pattern, arg: Lambda, match: Match) -> Body:
+def _lambda(overload: Overload, pattern: Pattern, arg: Lambda, match: Match) -> Body:
     """Its parameters have the types that the arguments before it gave to the letters."""
     *parameters, result = pattern.inner
-    body = arg.typed([parameter.made(match.bound) for parameter in parameters])
+    types = [parameter.made(match.bound) for parameter in parameters]
+    body = arg.typed(types, overload.parameters or [f"{{{at}}}" for at in range(len(types))])
     if not result.bind(body.result.type, match.bound, loose=False):
         raise Refused(f"a lambda gives {name(body.result.type)} here", at=None)
     wanted: pa.DataType = result.made(match.bound, body.result.type)

@@ -1,6 +1,7 @@
 """All functions and operators that an expression may call, by name.
 
-Each room of the package has its own in `FUNCTIONS`; a name stands for one of them. What is not
+Each room of the package has its own in `FUNCTIONS`; a name stands for one of them. `MORE` has
+overloads for functions of other rooms, by name. What is not
 here reaches nothing: it is refused, with the nearest name that is.
 
 >>> find("UCASE").name
@@ -10,6 +11,8 @@ True
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from sqlwin.functions import (
     arithmetic,
@@ -30,7 +33,7 @@ from sqlwin.functions import (
     structs,
     urls,
 )
-from sqlwin.functions.entry import Function
+from sqlwin.functions.entry import Function, Overload
 
 ROOMS = (
     *(arithmetic, bits, comparison, conditions, mathematics),
@@ -47,7 +50,16 @@ def _table() -> dict[str, Function]:
             for name in function.names:
                 assert name not in table, f"{name} is there twice"
                 table[name] = function
+    for room in ROOMS:
+        for name, overloads in getattr(room, "MORE", {}).items():
+            table[name] = _more(table.get(name), name, overloads)
     return table
+
+
+def _more(found: Function | None, name: str, overloads: tuple[Overload, ...]) -> Function:
+    """A function of one room that takes what another room has, too: `REVERSE` of arrays."""
+    known = found or Function((name,), ())
+    return replace(known, overloads=(*known.overloads, *overloads))
 
 
 TABLE = _table()

@@ -27,12 +27,14 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Typed:
-    """sql: DuckDB's. value: of a literal, in Python. fails: for some rows it may raise."""
+    """sql: DuckDB's. value: of a constant, in Python. fails: for some rows it may raise.
+    written: it is a number as it stands in the query, and not computed from one."""
 
     sql: str
     type: pa.DataType
     value: Any = field(default=VARIES, compare=False)
     fails: bool = False
+    written: bool = field(default=False, compare=False)
 
     @property
     def is_constant(self) -> bool:
@@ -53,10 +55,11 @@ class Body:
 
 @dataclass(frozen=True)
 class Lambda:
-    """A lambda as it is written. count: of its parameters. typed: its body, given their types."""
+    """A lambda as it is written. count: of its parameters. typed: its body, given their types and
+    how each is computed from DuckDB's own, `{0}`, `{1}`, …"""
 
     count: int
-    typed: Callable[[Sequence[pa.DataType]], Body]
+    typed: Callable[[Sequence[pa.DataType], Sequence[str]], Body]
 
 
 Argument = Typed | Lambda

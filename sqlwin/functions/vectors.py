@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from inspect import Parameter, Signature
 from typing import Any
 
 import duckdb
@@ -75,6 +76,9 @@ def register(con: duckdb.DuckDBPyConnection, called: str) -> None:
         made = found.compute(result, *plain) if found.typed else found.compute(*plain)
         return made if made.type == result else made.cast(result)
 
+    # DuckDB counts the parameters, which are to have names
+    own = [Parameter(f"a{at}", Parameter.POSITIONAL_OR_KEYWORD) for at in range(len(types))]
+    compute.__signature__ = Signature(own)  # type: ignore[attr-defined]
     con.create_function(
         called,
         compute,

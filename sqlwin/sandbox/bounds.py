@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-BYTES = 4 * 2**20
-"""Of one value that a function below makes, and of one value of a computed column."""
-ELEMENTS = 10_000
-"""Of a SEQUENCE."""
+from sqlwin.functions.limits import BYTES, ELEMENTS
+
+__all__ = ["BYTES", "ELEMENTS"]
 STEPS = 10**7
 """Of LEVENSHTEIN, which compares every character with every one."""
 ROWS = 64

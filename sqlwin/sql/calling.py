@@ -57,7 +57,8 @@ _OPERATORS: dict[type[Expr], str] = {
 def called(node: Expr) -> Called:
     """The name in the table, and the arguments in its order. Refused for what calls nothing."""
     if isinstance(node, exp.Anonymous):
-        return node.name.lower(), list(node.expressions)
+        form = _NAMED_PARTS.get(node.name.lower())
+        return form(node) if form else (node.name.lower(), list(node.expressions))
     operator = _OPERATORS.get(type(node))
     if operator is not None:
         return operator, [node.args[at] for at in ("this", "expression") if node.args.get(at)]
@@ -91,8 +92,41 @@ def _named(name: str, *order: str) -> Callable[[Any], Called]:
     return form
 
 
+def _struct(node: Expr) -> Called:
+    """A field is called as its value is, else by its place: `col1`."""
+    parts: list[Expr] = []
+    for at, part in enumerate(node.expressions):
+        name = _name(part) or f"col{at + 1}"
+        parts += [exp.Literal.string(name), part.this if isinstance(part, exp.Alias) else part]
+    return "named_struct", parts
+
+
+def _zip(node: Expr) -> Called:
+    parts: list[Expr] = []
+    for at, part in enumerate(node.expressions):
+        parts += [exp.Literal.string(_name(part) or str(at)), part]
+    return "arrays_zip", parts
+
+
+def _name(node: Expr) -> str:
+    """What Spark calls a value by itself; empty where it is computed."""
+    if isinstance(node, exp.Alias):
+        return str(node.alias)
+    if isinstance(node, exp.Dot):
+        return str(node.expression.name)
+    if isinstance(node, exp.Bracket) and len(node.expressions) == 1:
+        (key,) = node.expressions
+        return str(key.name) if key.is_string else ""
+    return str(node.name) if isinstance(node, exp.Column | exp.Identifier) else ""
+
+
+_NAMED_PARTS: dict[str, Callable[[Any], Called]] = {"struct": _struct, "arrays_zip": _zip}
+"""Functions whose result has the names of their arguments."""
+
 _FORMS: dict[type[Expr], Callable[[Any], Called]] = {
     exp.Trim: _trim,
+    exp.Tuple: _struct,
+    exp.Array: lambda node: ("array", list(node.expressions)),
     exp.Coalesce: lambda node: ("coalesce", [node.this, *node.expressions]),
     exp.Greatest: lambda node: ("greatest", [node.this, *node.expressions]),
     exp.Least: lambda node: ("least", [node.this, *node.expressions]),

@@ -95,17 +95,15 @@ class _Compiler:
     def argument(self, node: Expr) -> Argument:
         if not isinstance(node, exp.Lambda):
             return self.typed(node)
-        names_ = [parameter.name for parameter in node.expressions]
+        names_ = [parameter.name.lower() for parameter in node.expressions]
 
-        def body(types: Sequence[pa.DataType]) -> Body:
-            own = [f"x{next(self.numbers)}" for _ in names_]
-            scope = {
-                name_.lower(): Typed(text, type_)
-                for name_, text, type_ in zip(names_, own, types, strict=True)
-            }
-            self.scopes.append(scope)
+        def body(types: Sequence[pa.DataType], texts: Sequence[str]) -> Body:
+            own = [f"__x{next(self.numbers)}" for _ in names_]  # no column is called so
+            given = [Typed(text.format(*own), t) for text, t in zip(texts, types, strict=True)]
+            self.scopes.append(dict(zip(names_, given, strict=True)))
             try:
-                return Body(tuple(own), self.typed(node.this))
+                used = [name_ for at, name_ in enumerate(own) if f"{{{at}}}" in "".join(texts)]
+                return Body(tuple(used), self.typed(node.this))
             finally:
                 self.scopes.pop()
 
@@ -302,8 +300,8 @@ def _dot(compiler: _Compiler, node: Expr) -> Typed:
 def _field(node: Expr, inner: Typed, field_: str) -> Typed:
     """Of a struct; of an array of structs, of each of them."""
     if pa.types.is_list(inner.type) and is_struct(inner.type.value_type):
-        item = _field(node, Typed("x", inner.type.value_type), field_)
-        made = f"list_transform({inner.sql}, lambda x: {item.sql})"
+        item = _field(node, Typed("__x", inner.type.value_type), field_)
+        made = f"list_transform({inner.sql}, lambda __x: {item.sql})"
         return Typed(made, pa.list_(item.type), fails=inner.fails)
     if not is_struct(inner.type):
         raise Uncompiled(node, f"{name(inner.type).upper()} has no fields")

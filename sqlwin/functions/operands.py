@@ -1,0 +1,67 @@
+"""What operands of an operator become beside each other, before its overloads are tried.
+
+A STRING beside a number is one: a BIGINT beside an integral number, else a DOUBLE. A written
+number without a fraction has, beside a decimal, as many digits as it is written with.
+
+>>> from sqlwin.functions.literals import literal
+>>> two = replace(literal(2, pa.int32()), written=True)
+>>> str(beside([Typed("d", pa.decimal128(10, 2)), two])[1].type)
+'decimal128(1, 0)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+
+from sqlwin.functions.casts import cast
+from sqlwin.functions.literals import literal
+from sqlwin.functions.typed import Argument, Typed
+from sqlwin.functions.types import (
+    DOUBLE,
+    NULL,
+    STRING,
+    is_decimal,
+    is_integral,
+    is_numeric,
+    widest,
+)
+
+
+def beside(arguments: Sequence[Argument]) -> list[Argument]:
+    """Two operands, each as it is beside the other."""
+    if len(arguments) != 2 or not all(isinstance(arg, Typed) for arg in arguments):
+        return list(arguments)
+    one, other = arguments
+    assert isinstance(one, Typed) and isinstance(other, Typed)
+    return [_beside(one, other.type), _beside(other, one.type)]
+
+
+def _beside(given: Typed, other: pa.DataType) -> Typed:
+    if given.type == STRING and (is_numeric(other) or other in (STRING, NULL)):
+        wanted = widest(STRING, other) if is_numeric(other) else DOUBLE
+        assert wanted is not None
+        return cast(given, wanted, implicitly=True)
+    if is_decimal(other) and given.written and is_integral(given.type):
+        return literal(Decimal(given.value), pa.decimal128(len(str(abs(given.value))), 0))
+    return given
+
+
+def compared(arguments: Sequence[Argument]) -> list[Argument]:
+    """As `beside`, but two STRINGs stay what they are."""
+    types = [arg.type for arg in arguments if isinstance(arg, Typed)]
+    return list(arguments) if set(types) <= {STRING, NULL} else beside(arguments)
+
+
+def divided(arguments: Sequence[Argument]) -> list[Argument]:
+    """As `beside`; numbers of which none is a decimal are DOUBLEs."""
+    made = beside(arguments)
+    types = [arg.type for arg in made if isinstance(arg, Typed)]
+    if len(types) != 2 or any(map(is_decimal, types)):
+        return made
+    if not all(is_numeric(type_) or type_ == NULL for type_ in types):
+        return made
+    return [cast(arg, DOUBLE, implicitly=True) for arg in made if isinstance(arg, Typed)]
