@@ -57,7 +57,9 @@ def _bit_get(of: pa.Array, at: pa.Array) -> pa.Array:
 
 @vector("bitmapcount")
 def _bitmap_count(of: pa.Array) -> pa.Array:
-    made = [None if text is None else int.from_bytes(text, "big").bit_count() for text in of.to_pylist()]
+    made = [
+        None if text is None else int.from_bytes(text, "big").bit_count() for text in of.to_pylist()
+    ]
     return pa.array(made, BIGINT)
 
 
@@ -84,7 +86,9 @@ FUNCTIONS: tuple[Function, ...] = (
     function("^", of("(I, I) -> I", "xor({0}, {1})"), doc="Bits set in one.", before=beside),
     function("~", of("(I) -> I", "(~{0})"), doc="Every bit turned."),
     function("<< shiftleft", *_shifts(_shift_left), doc="Bits moved to the left."),
-    function(">> shiftright", *_shifts(_shift_right), doc="Bits moved to the right, with the sign."),
+    function(
+        ">> shiftright", *_shifts(_shift_right), doc="Bits moved to the right, with the sign."
+    ),
     function(
         ">>> shiftrightunsigned",
         *_shifts(_shift_right_unsigned),

@@ -12,7 +12,6 @@ number without a fraction has, beside a decimal, as many digits as it is written
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
