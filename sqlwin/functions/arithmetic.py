@@ -169,7 +169,9 @@ FUNCTIONS: tuple[Function, ...] = (
         before=beside,
     ),
     function("/", *_quotients(), doc="The quotient; 0 as divisor raises.", before=divided),
-    function("% mod", *_remainders(), doc="What division leaves, of the dividend's sign.", before=beside),
+    function(
+        "% mod", *_remainders(), doc="What division leaves, of the dividend's sign.", before=beside
+    ),
     function(
         "div",
         of("(BIGINT, BIGINT) -> BIGINT", "({0} // {1})", fails=True),

@@ -19,6 +19,7 @@ from sqlwin.functions import types
 from sqlwin.functions.entry import Call
 from sqlwin.functions.typed import Typed
 from sqlwin.functions.vectors import Vector
+from sqlwin.schema import TIMESTAMP
 
 _ATOMIC = {
     types.NULL: "void",
@@ -26,7 +27,7 @@ _ATOMIC = {
     types.STRING: "string",
     types.BINARY: "binary",
     types.DATE: "date",
-    types.TIMESTAMP: "timestamp",
+    TIMESTAMP: "timestamp",
     types.YEAR_MONTH: "year_month",
     types.DAY_TIME: "day_time",
 }

@@ -35,7 +35,9 @@ FUNCTIONS: tuple[Function, ...] = (
     function("greatest", _chosen("greatest({all})"), doc="The greatest that is not NULL."),
     function("least", _chosen("least({all})"), doc="The least that is not NULL."),
     function("isnull", of("(ANY) -> BOOLEAN", "({0} IS NULL)"), doc="Whether it is NULL."),
-    function("isnotnull", of("(ANY) -> BOOLEAN", "({0} IS NOT NULL)"), doc="Whether it is no NULL."),
+    function(
+        "isnotnull", of("(ANY) -> BOOLEAN", "({0} IS NOT NULL)"), doc="Whether it is no NULL."
+    ),
     function(
         "isnan",
         of("(DOUBLE) -> BOOLEAN", "coalesce(isnan({0}), false)"),

@@ -132,9 +132,13 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(BOOLEAN, BOOLEAN) -> BOOLEAN", _connected("OR", "{0}")),
         doc="Whether one holds.",
     ),
-    function("xor", of("(BOOLEAN, BOOLEAN) -> BOOLEAN", "({0} <> {1})"), doc="Whether just one holds."),
+    function(
+        "xor", of("(BOOLEAN, BOOLEAN) -> BOOLEAN", "({0} <> {1})"), doc="Whether just one holds."
+    ),
     function("not !", of("(BOOLEAN) -> BOOLEAN", "(NOT {0})"), doc="Whether it does not hold."),
-    function("coalesce", of("(T, T...) -> T", "coalesce({all})"), doc="The first that is not NULL."),
+    function(
+        "coalesce", of("(T, T...) -> T", "coalesce({all})"), doc="The first that is not NULL."
+    ),
     function(
         "ifnull nvl",
         of("(T, T) -> T", "coalesce({all})"),
@@ -155,12 +159,8 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(ANY, ANY)", _null_if, result=_first),
         doc="The first, NULL where it equals the second.",
     ),
-    function(
-        "nullifzero", of("(N) -> N", _null_if_zero), doc="The number, NULL where it is 0."
-    ),
-    function(
-        "zeroifnull", of("(N) -> N", _zero_if_null), doc="The number, 0 where it is NULL."
-    ),
+    function("nullifzero", of("(N) -> N", _null_if_zero), doc="The number, NULL where it is 0."),
+    function("zeroifnull", of("(N) -> N", _zero_if_null), doc="The number, 0 where it is NULL."),
     function(
         "decode",
         of("(ANY, ANY, ANY, ANY...)", _decode, result=_decoded_type),

@@ -23,12 +23,10 @@ import pyarrow as pa
 
 from sqlwin.functions.by_numbers import Numbers, by_numbers
 from sqlwin.functions.decimals import EXACT, fitted, too_large
-from sqlwin.functions.entry import Call, Function, How, function, of
+from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.literals import literal
-from sqlwin.functions.typed import Body, Refused, Typed
+from sqlwin.functions.typed import Body, Typed
 from sqlwin.functions.types import (
-
-    DOUBLE,
     INT,
     MOST_DIGITS,
     bounded_decimal,
@@ -43,12 +41,15 @@ _SURE = 1e-7
 _LARGE = 1e8
 """From here on a scaled number's error may be as large as that."""
 
+
 def _rounded(value: Decimal, scale: int, mode: str) -> Decimal:
     return value.quantize(Decimal(1).scaleb(-scale), mode, EXACT)
+
 
 def _by_text(values: Numbers, scale: int, mode: str) -> Numbers:
     made = [float(_rounded(Decimal(str(x)), scale, mode)) if np.isfinite(x) else x for x in values]
     return np.array(made, values.dtype)
+
 
 def _scaled(values: Numbers, scale: int, mode: str) -> Numbers:
     """Half up or half even; both are the nearest where there is no tie."""
@@ -61,6 +62,7 @@ def _scaled(values: Numbers, scale: int, mode: str) -> Numbers:
         made[unsure] = _by_text(values[unsure], scale, mode)
     return made
 
+
 def _floats(mode: str) -> Callable[[Numbers, int], Numbers]:
     def compute(values: Numbers, scale: int) -> Numbers:
         if values.dtype == np.float64 and 0 <= scale <= 15:
@@ -69,11 +71,13 @@ def _floats(mode: str) -> Callable[[Numbers, int], Numbers]:
 
     return compute
 
+
 def _whole(value: int, scale: int, mode: str, bits: int) -> int:
     made = int(_rounded(Decimal(value), scale, mode)) if scale < 0 else value
     if not -(2 ** (bits - 1)) <= made < 2 ** (bits - 1):
         raise ValueError(f"[ARITHMETIC_OVERFLOW] Overflow in rounding {value} to {scale} digits.")
     return made
+
 
 def _vector(name: str, mode: str) -> Vector:
     @vector(name, typed=True)
@@ -96,10 +100,12 @@ def _vector(name: str, mode: str) -> Vector:
 
     return compute
 
+
 _ROUND = _vector("round", ROUND_HALF_UP)
 _BROUND = _vector("bround", ROUND_HALF_EVEN)
 _CEIL = _vector("ceilto", ROUND_CEILING)
 _FLOOR = _vector("floorto", ROUND_FLOOR)
+
 
 def _scale(args: tuple[Typed | Body, ...]) -> int:
     if len(args) == 1:
@@ -107,6 +113,7 @@ def _scale(args: tuple[Typed | Body, ...]) -> int:
     scale = args[1]
     assert isinstance(scale, Typed)
     return 0 if scale.value is None else int(scale.value)
+
 
 def _rounded_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
     """Of a decimal, one digit more before the point: 9.9 is 10."""
@@ -121,7 +128,8 @@ def _rounded_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
     kept = min(type_.scale, scale)
     return pa.decimal128(min(whole + kept, MOST_DIGITS), kept)
 
-def _to_digits(vector_: Vector, native: str = "") -> How:
+
+def _to_digits(vector_: Vector, native: str = "") -> Callable[[Call], str]:
     """native: DuckDB's text for 0 digits of a DOUBLE."""
 
     def text(call: Call) -> str:
@@ -135,6 +143,7 @@ def _to_digits(vector_: Vector, native: str = "") -> How:
 
     return text
 
+
 def _decimal_rounded(call: Call) -> str:
     """DuckDB rounds decimals half up, and casts them so."""
     (given, *_), scale = call.args, _scale(call.args)
@@ -143,8 +152,10 @@ def _decimal_rounded(call: Call) -> str:
         return _to_digits(_ROUND)(call)
     return f"CAST({given.sql} AS {call.engine_type})"
 
+
 def _whole_type(type_: pa.DataType) -> pa.DataType:
     return bounded_decimal(type_.precision - type_.scale + 1, 0)
+
 
 def _saturated(function_: str) -> str:
     """A DOUBLE as a BIGINT, as Java has it: NaN is 0, and what is too large the greatest."""
@@ -155,15 +166,17 @@ def _saturated(function_: str) -> str:
         f"ELSE CAST({made} AS BIGINT) END"
     )
 
+
 def _towards(names: str, function_: str, vector_: Vector, doc: str) -> Function:
     return function(
         names,
         of("(BIGINT) -> BIGINT", "{0}"),
-        of("(DOUBLE) -> BIGINT", _saturated(function_)),
         of("(DECIMAL)", f"CAST({function_}({{0}}) AS {{result}})", result=_whole_type),
+        of("(DOUBLE) -> BIGINT", _saturated(function_)),
         of("(DECIMAL, INT!)", _to_digits(vector_), typing=_rounded_type, fails=True),
         doc=doc,
     )
+
 
 FUNCTIONS: tuple[Function, ...] = (
     function(
