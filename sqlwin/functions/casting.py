@@ -19,7 +19,6 @@ from sqlwin.functions import types
 from sqlwin.functions.entry import Call
 from sqlwin.functions.typed import Typed
 from sqlwin.functions.vectors import Vector
-from sqlwin.schema import TIMESTAMP
 
 _ATOMIC = {
     types.NULL: "void",
@@ -27,9 +26,7 @@ _ATOMIC = {
     types.STRING: "string",
     types.BINARY: "binary",
     types.DATE: "date",
-    TIMESTAMP: "timestamp",
-    types.YEAR_MONTH: "year_month",
-    types.DAY_TIME: "day_time",
+    types.TIMESTAMP: "timestamp",
 }
 _CLASSES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (types.is_integral, "integral"),
@@ -43,6 +40,8 @@ _CLASSES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
 
 def kind(type_: pa.DataType) -> str:
     """Which row or column of the table of casts a type is."""
+    if types.is_interval(type_):
+        return "year_month" if type_.is_months else "day_time"
     found = _ATOMIC.get(type_)
     return found or next(named for belongs, named in _CLASSES if belongs(type_))
 

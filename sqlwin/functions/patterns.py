@@ -9,7 +9,7 @@
 | `ANY`                        | anything, each for itself                                |
 | `N`, `I`, `F`                | a number; TINYINT to BIGINT; FLOAT or DOUBLE             |
 | `O`, `S`, `T U V K`          | what has an order; STRING or BINARY; anything            |
-| `INTERVAL_YM`, `INTERVAL_DT` | an interval                                              |
+| `INTERVAL_YM`, `INTERVAL_DT` | an interval of those fields, or of some of them          |
 | `p!`                         | a constant                                               |
 | `p?`, `p...`                 | may be absent; any number of them, none too; both last   |
 | `(p, p) => p`                | a lambda                                                 |
@@ -51,6 +51,7 @@ from sqlwin.functions.types import (
     is_decimal,
     is_float,
     is_integral,
+    is_interval,
     is_list,
     is_map,
     is_numeric,
@@ -74,10 +75,9 @@ _CONCRETE: dict[str, pa.DataType] = {
     "BINARY": BINARY,
     "DATE": DATE,
     "TIMESTAMP": TIMESTAMP,
-    "INTERVAL_YM": YEAR_MONTH,
-    "INTERVAL_DT": DAY_TIME,
     "VOID": NULL,
 }
+_INTERVALS = {"INTERVAL_YM": YEAR_MONTH, "INTERVAL_DT": DAY_TIME}
 _CLASSES: dict[str, Callable[[pa.DataType], bool]] = {
     "N": is_numeric,
     "I": is_integral,
@@ -118,6 +118,8 @@ class Pattern:
             return True
         if self.name == "DECIMAL":
             return is_decimal(given) or is_integral(given)
+        if self.name in _INTERVALS:
+            return is_interval(given) and given.whole == _INTERVALS[self.name]
         if self.name == "STRUCT":
             return is_struct(given)
         parts = _parts(given, self.name)
@@ -149,6 +151,9 @@ class Pattern:
             return pa.list_(self.inner[0].made(bound))
         if self.name == "MAP" and self.inner:
             return pa.map_(self.inner[0].made(bound), self.inner[1].made(bound))
+        if self.name in _INTERVALS:
+            whole = _INTERVALS[self.name]
+            return given if is_interval(given) and given.whole == whole else whole
         assert given is not None, f"{self.name} says nothing of a result"
         if self.name == "DECIMAL":
             return pa.decimal128(1, 0) if given == NULL else as_decimal(given)
@@ -280,6 +285,7 @@ class _Reader:
             precision, _, scale = self.next(), self.next(","), self.next()
             self.next(")")
             type_ = pa.decimal128(int(precision), int(scale))
-        known = type_ is not None or name in ("ARRAY", "MAP", "STRUCT", "ANY", "DECIMAL")
+        known = type_ is not None or name in _INTERVALS
+        known = known or name in ("ARRAY", "MAP", "STRUCT", "ANY", "DECIMAL")
         assert known or name[0] in _ANY or name[0] in _CLASSES, f"no such type: {name}"
         return Pattern(name, tuple(inner), type_, constant=self.takes("!"))

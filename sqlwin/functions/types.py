@@ -2,11 +2,11 @@
 
 A type is an Arrow type, as a column's is. Three more occur only within expressions:
 
-| Spark                  | here         | computed as                   |
-|------------------------|--------------|-------------------------------|
-| VOID                   | `NULL`       | DuckDB's INTEGER, always NULL |
-| INTERVAL YEAR TO MONTH | `YEAR_MONTH` | INTEGER, months               |
-| INTERVAL DAY TO SECOND | `DAY_TIME`   | BIGINT, microseconds          |
+| Spark                  | here                                 | computed as                   |
+|------------------------|--------------------------------------|-------------------------------|
+| VOID                   | `NULL`                               | DuckDB's INTEGER, always NULL |
+| INTERVAL YEAR TO MONTH | `YEAR_MONTH`, `Interval("YEAR")`, …  | INTEGER, months               |
+| INTERVAL DAY TO SECOND | `DAY_TIME`, `Interval("DAY")`, …     | BIGINT, microseconds          |
 
 The rules are those of ANSI mode. `widest` is the type that two operands are brought to;
 `implicit` says whether an argument of one type is taken for a parameter of another:
@@ -22,6 +22,7 @@ of numbers where the parameter is wider, of anything atomic and STRING where `lo
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pyarrow as pa
@@ -29,8 +30,75 @@ import pyarrow as pa
 from sqlwin.schema import TIMESTAMP
 
 NULL = pa.null()
-YEAR_MONTH = pa.month_day_nano_interval()
-DAY_TIME = pa.duration("us")
+UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+"""Of intervals: the first two are one family, the others another."""
+
+
+class Interval(pa.ExtensionType):  # type: ignore[misc]
+    """The fields that an interval has, from `first` to `last`: they say how it is printed, and
+    whether a DATE stays one when it is added.
+
+    >>> Interval("DAY", "HOUR") == Interval("DAY", "HOUR"), name(Interval("MONTH"))
+    (True, 'interval month')
+    """
+
+    def __init__(self, first: str, last: str | None = None) -> None:
+        self.first, self.last = first, last or first
+        super().__init__(pa.int32() if first in UNITS[:2] else pa.int64(), "sqlwin.interval")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return f"{self.first} {self.last}".encode()
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, _: pa.DataType, serialized: bytes) -> Interval:
+        return cls(*serialized.decode().split())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Interval) and self.fields == other.fields
+
+    def __hash__(self) -> int:
+        return hash(self.fields)
+
+    def __reduce__(self) -> tuple[type[Interval], tuple[str, str]]:
+        return Interval, self.fields
+
+    @property
+    def fields(self) -> tuple[str, str]:
+        return self.first, self.last
+
+    @property
+    def is_months(self) -> bool:
+        return self.first in UNITS[:2]
+
+    @property
+    def whole(self) -> Interval:
+        """With all fields of its family."""
+        return YEAR_MONTH if self.is_months else DAY_TIME
+
+    def __str__(self) -> str:
+        return "interval " + " to ".join(dict.fromkeys(self.fields)).lower()
+
+
+YEAR_MONTH, DAY_TIME = Interval("YEAR", "MONTH"), Interval("DAY", "SECOND")
+
+
+def interval_named(text: str) -> Interval | None:
+    """`INTERVAL DAY TO SECOND` and the like; None where it is no interval's name."""
+    found = re.fullmatch(r"\s*INTERVAL\s+(\w+)(?:\s+TO\s+(\w+))?\s*", text, re.IGNORECASE)
+    first, last = (found[1].upper(), (found[2] or found[1]).upper()) if found else ("", "")
+    if first not in UNITS or last not in UNITS or UNITS.index(first) > UNITS.index(last):
+        return None
+    return Interval(first, last) if (first in UNITS[:2]) == (last in UNITS[:2]) else None
+
+
+def _joined(one: Interval, other: Interval) -> Interval | None:
+    """With the fields of both, where they are of one family."""
+    if one.is_months != other.is_months:
+        return None
+    first, last = zip(one.fields, other.fields, strict=True)
+    return Interval(min(first, key=UNITS.index), max(last, key=UNITS.index))
+
+
 BOOLEAN, STRING, BINARY, DATE = pa.bool_(), pa.string(), pa.binary(), pa.date32()
 TINYINT, SMALLINT, INT, BIGINT = pa.int8(), pa.int16(), pa.int32(), pa.int64()
 FLOAT, DOUBLE = pa.float32(), pa.float64()
@@ -53,8 +121,6 @@ _NAMES: dict[pa.DataType, tuple[str, str]] = {
     BINARY: ("binary", "BLOB"),
     DATE: ("date", "DATE"),
     TIMESTAMP: ("timestamp", "TIMESTAMPTZ"),
-    YEAR_MONTH: ("interval year to month", "INTEGER"),
-    DAY_TIME: ("interval day to second", "BIGINT"),
 }
 """Spark's name and DuckDB's."""
 
@@ -77,7 +143,7 @@ def is_numeric(type_: pa.DataType) -> bool:
 
 
 def is_interval(type_: pa.DataType) -> bool:
-    return type_ in (YEAR_MONTH, DAY_TIME)
+    return isinstance(type_, Interval)
 
 
 def is_list(type_: pa.DataType) -> bool:
@@ -119,7 +185,7 @@ def name(type_: pa.DataType) -> str:
         return f"map<{name(type_.key_type)},{name(type_.item_type)}>"
     if is_struct(type_):
         return f"struct<{','.join(f'{field.name}:{name(field.type)}' for field in type_)}>"
-    return _NAMES[type_][0]
+    return str(type_) if is_interval(type_) else _NAMES[type_][0]
 
 
 @cache
@@ -134,7 +200,7 @@ def engine_name(type_: pa.DataType) -> str:
     if is_struct(type_):
         fields = (f"{_quoted(field.name)} {engine_name(field.type)}" for field in type_)
         return f"STRUCT({', '.join(fields)})"
-    return _NAMES[type_][1]
+    return _NAMES[computed_as(type_)][1]
 
 
 def computed_as(type_: pa.DataType) -> pa.DataType:
@@ -145,7 +211,9 @@ def computed_as(type_: pa.DataType) -> pa.DataType:
         return pa.map_(computed_as(type_.key_type), computed_as(type_.item_type))
     if is_struct(type_):
         return pa.struct([(field.name, computed_as(field.type)) for field in type_])
-    return {NULL: INT, YEAR_MONTH: INT, DAY_TIME: BIGINT}.get(type_, type_)
+    if is_interval(type_):
+        return type_.storage_type
+    return INT if type_ == NULL else type_
 
 
 def as_decimal(type_: pa.DataType) -> pa.DataType:
@@ -171,6 +239,8 @@ def widest(one: pa.DataType, other: pa.DataType, loose: bool = True) -> pa.DataT
         return _widest_number(one, other)
     if {one, other} == {DATE, TIMESTAMP}:
         return TIMESTAMP
+    if is_interval(one) and is_interval(other):
+        return _joined(one, other)
     if STRING in (one, other):
         return _beside_string(other if one == STRING else one) if loose else None
     return _widest_nested(one, other, loose)
@@ -236,7 +306,7 @@ def implicit(given: pa.DataType, wanted: pa.DataType, loose: bool = False) -> bo
     if is_nested(given) or is_nested(wanted):
         return bool(widest(given, wanted, loose=False) == wanted)
     if is_interval(given) or is_interval(wanted):
-        return False
+        return is_interval(given) and is_interval(wanted) and given.is_months == wanted.is_months
     return loose and STRING in (given, wanted)
 
 

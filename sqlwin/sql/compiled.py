@@ -34,6 +34,7 @@ from sqlwin.functions.types import (
     BOOLEAN,
     NULL,
     STRING,
+    interval_named,
     is_struct,
     name,
     widest_of,
@@ -188,7 +189,7 @@ def _paren(compiler: _Compiler, node: Expr) -> Typed:
 
 def _cast(compiler: _Compiler, node: Expr) -> Typed:
     kind = node.args["to"].sql("spark")
-    to = type_of(kind)
+    to = type_of(kind) or interval_named(kind)
     if to is None:
         raise Uncompiled(node, f"there is no type {kind}")
     safe = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))

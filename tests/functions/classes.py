@@ -1,0 +1,114 @@
+"""How sqlwin's answer stands to Spark's: one class for each expression.
+
+| class | |
+|---|---|
+| `same` | type, values and errors; or neither gives any value |
+| `near` | but for the last digit of a double |
+| `type` | the values, not the type |
+| `refused` | a QueryError, where Spark has values |
+| `rejected` | a row goes to the error stream that has a value |
+| `unraised` | a value, or NULL, where Spark raises |
+| `taken` | values, where Spark refuses the expression |
+| `silent` | another value |
+| `crash` | neither an answer nor an error that is one of ours |
+
+An expression with rows of several classes has the last of them in this order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from tests.functions.canonical import Json
+from tests.functions.oracle import Answer
+from tests.functions.ours import Ours
+
+CLASSES = (
+    *("same", "near", "type", "refused", "rejected", "unraised", "taken", "silent", "crash"),
+)
+NEAR = 4e-16
+"""Relative: about two units in the last place."""
+LOOSE = ("void", "interval")
+"""Of Spark's types, those that no column of ours has: their values alone are compared."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """rows: those that differ, with the class of each. why: of a refusal or crash."""
+
+    kind: str
+    rows: tuple[tuple[int, str], ...] = ()
+    why: str = ""
+
+
+def verdict(theirs: Answer, ours: Ours) -> Verdict:
+    if ours.crashed:
+        return Verdict("crash", why=ours.crashed)
+    if theirs.refused:
+        return Verdict("same") if ours.refused else Verdict("taken", why=theirs.refused)
+    if ours.refused:
+        raised = all(_raised(value) for value in theirs.rows)
+        return Verdict("same" if raised else "refused", why=ours.refused)
+    mistyped = theirs.type != ours.type and not theirs.type.startswith(LOOSE)
+    pairs = zip(theirs.rows, ours.rows, strict=True)
+    rows = [(at, _of_row(one, other, mistyped)) for at, (one, other) in enumerate(pairs)]
+    different = tuple((at, kind) for at, kind in rows if kind != "same")
+    kinds = {kind for _, kind in different} | ({"type"} if mistyped else set())
+    why = f"{theirs.type} → {ours.type}" if "type" in kinds else ""
+    return Verdict(max(kinds, key=CLASSES.index, default="same"), different, why)
+
+
+def _raised(value: Json) -> bool:
+    return isinstance(value, dict) and "!" in value
+
+
+def _of_row(theirs: Json, ours: Json, mistyped: bool) -> str:
+    if _raised(theirs) or _raised(ours):
+        if _raised(theirs) == _raised(ours):
+            return "same"
+        return "unraised" if _raised(theirs) else "rejected"
+    if theirs == ours and _kinds(theirs) == _kinds(ours):
+        return "same"
+    if mistyped and _number(theirs) == _number(ours) is not None:
+        return "type"
+    return "near" if _near(theirs, ours) else "silent"
+
+
+def _number(value: Json) -> Decimal | None:
+    """Of an integer, or of what a DECIMAL or DOUBLE is in this form."""
+    try:
+        return Decimal(value) if isinstance(value, int | str) else None
+    except ArithmeticError:
+        return None
+
+
+def _kinds(value: Json) -> Json:
+    """True is 1 to Python, not to SQL."""
+    return [_kinds(each) for each in value] if isinstance(value, list) else type(value)
+
+
+def _near(theirs: Json, ours: Json) -> bool:
+    if isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
+        return all(
+            one == other or _near(one, other) for one, other in zip(theirs, ours, strict=True)
+        )
+    # doubles alone have an exponent or end in .0 …; texts that look alike are told apart by type
+    if not (isinstance(theirs, str) and isinstance(ours, str)):
+        return False
+    try:
+        one, other = float(theirs), float(ours)
+    except ValueError:
+        return False
+    return abs(one - other) <= NEAR * max(abs(one), abs(other)) and one != other
+
+
+@dataclass
+class Tally:
+    """Verdicts of one subject."""
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+
+    def counts(self) -> dict[str, int]:
+        kinds = [each.kind for each in self.verdicts.values()]
+        return {kind: kinds.count(kind) for kind in CLASSES}

@@ -1,0 +1,67 @@
+"""What the pinned PySpark answers for every case, kept beside them.
+
+    python -m tests.functions.record                  # all subjects
+    python -m tests.functions.record strings dates
+
+One line a case in `answers/<subject>.jsonl.gz`: the expression, Spark's type, the rows' values in
+the form of `canonical`; or why Spark refuses it. The first line has the digest of the values.
+Only the pinned PySpark writes these files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import time
+from collections.abc import Iterable
+
+from tests.functions.matrix import HERE, Case, cases, subjects
+from tests.functions.oracle import Answer, Oracle, session
+from tests.functions.values import digest
+
+ANSWERS = HERE / "answers"
+
+
+def recorded(subject: str) -> dict[str, Answer]:
+    """By expression. LookupError where the values are not those that were recorded."""
+    path = ANSWERS / f"{subject}.jsonl.gz"
+    head, *lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+    if json.loads(head)["values"] != digest():
+        raise LookupError(f"values.py has changed: python -m tests.functions.record {subject}")
+    return dict(_answer(line) for line in lines)
+
+
+def _answer(line: str) -> tuple[str, Answer]:
+    found = json.loads(line)
+    return found["e"], Answer(
+        found.get("type", ""), tuple(found.get("rows", ())), found.get("no", "")
+    )
+
+
+def line(case: Case, answer: Answer) -> str:
+    told = {"no": answer.refused} if answer.refused else {"type": answer.type, "rows": answer.rows}
+    return json.dumps({"e": case.text, **told}, ensure_ascii=False, separators=(",", ":"))
+
+
+def write(subject: str, lines: Iterable[str], version: str) -> None:
+    head = json.dumps({"values": digest(), "spark": version})
+    text = "\n".join([head, *lines]) + "\n"
+    ANSWERS.mkdir(exist_ok=True)
+    # mtime: the same answers are the same file
+    packed = gzip.compress(text.encode("utf-8", "surrogatepass"), mtime=0)
+    (ANSWERS / f"{subject}.jsonl.gz").write_bytes(packed)
+
+
+def record(wanted: Iterable[str]) -> None:
+    with session() as spark:
+        oracle = Oracle(spark)
+        for subject in wanted:
+            began = time.monotonic()
+            lines = [line(case, oracle.answer(case)) for case in cases(subject)]
+            write(subject, lines, spark.version)
+            print(f"{subject}: {len(lines)} in {time.monotonic() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    record(sys.argv[1:] or subjects())
