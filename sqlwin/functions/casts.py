@@ -16,13 +16,17 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from sqlwin.functions import cast_numbers, cast_strings
+from sqlwin.functions import cast_nested, cast_numbers, cast_strings
 from sqlwin.functions.casting import Casting, How, kind
 from sqlwin.functions.literals import converted
 from sqlwin.functions.typed import Refused, Typed
 from sqlwin.functions.types import NULL, engine_name, name
 
-_TABLE: dict[tuple[str, str], How] = {**cast_numbers.CASTS, **cast_strings.CASTS}
+_TABLE: dict[tuple[str, str], How] = {
+    **cast_numbers.CASTS,
+    **cast_strings.CASTS,
+    **cast_nested.CASTS,
+}
 
 
 def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool = False) -> Typed:

@@ -35,6 +35,7 @@ from sqlwin.functions.types import (
     NULL,
     STRING,
     interval_named,
+    is_map,
     is_struct,
     name,
     widest_of,
@@ -189,7 +190,7 @@ def _paren(compiler: _Compiler, node: Expr) -> Typed:
 
 def _cast(compiler: _Compiler, node: Expr) -> Typed:
     kind = node.args["to"].sql("spark")
-    to = type_of(kind) or interval_named(kind)
+    to = type_of(kind, maps=True) or interval_named(kind)
     if to is None:
         raise Uncompiled(node, f"there is no type {kind}")
     safe = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))
@@ -274,6 +275,8 @@ def _field(node: Expr, inner: Typed, field_: str) -> Typed:
         item = _field(node, Typed("__x", inner.type.value_type), field_)
         made = f"list_transform({inner.sql}, lambda __x: {item.sql})"
         return Typed(made, pa.list_(item.type), fails=inner.fails)
+    if is_map(inner.type):
+        return resolved(find("[]"), [inner, text(field_)])
     if not is_struct(inner.type):
         raise Uncompiled(node, f"{name(inner.type).upper()} has no fields")
     known = [f for f in inner.type if f.name.lower() == field_.lower()]

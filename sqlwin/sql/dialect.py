@@ -124,6 +124,8 @@ class SqlwinSpark(Spark):
         FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
         FUNCTION_PARSERS: ClassVar = _others(SparkParser.FUNCTION_PARSERS)
         TERM: ClassVar = {**SparkParser.TERM, TokenType.DPIPE: exp.DPipe}
+        ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
+        """Of no array: `array(a, b)[0]` is a call, and an element of what it gives."""
 
         def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
             return _with_unit(super()._parse_function_call(*args, **options))
