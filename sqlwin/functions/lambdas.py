@@ -34,7 +34,9 @@ def _tested(word: str, known: str) -> Overload:
             f"CASE WHEN __b IS NULL THEN NULL WHEN list_contains(__b, {end}) THEN {end}"
             f" WHEN list_position(__b, NULL) IS NULL THEN {rest} END"
         )
-        return f"list_transform([list_transform({call.filled('{0}, {1}')})], lambda __b: {whole})[1]"
+        return (
+            f"list_transform([list_transform({call.filled('{0}, {1}')})], lambda __b: {whole})[1]"
+        )
 
     return of("(ARRAY<T>, (T) => BOOLEAN) -> BOOLEAN", text)
 
@@ -80,7 +82,9 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "transform",
         of("(ARRAY<T>, (T) => U) -> ARRAY<U>", "list_transform({0}, {1})"),
-        of("(ARRAY<T>, (T, INT) => U) -> ARRAY<U>", "list_transform({0}, {1})", parameters=_INDEXED),
+        of(
+            "(ARRAY<T>, (T, INT) => U) -> ARRAY<U>", "list_transform({0}, {1})", parameters=_INDEXED
+        ),
         doc="What a lambda makes of each element, and of its index from 0.",
     ),
     function(

@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.functions.types import BIGINT, DATE, INT, is_float, is_list, is_map, is_struct
 from sqlwin.functions.limits import BYTES, ELEMENTS
+from sqlwin.functions.types import BIGINT, DATE, INT, is_float, is_list, is_map, is_struct
 from sqlwin.schema import TIMESTAMP
 
 Identity = Callable[[Any], Hashable]
