@@ -198,9 +198,27 @@ def _nearest(text: str, float_: Callable[[str], float]) -> str:
     return f"{float_(text):.1e}"
 
 
+def _all_java(texts: pa.Array, float_: Callable[[str], float]) -> pa.Array:
+    """Those from 10 million on at once, all others each for itself."""
+    plain = pc.utf8_ltrim(texts, characters="-")
+    large = pc.match_substring_regex(plain, r"^[1-9][0-9]{7,}\.[0-9]+$")
+    digits = pc.replace_substring_regex(plain, r"^([0-9])([0-9]+)\.([0-9]+)$", r"\1.\2\3")
+    mantissa = pc.utf8_rtrim(digits, characters="0")
+    mantissa = pc.replace_substring_regex(mantissa, r"\.$", ".0")
+    power = pc.cast(pc.subtract(pc.find_substring(plain, "."), 1), pa.string())
+    sign = pc.if_else(pc.starts_with(texts, "-"), "-", "")
+    made = pc.binary_join_element_wise(sign, mantissa, "E", power, "")
+    rest = pc.if_else(large, None, texts)
+    if rest.null_count == len(texts):
+        return made
+    return pc.coalesce(
+        by_value(lambda text: _java(_nearest(text, float_)), rest, type=STRING), made
+    )
+
+
 @vector("doubletext")
 def _double_texts(texts: pa.Array) -> pa.Array:
-    return by_value(lambda text: _java(_nearest(text, float)), texts, type=pa.string())
+    return _all_java(texts, float)
 
 
 def _single(text: str) -> float:
@@ -209,7 +227,7 @@ def _single(text: str) -> float:
 
 @vector("floattext")
 def _float_texts(texts: pa.Array) -> pa.Array:
-    return by_value(lambda text: _java(_nearest(text, _single)), texts, type=pa.string())
+    return _all_java(texts, _single)
 
 
 def _float_to_string(casting: Casting) -> Typed:

@@ -17,7 +17,9 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sqlwin.functions.decimal_quotients import possible, quotients
 from sqlwin.functions.entry import Call
 from sqlwin.functions.types import BIGINT, MOST_DIGITS, bounded_decimal
 from sqlwin.functions.vectors import Vector, by_value, vector
@@ -90,7 +92,7 @@ def _pair(name: str, step: Step, zero: str = "") -> tuple[Vector, Vector]:
     def of(x: Decimal, y: Decimal, type_: pa.DataType) -> Decimal | int | None:
         made = step(x, y)
         if type_ == BIGINT and made is not None:
-            return _wrapped(int(made)) if abs(made) < _MOST else None
+            return _wrapped(int(made)) if made.copy_abs() < _MOST else None
         return None if made is None else fitted(made, type_)
 
     @vector(name, typed=True)
@@ -139,6 +141,20 @@ _ADD = _pair("decimaladd", EXACT.add)
 _SUBTRACT = _pair("decimalsubtract", EXACT.subtract)
 _MULTIPLY = _pair("decimalmultiply", EXACT.multiply)
 _DIVIDE = _pair("decimaldivide", _quotient, BY_ZERO)
+
+
+@vector("decimalquotient", typed=True)
+def _quick_divide(type_: pa.DataType, one: pa.Array, other: pa.Array) -> pa.Array:
+    if pc.any(pc.and_(pc.equal(other, pa.scalar(Decimal(0), other.type)), one.is_valid())).as_py():
+        raise ValueError(BY_ZERO)
+    return quotients(one, other, type_)
+
+
+@vector("trydecimalquotient", typed=True)
+def _quick_divide_or_null(type_: pa.DataType, one: pa.Array, other: pa.Array) -> pa.Array:
+    return quotients(one, other, type_)
+
+
 _REMAINDER = _pair("decimalremainder", EXACT.remainder, NO_REMAINDER)
 _PMOD = _pair("decimalpmod", _positive_remainder, NO_REMAINDER)
 _DIV = _pair("decimaldiv", _whole_quotient, BY_ZERO)
@@ -221,7 +237,14 @@ def multiplied(safe: bool) -> Callable[[Call], str]:
 
 
 def divided(safe: bool) -> Callable[[Call], str]:
-    return _computed(_DIVIDE, safe)
+    otherwise = _computed(_DIVIDE, safe)
+    quick = _computed((_quick_divide, _quick_divide_or_null), safe)
+
+    def text(call: Call) -> str:
+        exact = possible(call.type(0), call.type(1), call.result)
+        return quick(call) if exact else otherwise(call)
+
+    return text
 
 
 def remainder(safe: bool) -> Callable[[Call], str]:
