@@ -18,6 +18,7 @@ from sqlwin.functions import (
     arithmetic,
     arrays,
     bits,
+    cast_functions,
     comparison,
     conditions,
     dates,
@@ -37,7 +38,7 @@ from sqlwin.functions import (
 from sqlwin.functions.entry import Function, Overload
 
 ROOMS = (
-    *(arithmetic, bits, comparison, conditions, mathematics),
+    *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
     *(strings, regex, encodings, hashes, urls, json),
     *(dates, formats, intervals, dialects),
     *(arrays, maps, structs),
