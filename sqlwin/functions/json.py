@@ -34,7 +34,14 @@ _READING = (
 )
 _WRITING = ("ignoreNullFields", "pretty")
 _INFERRING = (*_READING[2:], "primitivesAsString", "prefersDecimal")
-_NEVER = ("dateFormat", "timestampFormat", "timestampNTZFormat", "timeZone", "locale", "inferTimestamp")
+_NEVER = (
+    "dateFormat",
+    "timestampFormat",
+    "timestampNTZFormat",
+    "timeZone",
+    "locale",
+    "inferTimestamp",
+)
 
 
 def _printable(type_: pa.DataType, key: bool = False) -> pa.DataType:
@@ -53,7 +60,7 @@ def _printable(type_: pa.DataType, key: bool = False) -> pa.DataType:
 
 
 def _to_json(call: Call) -> str:
-    given = as_type("Typed", call.args[0])
+    given = as_type(Typed, call.args[0])
     if given.type == NULL:
         return "CAST(NULL AS VARCHAR)"
     if not is_nested(given.type):
@@ -70,7 +77,7 @@ def _behind(args: tuple[Any, ...], at: int) -> Typed | None:
 
 
 def _from_json_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
-    made = schema(str(as_type("Typed", args[1]).value))
+    made = schema(str(as_type(Typed, args[1]).value))
     if not is_nested(made):
         raise Refused(f"FROM_JSON makes no {name(made).upper()}", legal="'a INT, b STRING'", at=1)
     _string_keys(made)
@@ -99,9 +106,10 @@ def _from_json(call: Call) -> str:
 
 
 def _schema_of_json(call: Call) -> str:
-    text = as_type("Typed", call.args[0]).value
+    text = as_type(Typed, call.args[0]).value
     chosen = options(_behind(call.args, 1), _INFERRING, _NEVER)
     return literal(json_schema.inferred(text, chosen), STRING).sql
+
 
 FUNCTIONS: tuple[Function, ...] = (
     function(

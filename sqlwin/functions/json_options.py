@@ -46,8 +46,10 @@ def options(arg: Typed | Body | None, known: Collection[str], never: Collection[
 def schema(text: str) -> pa.DataType:
     """`a INT, b STRING`, `ARRAY<INT>`, or Spark's own JSON of a type. Refused where it is none.
 
-    >>> str(schema("a INT NOT NULL, b STRING")), str(schema('{"type": "array", "elementType": "long"}'))
-    ('struct<a: int32, b: string>', 'list<item: int64>')
+    >>> str(schema("a INT NOT NULL, b STRING"))
+    'struct<a: int32, b: string>'
+    >>> str(schema('{"type": "array", "elementType": "long"}'))
+    'list<item: int64>'
     """
     found = _of_json(text) if text.lstrip().startswith(("{", '"')) else _of_ddl(text)
     if found is None or _has_twice(found):

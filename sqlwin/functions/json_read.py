@@ -290,13 +290,18 @@ def _binary(tokens: Tokens) -> bytes:
     try:
         return base64.b64decode(tokens.text, validate=True)
     except ValueError:
-        tokens.failed = True  # Spark's parser stops within the text
+        # Spark's parser does not go on behind a text that ends too early
+        tokens.failed = re.fullmatch(r"[A-Za-z0-9+/]*=*", tokens.text) is not None
         raise Unfit("no base 64") from None
 
 
 def _date(tokens: Tokens) -> int:
     found = days_of(tokens.text) if tokens.token == TEXT else None
-    if found is None and tokens.token == TEXT and re.fullmatch(r"[+-]?\d{1,9}", tokens.text, re.ASCII):
+    if (
+        found is None
+        and tokens.token == TEXT
+        and re.fullmatch(r"[+-]?\d{1,9}", tokens.text, re.ASCII)
+    ):
         found = int(tokens.text)  # days, as in texts of Spark 1.5
     if found is None:
         raise Unfit("no date")

@@ -148,7 +148,9 @@ def joined(one: pa.DataType, other: pa.DataType) -> pa.DataType:
 
 def _joined_numbers(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     both = (one, other)
-    if not any(map(is_decimal, both)) or not all(is_decimal(t) or t in (BIGINT, DOUBLE) for t in both):
+    if not any(map(is_decimal, both)) or not all(
+        is_decimal(t) or t in (BIGINT, DOUBLE) for t in both
+    ):
         return STRING
     if DOUBLE in both:
         return DOUBLE

@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.functions.types import BIGINT, DATE, INT, is_float, is_list, is_map, is_struct
 from sqlwin.functions.limits import BYTES, ELEMENTS
+from sqlwin.functions.types import BIGINT, DATE, INT, is_float, is_list, is_map, is_struct
 from sqlwin.schema import TIMESTAMP
 
 Identity = Callable[[Any], Hashable]
@@ -76,7 +76,7 @@ def identity(type_: pa.DataType) -> Identity:
         )
     if is_float(type_):
         return _float_identity
-    return lambda value: value  # type: ignore[no-any-return]
+    return lambda value: value
 
 
 def _float_identity(value: float | None) -> Hashable:

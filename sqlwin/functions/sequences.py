@@ -76,7 +76,9 @@ def _sequence(name: str, steps: Steps) -> Vector:
     def sequence(result: pa.DataType, *bounds: pa.Array) -> pa.Array:
         columns = [values(array) for array in bounds]
         rows = zip(*columns, strict=True)
-        found = [None if None in row else steps(row[0], row[1], *(row[2:] or [None])) for row in rows]
+        found = [
+            None if None in row else steps(row[0], row[1], *(row[2:] or [None])) for row in rows
+        ]
         return made(found, result)
 
     return vector(name, typed=True)(sequence)
