@@ -7,16 +7,15 @@ from typing import cast as as_type
 
 import pyarrow as pa
 
-from sqlwin.functions import json_path, json_schema
+from sqlwin.functions import csv, json_path, json_schema
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.json_options import options, schema
+from sqlwin.functions.json_options import NO_FORMATS, options, printable, schema
 from sqlwin.functions.json_read import FROM_JSON
 from sqlwin.functions.json_text import TO_JSON
 from sqlwin.functions.literals import literal
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import (
-    BINARY,
     NULL,
     STRING,
     is_interval,
@@ -34,29 +33,6 @@ _READING = (
 )
 _WRITING = ("ignoreNullFields", "pretty")
 _INFERRING = (*_READING[2:], "primitivesAsString", "prefersDecimal")
-_NEVER = (
-    "dateFormat",
-    "timestampFormat",
-    "timestampNTZFormat",
-    "timeZone",
-    "locale",
-    "inferTimestamp",
-)
-
-
-def _printable(type_: pa.DataType, key: bool = False) -> pa.DataType:
-    """What is written as JSON: an interval as its text. Refused for keys that have no text."""
-    if is_interval(type_):
-        return STRING
-    if key and (is_nested(type_) or type_ == BINARY):
-        raise Refused(f"{name(type_).upper()} is no key of JSON", legal="a map with other keys")
-    if is_list(type_):
-        return pa.list_(_printable(type_.value_type))
-    if is_map(type_):
-        return pa.map_(_printable(type_.key_type, key=True), _printable(type_.item_type))
-    if is_struct(type_):
-        return pa.struct([(field.name, _printable(field.type)) for field in type_])
-    return type_
 
 
 def _to_json(call: Call) -> str:
@@ -66,8 +42,8 @@ def _to_json(call: Call) -> str:
     if not is_nested(given.type):
         told = f"a struct, map or array, not {name(given.type).upper()}"
         raise Refused(f"TO_JSON takes {told}", legal="TO_JSON(STRUCT(a, b))", at=0)
-    chosen = options(_behind(call.args, 1), _WRITING, _NEVER)
-    wanted = cast(given, _printable(given.type), implicitly=True)
+    chosen = options(_behind(call.args, 1), _WRITING, NO_FORMATS)
+    wanted = cast(given, printable(given.type), implicitly=True)
     named = TO_JSON.named([wanted.type, STRING], STRING)
     return f"{named}({wanted.sql}, {literal(chosen, STRING).sql})"
 
@@ -98,16 +74,14 @@ def _string_keys(type_: pa.DataType) -> None:
 
 
 def _from_json(call: Call) -> str:
-    chosen = options(_behind(call.args, 2), _READING, _NEVER)
-    if '"mode": "DROPMALFORMED"' in chosen.upper().replace('"MODE"', '"mode"'):
-        raise Refused("FROM_JSON drops no row", legal="the modes PERMISSIVE and FAILFAST", at=2)
+    chosen = options(_behind(call.args, 2), _READING, NO_FORMATS)
     named = FROM_JSON.named([STRING, STRING], call.result)
     return f"{named}({call.texts[0]}, {literal(chosen, STRING).sql})"
 
 
 def _schema_of_json(call: Call) -> str:
     text = as_type(Typed, call.args[0]).value
-    chosen = options(_behind(call.args, 1), _INFERRING, _NEVER)
+    chosen = options(_behind(call.args, 1), _INFERRING, NO_FORMATS)
     return literal(json_schema.inferred(text, chosen), STRING).sql
 
 
@@ -142,4 +116,5 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(STRING!, STRING!?) -> STRING", _schema_of_json),
         doc="The schema of a constant text of JSON.",
     ),
+    *csv.FUNCTIONS,
 )

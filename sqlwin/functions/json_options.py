@@ -10,7 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.functions.typed import Body, Refused, Typed
-from sqlwin.functions.types import is_list, is_map, is_struct
+from sqlwin.functions.types import (
+    BINARY,
+    STRING,
+    is_interval,
+    is_list,
+    is_map,
+    is_nested,
+    is_struct,
+    name,
+)
 from sqlwin.schema import type_of
 
 _NOT_NULL = re.compile(r"\s+NOT\s+NULL", re.IGNORECASE)
@@ -22,6 +31,14 @@ _JSON_NAMES = {
     "byte": "TINYINT",
     "null": "VOID",
 }
+
+
+NO_FORMATS = (
+    *("dateFormat", "timestampFormat", "timestampNTZFormat", "timeZone", "locale"),
+    *("inferTimestamp", "enableDateTimeParsingFallback"),
+)
+"""Options of Spark that are not supported: texts of times have the forms that CAST reads."""
+_MODES = ("PERMISSIVE", "FAILFAST")
 
 
 def options(arg: Typed | Body | None, known: Collection[str], never: Collection[str] = ()) -> str:
@@ -36,10 +53,12 @@ def options(arg: Typed | Body | None, known: Collection[str], never: Collection[
         given = None
     if not isinstance(given, dict):
         raise Refused("options are a map of constant texts", legal="MAP('mode', 'PERMISSIVE')")
-    chosen = {str(name).lower(): str(value) for name, value in given.items()}
-    for name in chosen:
-        if name in map(str.lower, never):
-            raise Refused(f"the option {name} is not supported", legal=", ".join(sorted(known)))
+    chosen = {str(key).lower(): str(value) for key, value in given.items()}
+    for name_ in chosen:
+        if name_ in map(str.lower, never):
+            raise Refused(f"the option {name_} is not supported", legal=", ".join(sorted(known)))
+    if chosen.get("mode", "PERMISSIVE").upper() not in _MODES:
+        raise Refused(f"there is no mode {chosen['mode']} here", legal=" or ".join(_MODES))
     return json.dumps(chosen)
 
 
@@ -90,3 +109,18 @@ def _of_parts(parts: Any) -> pa.DataType | None:
         return None if item is None else pa.list_(item)
     key, item = _of_parts(parts["keyType"]), _of_parts(parts["valueType"])
     return None if key is None or item is None else pa.map_(key, item)
+
+
+def printable(type_: pa.DataType, key: bool = False) -> pa.DataType:
+    """What is written as JSON: an interval as its text. Refused for keys that have no text."""
+    if is_interval(type_):
+        return STRING
+    if key and (is_nested(type_) or type_ == BINARY):
+        raise Refused(f"{name(type_).upper()} is no key of JSON", legal="a map with other keys")
+    if is_list(type_):
+        return pa.list_(printable(type_.value_type))
+    if is_map(type_):
+        return pa.map_(printable(type_.key_type, key=True), printable(type_.item_type))
+    if is_struct(type_):
+        return pa.struct([(field.name, printable(field.type)) for field in type_])
+    return type_

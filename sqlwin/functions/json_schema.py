@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -158,6 +158,3 @@ def _joined_numbers(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     scale = max(mine.scale, yours.scale)
     whole = max(mine.precision - mine.scale, yours.precision - yours.scale)
     return pa.decimal128(whole + scale, scale) if whole + scale <= 38 else DOUBLE
-
-
-SCHEMAS: Mapping[str, Callable[[object, str], str]] = {"schema_of_json": inferred}

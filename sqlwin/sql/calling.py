@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlwin.functions.json_schema import SCHEMAS
+from sqlwin.functions import csv_read, json_schema
 from sqlwin.functions.typed import Refused
 
 Expr = exp.Expr
@@ -122,6 +122,9 @@ def _name(node: Expr) -> str:
     return str(node.name) if isinstance(node, exp.Column | exp.Identifier) else ""
 
 
+_SCHEMAS = {"schema_of_json": json_schema.inferred, "schema_of_csv": csv_read.inferred}
+
+
 def _with_constants(node: Expr) -> Called:
     """`MAP('mode', 'FAILFAST')` behind the first argument is a constant text, of JSON; so is the
     schema of a constant."""
@@ -136,8 +139,8 @@ def _constant(node: Expr) -> Expr:
     texts = [part.name for part in parts]
     if name == "map" and len(texts) % 2 == 0:
         return exp.Literal.string(json.dumps(dict(zip(texts[::2], texts[1::2], strict=True))))
-    if name in ("schema_of_json", "schema_of_csv") and len(texts) == 1:
-        return exp.Literal.string(SCHEMAS[name](texts[0], "{}"))
+    if name in _SCHEMAS and len(texts) == 1:
+        return exp.Literal.string(_SCHEMAS[name](texts[0], "{}"))
     return node
 
 
