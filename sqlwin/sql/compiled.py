@@ -23,6 +23,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlwin.functions import intervals
 from sqlwin.functions.casts import cast
 from sqlwin.functions.literals import written_number
 from sqlwin.functions.never import NEVER
@@ -197,6 +198,19 @@ def _cast(compiler: _Compiler, node: Expr) -> Typed:
     return cast(compiler.typed(node.this), to, safe=safe)
 
 
+def _interval(_: _Compiler, node: Expr) -> Typed:
+    given, unit = node.this, node.args.get("unit")
+    if not isinstance(given, exp.Literal):
+        legal = "MAKE_DT_INTERVAL(n), MAKE_YM_INTERVAL(n), a * INTERVAL '1' DAY"
+        raise Refused("INTERVAL takes a constant", legal)
+    if isinstance(unit, exp.IntervalSpan):
+        fields = interval_named(f"INTERVAL {unit.this.name} TO {unit.expression.name}")
+        if fields is None:
+            raise Refused("there is no such INTERVAL", legal="DAY TO SECOND, YEAR TO MONTH")
+        return intervals.literal(given.name, fields)
+    return intervals.literal(given.name if unit is None else f"{given.name} {unit.name}", None)
+
+
 def _case(compiler: _Compiler, node: Expr) -> Typed:
     subject, branches = node.this, node.args.get("ifs") or []
     tests = [_test(compiler, subject, branch.this) for branch in branches]
@@ -336,6 +350,7 @@ _RULES: dict[type[Expr], Callable[[_Compiler, Any], Typed]] = {
     exp.Paren: _paren,
     exp.Cast: _cast,
     exp.TryCast: _cast,
+    exp.Interval: _interval,
     exp.Case: _case,
     exp.If: _if,
     exp.In: _in,
