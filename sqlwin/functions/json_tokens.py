@@ -111,7 +111,7 @@ class Tokens:
 
     def _end(self, letter: str) -> str:
         for stack in (self.around, self.names, self.used):
-            stack.pop()  # type: ignore[attr-defined]
+            stack.pop()
         self.at += 1
         return letter
 
@@ -222,5 +222,7 @@ class Tokens:
 
 def _whole(text: str) -> str:
     """With each two surrogates as the character they are, and one alone as a question mark."""
-    joined = _PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    joined = _PAIR.sub(
+        lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
+    )
     return _ALONE.sub("?", joined)

@@ -28,7 +28,7 @@ from sqlwin.functions.casts import cast
 from sqlwin.functions.literals import written_number
 from sqlwin.functions.never import NEVER
 from sqlwin.functions.resolve import resolved
-from sqlwin.functions.table import find, names
+from sqlwin.functions.table import TABLE, find, names
 from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
 from sqlwin.functions.types import (
     BINARY,
@@ -302,7 +302,7 @@ def _field(node: Expr, inner: Typed, field_: str) -> Typed:
         made = f"list_transform({inner.sql}, lambda __x: {item.sql})"
         return Typed(made, pa.list_(item.type), fails=inner.fails)
     if is_map(inner.type):
-        return resolved(find("[]"), [inner, text(field_)])
+        return resolved(TABLE["[]"], [inner, text(field_)])
     if not is_struct(inner.type):
         raise Uncompiled(node, f"{name(inner.type).upper()} has no fields")
     known = [f for f in inner.type if f.name.lower() == field_.lower()]
