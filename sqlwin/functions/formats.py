@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from sqlwin.functions.entry import Function
+from sqlwin.functions.time_formats import TIME_FORMATS
 
-FUNCTIONS: tuple[Function, ...] = ()
+FUNCTIONS: tuple[Function, ...] = (*TIME_FORMATS,)

@@ -45,7 +45,9 @@ def literal(text: str, fields: Interval | None) -> Typed:
         else:
             value, type_ = parsed(text, fields), fields
     except ValueError as error:
-        legal = "INTERVAL '2' DAY, INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 02:03:04' DAY TO SECOND"
+        legal = (
+            "INTERVAL '2' DAY, INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 02:03:04' DAY TO SECOND"
+        )
         raise Refused(str(error), legal) from None
     engine = "INTEGER" if type_.is_months else "BIGINT"
     return Typed(f"CAST('{value}' AS {engine})", type_, value)
@@ -146,9 +148,7 @@ def _as_day(*_: pa.DataType) -> pa.DataType:
     return _DAY
 
 
-_DATES = of(
-    "(DATE, DATE)", "(CAST({0} - {1} AS BIGINT) * 86400000000)", result=_as_day, fails=True
-)
+_DATES = of("(DATE, DATE)", "(CAST({0} - {1} AS BIGINT) * 86400000000)", result=_as_day, fails=True)
 _INSTANTS = of(
     "(TIMESTAMP, TIMESTAMP) -> INTERVAL_DT", "(epoch_us({0}) - epoch_us({1}))", fails=True
 )
@@ -273,8 +273,12 @@ _TYPES = (INT, INT, INT, _SECONDS)
 
 
 def _make_dt(call: Call) -> str:
-    given = [cast(arg, t) for arg, t in zip(call.args, _TYPES, strict=False) if isinstance(arg, Typed)]
-    missing = [Typed(f"CAST(0 AS {'DECIMAL(18, 6)' if t is _SECONDS else 'INTEGER'})", t) for t in _TYPES]
+    given = [
+        cast(arg, t) for arg, t in zip(call.args, _TYPES, strict=False) if isinstance(arg, Typed)
+    ]
+    missing = [
+        Typed(f"CAST(0 AS {'DECIMAL(18, 6)' if t is _SECONDS else 'INTEGER'})", t) for t in _TYPES
+    ]
     parts = [*given, *missing[len(given) :]]
     named = _of_parts.named(list(_TYPES), BIGINT)
     return f"{named}({', '.join(part.sql for part in parts)})"
