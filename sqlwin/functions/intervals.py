@@ -7,6 +7,7 @@ hours or less it is an instant.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
@@ -240,12 +241,29 @@ def _both(text: str, result: str = "", fails: bool = False) -> tuple[Overload, O
     return made[0], made[1]
 
 
-MORE: dict[str, tuple[Overload, ...]] = {
+def _tried(overload: Overload) -> Overload:
+    """NULL where it fails."""
+    text = overload.text
+
+    def how(call: Call) -> str:
+        return f"TRY({text(call)})"
+
+    return replace(overload, how=how, fails=False)
+
+
+_OPERATORS: dict[str, tuple[Overload, ...]] = {
     "+": _PLUS,
     "-": _MINUS,
     "*": (*_scaled(_product), *_scaled(_product, swapped=True)),
     "/": _scaled(_quotient),
     "div": (_div("INTERVAL_DT"), _div("INTERVAL_YM")),
+}
+MORE: dict[str, tuple[Overload, ...]] = {
+    **_OPERATORS,
+    "try_add": tuple(map(_tried, _PLUS)),
+    "try_subtract": tuple(map(_tried, _MINUS)),
+    "try_multiply": tuple(map(_tried, _OPERATORS["*"])),
+    "try_divide": tuple(map(_tried, _OPERATORS["/"])),
     "negative": _both("(-{0})", fails=True),
     "positive": _both("{0}"),
     "abs": _both("abs({0})", fails=True),
@@ -253,9 +271,6 @@ MORE: dict[str, tuple[Overload, ...]] = {
 }
 
 # --- made of numbers --------------------------------------------------------------------
-
-_TOO_LONG = failing("INTERVAL_ARITHMETIC_OVERFLOW", "an interval is too long")
-assert _TOO_LONG
 
 
 @vector("dt_interval")

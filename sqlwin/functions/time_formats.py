@@ -219,6 +219,25 @@ def _from_any(call: Call) -> str:
     return _from_seconds(Call((whole, *call.args[1:]), call.result))
 
 
+PRINTED = (
+    of("(DATE, STRING) -> STRING", lambda call: _print_date(call), fails=True, strict=True),
+    of(
+        "(TIMESTAMP, STRING) -> STRING",
+        by_pattern(_date_format, reads=False),
+        fails=True,
+        strict=True,
+    ),
+)
+"""Of TO_CHAR, too."""
+
+
+def _print_date(call: Call) -> str:
+    given = call.args[0]
+    assert isinstance(given, Typed)
+    made = Call((cast(given, TIMESTAMP), *call.args[1:]), call.result)
+    return by_pattern(_date_format, reads=False)(made)
+
+
 _NOT_TEXT = "DATE", "TIMESTAMP"
 
 TIME_FORMATS: tuple[Function, ...] = (

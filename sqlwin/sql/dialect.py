@@ -109,7 +109,9 @@ class SqlwinSpark(Spark):
                 return None
             is_text = self._match(TokenType.STRING, advance=False)
             this = self._parse_primary() if is_text else self._parse_factor()
-            if this is None or isinstance(this, exp.Column):
+            units = self.dialect.VALID_INTERVAL_UNITS
+            is_name = isinstance(this, exp.Column) and self._curr.text.upper() not in units
+            if this is None or is_name:
                 self._retreat(index)
                 return None
             found = self._parse_interval_span(this, parse_function_unit=parse_function_unit)
