@@ -26,18 +26,15 @@ _BLANK_TOO = _BLANK + "\x7f"
 _INTEGRAL = r"^[+-]?[0-9]+$"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,10})?$"
 _SPECIAL = {
-    **{
-        sign + word: sign.strip("+") + "inf"
-        for sign in ("", "+", "-")
-        for word in ("inf", "infinity")
-    },
+    **{sign + word: "inf" for sign in ("", "+") for word in ("inf", "infinity")},
+    "-inf": "-inf",
+    "-infinity": "-inf",
     "nan": "nan",
 }
 _JAVA_NAN = re.compile(r"[+-]NaN")
 _JAVA_FLOAT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFdD]?")
-_JAVA_HEX = re.compile(
-    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?"
-)
+_HEX = r"[0-9a-fA-F]"
+_JAVA_HEX = re.compile(rf"([+-]?0[xX](?:{_HEX}+\.?{_HEX}*|\.{_HEX}+)[pP][+-]?\d+)[fFdD]?")
 
 Read = Callable[[str], str | None]
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from sqlwin.functions import cast_numbers, cast_strings, cast_times
+from sqlwin.functions import cast_nested, cast_numbers, cast_strings, cast_times
 from sqlwin.functions.casting import Casting, How, kind
 from sqlwin.functions.literals import converted
 from sqlwin.functions.typed import Refused, Typed
@@ -25,6 +25,7 @@ from sqlwin.functions.types import NULL, engine_name, name
 _TABLE: dict[tuple[str, str], How] = {
     **cast_numbers.CASTS,
     **cast_strings.CASTS,
+    **cast_nested.CASTS,
     **cast_times.CASTS,
 }
 

@@ -6,7 +6,6 @@ Logarithms of what has none are NULL, other functions outside of their range NaN
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -50,9 +49,9 @@ _LOG1P = of_doubles("log1p", np.log1p)
 def _power(call: Call) -> str:
     """Java's 1 to the power of NaN or of an infinity is NaN."""
     exponent = call.args[1]
-    if isinstance(exponent, Typed) and isinstance(exponent.value, int | float | Decimal):
-        if math.isfinite(exponent.value):
-            return f"pow({call.texts[0]}, {call.texts[1]})"
+    value = exponent.value if isinstance(exponent, Typed) else None
+    if isinstance(value, float) and math.isfinite(value):
+        return f"pow({call.texts[0]}, {call.texts[1]})"
     odd = "abs({0}) = 1 AND NOT isfinite({1})"
     return call.filled(f"CASE WHEN {odd} THEN CAST('nan' AS DOUBLE) ELSE pow({{0}}, {{1}}) END")
 

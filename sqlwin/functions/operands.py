@@ -3,7 +3,7 @@
 A STRING beside a number is one: a BIGINT beside an integral number, else a DOUBLE. A written
 number without a fraction has, beside a decimal, as many digits as it is written with.
 
->>> from sqlwin.functions.literals import literal
+>>> from dataclasses import replace
 >>> two = replace(literal(2, pa.int32()), written=True)
 >>> str(beside([Typed("d", pa.decimal128(10, 2)), two])[1].type)
 'decimal128(1, 0)'

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from sqlwin.functions.by_numbers import Numbers, by_numbers
 from sqlwin.functions.decimals import EXACT, fitted, too_large
-from sqlwin.functions.entry import Call, Function, How, function, of
+from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.literals import literal
 from sqlwin.functions.typed import Body, Typed
 from sqlwin.functions.types import (
@@ -129,7 +129,7 @@ def _rounded_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
     return pa.decimal128(min(whole + kept, MOST_DIGITS), kept)
 
 
-def _to_digits(vector_: Vector, native: str = "") -> How:
+def _to_digits(vector_: Vector, native: str = "") -> Callable[[Call], str]:
     """native: DuckDB's text for 0 digits of a DOUBLE."""
 
     def text(call: Call) -> str:
@@ -171,8 +171,8 @@ def _towards(names: str, function_: str, vector_: Vector, doc: str) -> Function:
     return function(
         names,
         of("(BIGINT) -> BIGINT", "{0}"),
-        of("(DOUBLE) -> BIGINT", _saturated(function_)),
         of("(DECIMAL)", f"CAST({function_}({{0}}) AS {{result}})", result=_whole_type),
+        of("(DOUBLE) -> BIGINT", _saturated(function_)),
         of("(DECIMAL, INT!)", _to_digits(vector_), typing=_rounded_type, fails=True),
         doc=doc,
     )

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.limits import ELEMENTS
-from sqlwin.functions.nested import made, values
+from sqlwin.functions.nested import bounded, made, values
 from sqlwin.functions.types import DATE, DAY_TIME
 from sqlwin.functions.vectors import Vector, vector
 
@@ -28,17 +28,12 @@ def _checked(start: int, stop: int, step: int) -> None:
         raise ValueError(f"Illegal sequence boundaries: {start} to {stop} by {step}")
 
 
-def _bounded(count: int) -> None:
-    if count > ELEMENTS:
-        raise ValueError(f"SEQUENCE makes more than {ELEMENTS} elements")
-
-
 def _numbers(start: int, stop: int, step: int | None) -> list[int]:
     by = (1 if start <= stop else -1) if step is None else step
     _checked(start, stop, by)
     if by == 0:
         return [start]
-    _bounded((stop - start) // by + 1)
+    bounded((stop - start) // by + 1, "SEQUENCE")
     return list(range(start, stop + (1 if by > 0 else -1), by))
 
 
@@ -58,14 +53,14 @@ def _days(start: int, stop: int, step: int | None) -> list[int]:
 def _dates(start: int, stop: int, step: int | None) -> list[int]:
     assert step is not None
     _checked(start, stop, step)
-    _bounded((stop - start) // (step * 28) + 1 if step else 1)
+    bounded((stop - start) // (step * 28) + 1 if step else 1, "SEQUENCE")
     return _within((months_later(start, step * at) for at in range(ELEMENTS)), stop, step)
 
 
 def _instants(start: int, stop: int, step: int | None) -> list[int]:
     assert step is not None
     _checked(start, stop, step)
-    _bounded((stop - start) // (step * 28 * _DAY) + 1 if step else 1)
+    bounded((stop - start) // (step * 28 * _DAY) + 1 if step else 1, "SEQUENCE")
     day, rest = divmod(start, _DAY)
     made = (months_later(day, step * at) * _DAY + rest for at in range(ELEMENTS))
     return _within(made, stop, step)

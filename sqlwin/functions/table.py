@@ -21,6 +21,7 @@ from sqlwin.functions import (
     comparison,
     conditions,
     dates,
+    dialects,
     encodings,
     formats,
     hashes,
@@ -38,7 +39,7 @@ from sqlwin.functions.entry import Function, Overload
 ROOMS = (
     *(arithmetic, bits, comparison, conditions, mathematics),
     *(strings, regex, encodings, hashes, urls, json),
-    *(dates, formats, intervals),
+    *(dates, formats, intervals, dialects),
     *(arrays, maps, structs),
 )
 

@@ -259,7 +259,7 @@ TIME_FORMATS: tuple[Function, ...] = (
         doc="TO_DATE, but NULL where the text is none.",
     ),
     function(
-        "to_timestamp to_timestamp_ltz",
+        "to_timestamp",
         *(_casted(takes, TIMESTAMP) for takes in _NOT_TEXT),
         of("(N) -> TIMESTAMP", lambda call: _given(call, TIMESTAMP), fails=True, strict=True),
         *_texts(TIMESTAMP, True, read_timestamp),

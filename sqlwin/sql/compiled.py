@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -26,19 +25,18 @@ from sqlglot import exp
 
 from sqlwin.functions import intervals
 from sqlwin.functions.casts import cast
+from sqlwin.functions.literals import written_number
 from sqlwin.functions.never import NEVER
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find, names
 from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
 from sqlwin.functions.types import (
-    BIGINT,
     BINARY,
     BOOLEAN,
-    DOUBLE,
-    INT,
     NULL,
     STRING,
     interval_named,
+    is_map,
     is_struct,
     name,
     widest_of,
@@ -147,27 +145,7 @@ def _parameter(compiler: _Compiler, node: Expr) -> Typed:
 
 
 def _literal(_: _Compiler, node: Expr) -> Typed:
-    if node.is_string:
-        return text(node.name)
-    written = node.name
-    if "e" in written.lower():
-        return Typed(f"CAST('{float(written)!r}' AS DOUBLE)", DOUBLE, float(written))
-    number = Decimal(written)
-    if "." in written:
-        digits, scale = len(number.as_tuple().digits), -int(number.as_tuple().exponent)
-        return _decimal(number, max(digits, scale), scale)
-    for type_, engine, limit in ((INT, "INTEGER", 2**31), (BIGINT, "BIGINT", 2**63)):
-        if number < limit:
-            return Typed(f"CAST({int(number)} AS {engine})", type_, int(number))
-    return _decimal(number, len(str(int(number))), 0)
-
-
-def _decimal(number: Decimal, precision: int, scale: int) -> Typed:
-    if precision > 38:
-        raise Refused("a number has at most 38 digits")
-    precision = max(precision, 1)
-    type_ = pa.decimal128(precision, scale)
-    return Typed(f"CAST('{number:f}' AS DECIMAL({precision}, {scale}))", type_, number)
+    return text(node.name) if node.is_string else written_number(node.name)
 
 
 def text(value: str) -> Typed:
@@ -200,13 +178,7 @@ def _hex(_: _Compiler, node: Expr) -> Typed:
 def _negative(compiler: _Compiler, node: Expr) -> Typed:
     """A literal with its sign is one: the least BIGINT has no positive."""
     if isinstance(node.this, exp.Literal) and not node.this.is_string:
-        if node.this.name in ("2147483648", "9223372036854775808"):
-            number = -int(node.this.name)
-            type_ = INT if number == -(2**31) else BIGINT
-            engine = "INTEGER" if type_ == INT else "BIGINT"
-            return Typed(f"CAST('{number}' AS {engine})", type_, number)
-        made = _literal(compiler, node.this)
-        return Typed(f"(-{made.sql})", made.type, -made.value)
+        return written_number(node.this.name, negative=True)
     return compiler.call(node, "negative", [node.this])
 
 
@@ -219,7 +191,7 @@ def _paren(compiler: _Compiler, node: Expr) -> Typed:
 
 def _cast(compiler: _Compiler, node: Expr) -> Typed:
     kind = node.args["to"].sql("spark")
-    to = type_of(kind) or interval_named(kind)
+    to = type_of(kind, maps=True) or interval_named(kind)
     if to is None:
         raise Uncompiled(node, f"there is no type {kind}")
     safe = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))
@@ -321,6 +293,8 @@ def _field(node: Expr, inner: Typed, field_: str) -> Typed:
         item = _field(node, Typed("__x", inner.type.value_type), field_)
         made = f"list_transform({inner.sql}, lambda __x: {item.sql})"
         return Typed(made, pa.list_(item.type), fails=inner.fails)
+    if is_map(inner.type):
+        return resolved(find("[]"), [inner, text(field_)])
     if not is_struct(inner.type):
         raise Uncompiled(node, f"{name(inner.type).upper()} has no fields")
     known = [f for f in inner.type if f.name.lower() == field_.lower()]
