@@ -307,6 +307,8 @@ def implicit(given: pa.DataType, wanted: pa.DataType, loose: bool = False) -> bo
     if is_nested(given) or is_nested(wanted):
         return bool(widest(given, wanted, loose=False) == wanted)
     if is_interval(given) or is_interval(wanted):
+        if wanted == STRING:
+            return loose
         return is_interval(given) and is_interval(wanted) and given.is_months == wanted.is_months
     return loose and STRING in (given, wanted)
 

@@ -210,8 +210,12 @@ def _cast(compiler: _Compiler, node: Expr) -> Typed:
     return cast(compiler.typed(node.this), to, safe=safe)
 
 
-def _interval(_: _Compiler, node: Expr) -> Typed:
+def _interval(compiler: _Compiler, node: Expr) -> Typed:
     given, unit = node.this, node.args.get("unit")
+    if isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal):
+        positive = node.copy()
+        positive.set("this", given.this)
+        return compiler.call(node, "negative", [positive])
     if not isinstance(given, exp.Literal):
         legal = "MAKE_DT_INTERVAL(n), MAKE_YM_INTERVAL(n), a * INTERVAL '1' DAY"
         raise Refused("INTERVAL takes a constant", legal)
