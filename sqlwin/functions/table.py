@@ -21,23 +21,19 @@ from sqlwin.functions import (
     comparison,
     conditions,
     dates,
-    encodings,
     formats,
-    hashes,
     intervals,
     json,
     maps,
     mathematics,
-    regex,
-    strings,
     structs,
-    urls,
+    texts,
 )
 from sqlwin.functions.entry import Function, Overload
 
 ROOMS = (
     *(arithmetic, bits, comparison, conditions, mathematics),
-    *(strings, regex, encodings, hashes, urls, json),
+    *(texts, json),
     *(dates, formats, intervals),
     *(arrays, maps, structs),
 )
