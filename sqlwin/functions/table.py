@@ -23,23 +23,19 @@ from sqlwin.functions import (
     conditions,
     dates,
     dialects,
-    encodings,
     formats,
-    hashes,
     intervals,
     json,
     maps,
     mathematics,
-    regex,
-    strings,
     structs,
-    urls,
+    texts,
 )
 from sqlwin.functions.entry import Function, Overload
 
 ROOMS = (
     *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
-    *(strings, regex, encodings, hashes, urls, json),
+    *(texts, json),
     *(dates, formats, intervals, dialects),
     *(arrays, maps, structs),
 )

@@ -140,6 +140,18 @@ def by_value(compute: Callable[..., Any], *arrays: pa.Array, type: pa.DataType) 
     return pa.array(made, type)
 
 
+def valued(name: str) -> Callable[[Callable[..., Any]], Vector]:
+    """Decorates a function of values, to be called as `by_value` does; NULL of any is NULL."""
+
+    def made(compute: Callable[..., Any]) -> Vector:
+        def all_of(result: pa.DataType, *arrays: pa.Array) -> pa.Array:
+            return by_value(compute, *arrays, type=result)
+
+        return vector(name, typed=True)(all_of)
+
+    return made
+
+
 def only(array: pa.Array) -> Any:
     """The value that all rows have, None where they differ, are none or are NULL."""
     if len(array) == 0 or array.null_count:
