@@ -30,6 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
+from sqlwin.functions import limits
 from sqlwin.functions.types import computed_as, engine_name, is_list, is_map, is_struct, name
 from sqlwin.schema import type_of
 
@@ -68,6 +69,7 @@ def register(con: duckdb.DuckDBPyConnection, called: str) -> None:
     found, types, result = _read(called)
 
     def compute(*arrays: Any) -> pa.Array:
+        limits.begin()
         plain = [_plain(array) for array in arrays]
         made = found.compute(result, *plain) if found.typed else found.compute(*plain)
         return made if made.type == result else made.cast(result)
