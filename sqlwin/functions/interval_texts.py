@@ -22,9 +22,12 @@ _MICROS = {"DAY": 86_400_000_000, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "
 _MOST = {"MONTH": 12, "HOUR": 24, "MINUTE": 60, "SECOND": 60}
 """Of a field behind another, one more than its greatest value."""
 _WORDS: dict[str, tuple[str, int]] = {
-    "YEAR": ("YEAR", 12), "MONTH": ("MONTH", 1), "WEEK": ("DAY", 7 * _MICROS["DAY"]),
+    "YEAR": ("YEAR", 12),
+    "MONTH": ("MONTH", 1),
+    "WEEK": ("DAY", 7 * _MICROS["DAY"]),
     **{unit: (unit, micros) for unit, micros in _MICROS.items()},
-    "MILLISECOND": ("SECOND", 1000), "MICROSECOND": ("SECOND", 1),
+    "MILLISECOND": ("SECOND", 1000),
+    "MICROSECOND": ("SECOND", 1),
 }
 _PIECE = re.compile(r"\s*([+-]?)\s*([0-9]*)(?:\.([0-9]{0,9}))?\s+([a-zA-Z]+)")
 

@@ -7,13 +7,14 @@ hours or less it is an instant.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.functions.casts import cast
 from sqlwin.functions.cast_times import UTC
+from sqlwin.functions.casts import cast
 from sqlwin.functions.date_sums import back, plus_days
 from sqlwin.functions.entry import Call, Function, Overload, failing, function, of
 from sqlwin.functions.interval_texts import parsed, with_units
@@ -45,7 +46,9 @@ def literal(text: str, fields: Interval | None) -> Typed:
         else:
             value, type_ = parsed(text, fields), fields
     except ValueError as error:
-        legal = "INTERVAL '2' DAY, INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 02:03:04' DAY TO SECOND"
+        legal = (
+            "INTERVAL '2' DAY, INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 02:03:04' DAY TO SECOND"
+        )
         raise Refused(str(error), legal) from None
     engine = "INTEGER" if type_.is_months else "BIGINT"
     return Typed(f"CAST('{value}' AS {engine})", type_, value)
@@ -146,9 +149,7 @@ def _as_day(*_: pa.DataType) -> pa.DataType:
     return _DAY
 
 
-_DATES = of(
-    "(DATE, DATE)", "(CAST({0} - {1} AS BIGINT) * 86400000000)", result=_as_day, fails=True
-)
+_DATES = of("(DATE, DATE)", "(CAST({0} - {1} AS BIGINT) * 86400000000)", result=_as_day, fails=True)
 _INSTANTS = of(
     "(TIMESTAMP, TIMESTAMP) -> INTERVAL_DT", "(epoch_us({0}) - epoch_us({1}))", fails=True
 )
@@ -240,12 +241,29 @@ def _both(text: str, result: str = "", fails: bool = False) -> tuple[Overload, O
     return made[0], made[1]
 
 
-MORE: dict[str, tuple[Overload, ...]] = {
+def _tried(overload: Overload) -> Overload:
+    """NULL where it fails."""
+    text = overload.text
+
+    def how(call: Call) -> str:
+        return f"TRY({text(call)})"
+
+    return replace(overload, how=how, fails=False)
+
+
+_OPERATORS: dict[str, tuple[Overload, ...]] = {
     "+": _PLUS,
     "-": _MINUS,
     "*": (*_scaled(_product), *_scaled(_product, swapped=True)),
     "/": _scaled(_quotient),
     "div": (_div("INTERVAL_DT"), _div("INTERVAL_YM")),
+}
+MORE: dict[str, tuple[Overload, ...]] = {
+    **_OPERATORS,
+    "try_add": tuple(map(_tried, _PLUS)),
+    "try_subtract": tuple(map(_tried, _MINUS)),
+    "try_multiply": tuple(map(_tried, _OPERATORS["*"])),
+    "try_divide": tuple(map(_tried, _OPERATORS["/"])),
     "negative": _both("(-{0})", fails=True),
     "positive": _both("{0}"),
     "abs": _both("abs({0})", fails=True),
@@ -253,9 +271,6 @@ MORE: dict[str, tuple[Overload, ...]] = {
 }
 
 # --- made of numbers --------------------------------------------------------------------
-
-_TOO_LONG = failing("INTERVAL_ARITHMETIC_OVERFLOW", "an interval is too long")
-assert _TOO_LONG
 
 
 @vector("dt_interval")
@@ -273,8 +288,12 @@ _TYPES = (INT, INT, INT, _SECONDS)
 
 
 def _make_dt(call: Call) -> str:
-    given = [cast(arg, t) for arg, t in zip(call.args, _TYPES, strict=False) if isinstance(arg, Typed)]
-    missing = [Typed(f"CAST(0 AS {'DECIMAL(18, 6)' if t is _SECONDS else 'INTEGER'})", t) for t in _TYPES]
+    given = [
+        cast(arg, t) for arg, t in zip(call.args, _TYPES, strict=False) if isinstance(arg, Typed)
+    ]
+    missing = [
+        Typed(f"CAST(0 AS {'DECIMAL(18, 6)' if t is _SECONDS else 'INTEGER'})", t) for t in _TYPES
+    ]
     parts = [*given, *missing[len(given) :]]
     named = _of_parts.named(list(_TYPES), BIGINT)
     return f"{named}({', '.join(part.sql for part in parts)})"

@@ -49,6 +49,7 @@ _OPERATORS: dict[type[Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
     exp.NullSafeEQ: "<=>",
+    exp.NullSafeNEQ: "<!=>",
     exp.Like: "like",
     exp.ILike: "ilike",
     exp.RegexpLike: "rlike",

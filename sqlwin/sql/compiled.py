@@ -113,7 +113,10 @@ class _Compiler:
         return next((s[name_.lower()] for s in reversed(self.scopes) if name_.lower() in s), None)
 
     def boolean(self, node: Expr) -> Typed:
-        return cast(self.typed(node), BOOLEAN, implicitly=True)
+        found = self.typed(node)
+        if found.type not in (BOOLEAN, STRING, NULL):
+            raise Refused(f"{name(found.type).upper()} is no condition", legal="a comparison")
+        return cast(found, BOOLEAN, implicitly=True)
 
 
 def _unknown(node: Expr, function: str) -> str:
@@ -185,6 +188,15 @@ def _negative(compiler: _Compiler, node: Expr) -> Typed:
 # --- structure --------------------------------------------------------------------------
 
 
+def _connected(compiler: _Compiler, node: Expr) -> Typed:
+    """AND and OR from the right, so that each operand is looked at once, whatever may fail."""
+    parts = list(node.flatten(unnest=False))
+    found = compiler.typed(parts[-1])
+    for part in reversed(parts[:-1]):
+        found = compiler.call(node, called(node)[0], [part, found])
+    return found
+
+
 def _paren(compiler: _Compiler, node: Expr) -> Typed:
     return compiler.typed(node.this)
 
@@ -198,8 +210,12 @@ def _cast(compiler: _Compiler, node: Expr) -> Typed:
     return cast(compiler.typed(node.this), to, safe=safe)
 
 
-def _interval(_: _Compiler, node: Expr) -> Typed:
+def _interval(compiler: _Compiler, node: Expr) -> Typed:
     given, unit = node.this, node.args.get("unit")
+    if isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal):
+        positive = node.copy()
+        positive.set("this", given.this)
+        return compiler.call(node, "negative", [positive])
     if not isinstance(given, exp.Literal):
         legal = "MAKE_DT_INTERVAL(n), MAKE_YM_INTERVAL(n), a * INTERVAL '1' DAY"
         raise Refused("INTERVAL takes a constant", legal)
@@ -347,6 +363,8 @@ _RULES: dict[type[Expr], Callable[[_Compiler, Any], Typed]] = {
     exp.Null: _null,
     exp.HexString: _hex,
     exp.Neg: _negative,
+    exp.And: _connected,
+    exp.Or: _connected,
     exp.Paren: _paren,
     exp.Cast: _cast,
     exp.TryCast: _cast,

@@ -31,6 +31,7 @@ from sqlwin.sql.text import unquoted
 
 _KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "LIST")
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
+_PIECES = (TokenType.STRING, TokenType.NUMBER)
 _NULLS = (exp.IgnoreNulls, exp.RespectNulls)
 
 
@@ -129,6 +130,26 @@ class SqlwinSpark(Spark):
 
         def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
             return _with_unit(super()._parse_function_call(*args, **options))
+
+        def _parse_interval(
+            self, require_interval: bool = True, parse_function_unit: bool = True
+        ) -> exp.Add | exp.Interval | None:
+            """`INTERVAL 1 DAY 2 HOURS` is a sum; what stands behind a + is not its business."""
+            index = self._index
+            if not self._match(TokenType.INTERVAL) and require_interval:
+                return None
+            is_text = self._match(TokenType.STRING, advance=False)
+            this = self._parse_primary() if is_text else self._parse_factor()
+            units = self.dialect.VALID_INTERVAL_UNITS
+            is_name = isinstance(this, exp.Column) and self._curr.text.upper() not in units
+            if this is None or is_name:
+                self._retreat(index)
+                return None
+            found = self._parse_interval_span(this, parse_function_unit=parse_function_unit)
+            if found.args.get("unit") and self._match_set(_PIECES, advance=False):
+                rest = self._parse_interval(False, parse_function_unit)
+                return self.expression(exp.Add(this=found, expression=rest))
+            return found
 
         def _parse_bitwise(self) -> exp.Expr | None:
             """Each binds closer than the next: shifts, &, ^, |."""
