@@ -47,10 +47,7 @@ def _struct(cast: Casting) -> Typed:
     of, to = cast.given.type, cast.to
     if of.num_fields != to.num_fields:
         raise Refused(f"{name(of).upper()} cannot be cast to {name(to).upper()}")
-    fields = [
-        _inner(cast, _field(of, at), of[at].type, to[at].type)
-        for at in range(of.num_fields)
-    ]
+    fields = [_inner(cast, _field(of, at), of[at].type, to[at].type) for at in range(of.num_fields)]
     parts = (f"{_quoted(f.name)} := {part.sql}" for f, part in zip(to, fields, strict=True))
     made = f"CASE WHEN __n IS NOT NULL THEN struct_pack({', '.join(parts)}) END"
     return _made(cast, f"list_transform([{cast.given.sql}], lambda __n: {made})[1]", *fields)
@@ -101,10 +98,7 @@ def _map_text(cast: Casting) -> Typed:
 
 def _struct_text(cast: Casting) -> Typed:
     of = cast.given.type
-    fields = [
-        _as_text(cast, _field(of, at), of[at].type)
-        for at in range(of.num_fields)
-    ]
+    fields = [_as_text(cast, _field(of, at), of[at].type) for at in range(of.num_fields)]
     listed = f"list_value({', '.join(field.sql for field in fields)})"
     row = f"CASE WHEN __n IS NOT NULL THEN {listed} END"
     parts = f"list_transform([{cast.given.sql}], lambda __n: {row})[1]"

@@ -222,5 +222,7 @@ class Tokens:
 
 def _whole(text: str) -> str:
     """With each two surrogates as the character they are, and one alone as a question mark."""
-    joined = _PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    joined = _PAIR.sub(
+        lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
+    )
     return _ALONE.sub("?", joined)

@@ -17,6 +17,7 @@ from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import NULL, STRING, is_map, is_struct, name, widest_of
 from sqlwin.functions.vectors import vector
 
+
 def _map_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
     return _of_pairs([arg.type for arg in args if isinstance(arg, Typed)])
 
@@ -83,7 +84,9 @@ def _from_entries(result: pa.DataType, entries: pa.Array) -> pa.Array:
 def _concat(call: Call) -> str:
     if not call.args:
         return f"CAST(MAP() AS {call.engine_type})"
-    parts = [" || ".join(f"map_{part}({text})" for text in call.texts) for part in ("keys", "values")]
+    parts = [
+        " || ".join(f"map_{part}({text})" for text in call.texts) for part in ("keys", "values")
+    ]
     return built(call.result, *parts)
 
 
@@ -131,7 +134,10 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "map",
         of("()", _map, typing=_map_type),
-        *(of(f"({', '.join(['ANY, ANY'] * n)})", _map, typing=_map_type, fails=True) for n in range(1, 101)),
+        *(
+            of(f"({', '.join(['ANY, ANY'] * n)})", _map, typing=_map_type, fails=True)
+            for n in range(1, 101)
+        ),
         doc="A map of keys and values, in turns.",
     ),
     function(
@@ -168,5 +174,3 @@ FUNCTIONS: tuple[Function, ...] = (
 def _told(call: Call, *more: str) -> str:
     named = _from_text.named([STRING] * 3, call.result)
     return f"{named}({', '.join((*call.texts, *more))})"
-
-

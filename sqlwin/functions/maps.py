@@ -46,7 +46,9 @@ FUNCTIONS: tuple[Function, ...] = (
         of(
             "(MAP<K, V>)",
             "map_entries({0})",
-            result=lambda of_: pa.list_(pa.struct([("key", of_.key_type), ("value", of_.item_type)])),
+            result=lambda of_: pa.list_(
+                pa.struct([("key", of_.key_type), ("value", of_.item_type)])
+            ),
         ),
         doc="An array of structs of the keys and values.",
     ),
