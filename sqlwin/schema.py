@@ -122,6 +122,9 @@ def type_of(text: str, maps: bool = False) -> pa.DataType | None:
     return type_named(name, precision, *scale) if known else None
 
 
+_FIELD = r"\s*(?:`([^`]+)`|(\w+))(?:\s*:|\s)(.*)"
+
+
 def _nested(name: str, parts: list[str], maps: bool) -> pa.DataType | None:
     if name == "ARRAY" and len(parts) == 1:
         item = type_of(parts[0], maps)
@@ -132,8 +135,8 @@ def _nested(name: str, parts: list[str], maps: bool) -> pa.DataType | None:
         return pa.map_(key, value) if known else None
     if name != "STRUCT":
         return None
-    fields = [re.fullmatch(r"\s*(\w+)(?:\s*:|\s)(.*)", part, re.DOTALL) for part in parts]
-    types = [(field[1], type_of(field[2], maps)) for field in fields if field is not None]
+    fields = [re.fullmatch(_FIELD, part, re.DOTALL) for part in parts]
+    types = [(f[1] or f[2], type_of(f[3], maps)) for f in fields if f is not None]
     whole = len(types) == len(parts) and all(type_ is not None for _, type_ in types)
     return pa.struct(types) if whole else None
 

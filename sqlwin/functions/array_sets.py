@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.nested import Identity, by_rows, counted, identity, valid, values
+from sqlwin.functions.typed import Typed
 from sqlwin.functions.types import STRING
 from sqlwin.functions.vectors import Vector, vector
 
@@ -116,7 +117,7 @@ def _joined(array: list[str | None], between: str, instead: str) -> str:
 
 
 def _joined_text(call: Call) -> str:
-    texts = cast(as_type("Typed", call.args[0]), pa.list_(STRING), implicitly=True)
+    texts = cast(as_type(Typed, call.args[0]), pa.list_(STRING), implicitly=True)
     chosen = _join if len(call.args) == 2 else _join_filled
     types = [texts.type, *[STRING] * (len(call.args) - 1)]
     return f"{chosen.named(types, STRING)}({', '.join((texts.sql, *call.texts[1:]))})"

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.by_numbers import Numbers, by_numbers
 from sqlwin.functions.entry import Call, Function, How, Overload, function, of
+from sqlwin.functions.guards import null_first
 from sqlwin.functions.operands import beside
 from sqlwin.functions.types import BIGINT, INT
 from sqlwin.functions.vectors import by_value, vector
@@ -68,8 +69,8 @@ def _bit_count(call: Call) -> str:
 
 def _shifts(how: How) -> tuple[Overload, Overload]:
     return (
-        of("(INT, INT) -> INT", how, fails=False),
-        of("(BIGINT, INT) -> BIGINT", how, fails=False),
+        of("(INT, INT) -> INT", null_first(how)),
+        of("(BIGINT, INT) -> BIGINT", null_first(how)),
     )
 
 
@@ -79,10 +80,20 @@ def _shift_right(call: Call) -> str:
     return f"({value} >> CAST(({distance} & {bits}) AS {call.engine_type}))"
 
 
+def _both(symbol: str, how: str, doc: str) -> Function:
+    return function(symbol, of("(I, I) -> I", null_first(how)), doc=doc, before=beside)
+
+
 FUNCTIONS: tuple[Function, ...] = (
-    function("&", of("(I, I) -> I", "({0} & {1})"), doc="Bits set in both.", before=beside),
-    function("|", of("(I, I) -> I", "({0} | {1})"), doc="Bits set in either.", before=beside),
-    function("^", of("(I, I) -> I", "xor({0}, {1})"), doc="Bits set in one.", before=beside),
+    function(
+        "&", of("(I, I) -> I", null_first("({0} & {1})")), doc="Bits set in both.", before=beside
+    ),
+    function(
+        "|", of("(I, I) -> I", null_first("({0} | {1})")), doc="Bits set in either.", before=beside
+    ),
+    function(
+        "^", of("(I, I) -> I", null_first("xor({0}, {1})")), doc="Bits set in one.", before=beside
+    ),
     function("~", of("(I) -> I", "(~{0})"), doc="Every bit turned."),
     function("<< shiftleft", *_shifts(_shift_left), doc="Bits moved to the left."),
     function(

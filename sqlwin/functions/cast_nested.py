@@ -1,6 +1,7 @@
-"""Casts of arrays, maps and structs: of what they hold, and to text as `[1, 2]`, `{a -> 1}`, `{1, b}`.
+"""Casts of arrays, maps and structs: of what they hold, and to text.
 
-Types are brought together part by part; fields of structs by their place, whatever their names.
+As text they are `[1, 2]`, `{a -> 1}` and `{1, b}`. Types are brought together part by part;
+fields of structs by their place, whatever their names.
 """
 
 from __future__ import annotations

@@ -12,15 +12,18 @@ TRY_CAST gives NULL. A constant becomes a literal of the wanted type.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 
 import pyarrow as pa
 
 from sqlwin.functions import cast_nested, cast_numbers, cast_strings, cast_times
 from sqlwin.functions.casting import Casting, How, kind
-from sqlwin.functions.literals import converted
+from sqlwin.functions.literals import converted, literal
 from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import NULL, engine_name, name
+from sqlwin.functions.types import NULL, STRING, engine_name, is_nested, name
 
 _TABLE: dict[tuple[str, str], How] = {
     **cast_numbers.CASTS,
@@ -28,6 +31,7 @@ _TABLE: dict[tuple[str, str], How] = {
     **cast_nested.CASTS,
     **cast_times.CASTS,
 }
+_NOTED: ContextVar[list[tuple[str, Typed]] | None] = ContextVar("noted", default=None)
 
 
 def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool = False) -> Typed:
@@ -35,10 +39,12 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
     if given.type == to:
         return given
     if given.type == NULL:
-        return replace(given, sql=f"CAST(NULL AS {engine_name(to)})", type=to)
-    literal = converted(given, to) if given.is_constant else None
-    if literal is not None:
-        return literal
+        null = f"CAST(NULL AS {engine_name(to)})"
+        made = f"CASE WHEN {given.sql} IS NULL THEN {null} END" if given.fails else null
+        return replace(given, sql=made, type=to)
+    known = _known(given, to) if given.is_constant else None
+    if known is not None:
+        return known
     how = _TABLE.get((kind(given.type), kind(to)))
     if how is None:
         raise Refused(f"{name(given.type).upper()} cannot be cast to {name(to).upper()}")
@@ -46,4 +52,32 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
     def inner(part: Typed, wanted: pa.DataType) -> Typed:
         return cast(part, wanted, safe=safe, implicitly=implicitly)
 
-    return how(Casting(given, to, safe, inner))
+    made = how(Casting(given, to, safe, inner))
+    if given.is_constant and given.type == STRING and not safe:
+        _note(given.value, made)
+    return made
+
+
+@contextmanager
+def noted() -> Iterator[list[tuple[str, Typed]]]:
+    """Texts of constants that are cast meanwhile and were not read, each with its cast."""
+    found: list[tuple[str, Typed]] = []
+    before = _NOTED.set(found)
+    try:
+        yield found
+    finally:
+        _NOTED.reset(before)
+
+
+def _note(text: str, made: Typed) -> None:
+    found = _NOTED.get()
+    if found is not None:
+        found.append((text, made))
+
+
+def _known(given: Typed, to: pa.DataType) -> Typed | None:
+    """A constant as a constant; None where the engine has to see."""
+    if given.type == STRING and given.value is not None and not is_nested(to):
+        made = cast_strings.constant(given.value, to)
+        return None if made is None else literal(made, to)
+    return converted(given, to)

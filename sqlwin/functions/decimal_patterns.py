@@ -14,7 +14,6 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 from math import isinf, isnan
 
-
 _EXACT = Context(prec=10_000)
 _MOST_PLACES = 9_000
 _FORM = re.compile(

@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.functions.casts import cast
 from sqlwin.functions.cast_times import UTC
+from sqlwin.functions.casts import cast
 from sqlwin.functions.date_sums import back, plus_days
 from sqlwin.functions.entry import Call, Function, Overload, failing, function, of
 from sqlwin.functions.gaps import GAPS

@@ -111,7 +111,7 @@ class Tokens:
 
     def _end(self, letter: str) -> str:
         for stack in (self.around, self.names, self.used):
-            stack.pop()  # type: ignore[attr-defined]
+            stack.pop()
         self.at += 1
         return letter
 

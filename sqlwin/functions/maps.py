@@ -30,9 +30,10 @@ def _zip_with(call: Call) -> str:
     types = [call.type(0), call.type(1)]
     row = [("key", types[0].key_type), ("v1", types[0].item_type), ("v2", types[1].item_type)]
     zipped = map_making.ZIPPED.named(types, pa.list_(pa.struct(row)))
-    body = as_type("Body", merge)
+    body = as_type(Body, merge)
     text = f"{zipped}({one.sql}, {other.sql})"
-    bound = f"MAP(list_transform(__m, lambda __e: {_KEY.format('__e')}), list_transform(__m, {body.sql}))"
+    keys = f"list_transform(__m, lambda __e: {_KEY.format('__e')})"
+    bound = f"MAP({keys}, list_transform(__m, {body.sql}))"
     return f"list_transform([{text}], lambda __m: {bound})[1]"
 
 

@@ -76,7 +76,7 @@ def identity(type_: pa.DataType) -> Identity:
         )
     if is_float(type_):
         return _float_identity
-    return lambda value: value  # type: ignore[no-any-return]
+    return lambda value: value
 
 
 def _float_identity(value: float | None) -> Hashable:

@@ -18,27 +18,24 @@ from sqlwin.functions import (
     arithmetic,
     arrays,
     bits,
+    cast_functions,
     comparison,
     conditions,
     dates,
     dialects,
-    encodings,
     formats,
-    hashes,
     intervals,
     json,
     maps,
     mathematics,
-    regex,
-    strings,
     structs,
-    urls,
+    texts,
 )
 from sqlwin.functions.entry import Function, Overload
 
 ROOMS = (
-    *(arithmetic, bits, comparison, conditions, mathematics),
-    *(strings, regex, encodings, hashes, urls, json),
+    *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
+    *(texts, json),
     *(dates, formats, intervals, dialects),
     *(arrays, maps, structs),
 )

@@ -277,7 +277,8 @@ def _widest_number(one: pa.DataType, other: pa.DataType) -> pa.DataType:
 def _widest_decimal(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     scale = max(one.scale, other.scale)
     whole = max(one.precision - one.scale, other.precision - other.scale)
-    return pa.decimal128(min(whole + scale, MOST_DIGITS), min(scale, MOST_DIGITS))
+    kept = min(scale, max(0, MOST_DIGITS - whole))
+    return pa.decimal128(min(whole + kept, MOST_DIGITS), kept)
 
 
 def _beside_string(other: pa.DataType) -> pa.DataType | None:
@@ -306,12 +307,12 @@ def _widest_nested(one: pa.DataType, other: pa.DataType, loose: bool) -> pa.Data
 
 
 def implicit(given: pa.DataType, wanted: pa.DataType, loose: bool = False) -> bool:
-    """Whether a value is taken for a parameter. loose: also a STRING for anything atomic, and
-    anything atomic for a STRING."""
+    """Whether a value is taken for a parameter. loose: also a STRING for anything atomic,
+    anything atomic for a STRING, and any number for any other."""
     if given in (wanted, NULL):
         return True
     if is_numeric(given) and is_numeric(wanted):
-        return _widens(given, wanted)
+        return loose or _widens(given, wanted)
     if (given, wanted) == (DATE, TIMESTAMP):
         return True
     if is_nested(given) or is_nested(wanted):

@@ -28,7 +28,7 @@ from sqlwin.functions.casts import cast
 from sqlwin.functions.literals import written_number
 from sqlwin.functions.never import NEVER
 from sqlwin.functions.resolve import resolved
-from sqlwin.functions.table import find, names
+from sqlwin.functions.table import TABLE, find, names
 from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
 from sqlwin.functions.types import (
     BINARY,
@@ -113,7 +113,10 @@ class _Compiler:
         return next((s[name_.lower()] for s in reversed(self.scopes) if name_.lower() in s), None)
 
     def boolean(self, node: Expr) -> Typed:
-        return cast(self.typed(node), BOOLEAN, implicitly=True)
+        found = self.typed(node)
+        if found.type not in (BOOLEAN, STRING, NULL):
+            raise Refused(f"{name(found.type).upper()} is no condition", legal="a comparison")
+        return cast(found, BOOLEAN, implicitly=True)
 
 
 def _unknown(node: Expr, function: str) -> str:
@@ -183,6 +186,15 @@ def _negative(compiler: _Compiler, node: Expr) -> Typed:
 
 
 # --- structure --------------------------------------------------------------------------
+
+
+def _connected(compiler: _Compiler, node: Expr) -> Typed:
+    """AND and OR from the right, so that each operand is looked at once, whatever may fail."""
+    parts = list(node.flatten(unnest=False))
+    found = compiler.typed(parts[-1])
+    for part in reversed(parts[:-1]):
+        found = compiler.call(node, called(node)[0], [part, found])
+    return found
 
 
 def _paren(compiler: _Compiler, node: Expr) -> Typed:
@@ -294,7 +306,7 @@ def _field(node: Expr, inner: Typed, field_: str) -> Typed:
         made = f"list_transform({inner.sql}, lambda __x: {item.sql})"
         return Typed(made, pa.list_(item.type), fails=inner.fails)
     if is_map(inner.type):
-        return resolved(find("[]"), [inner, text(field_)])
+        return resolved(TABLE["[]"], [inner, text(field_)])
     if not is_struct(inner.type):
         raise Uncompiled(node, f"{name(inner.type).upper()} has no fields")
     known = [f for f in inner.type if f.name.lower() == field_.lower()]
@@ -351,6 +363,8 @@ _RULES: dict[type[Expr], Callable[[_Compiler, Any], Typed]] = {
     exp.Null: _null,
     exp.HexString: _hex,
     exp.Neg: _negative,
+    exp.And: _connected,
+    exp.Or: _connected,
     exp.Paren: _paren,
     exp.Cast: _cast,
     exp.TryCast: _cast,

@@ -1,7 +1,0 @@
-"""Hashes and checksums."""
-
-from __future__ import annotations
-
-from sqlwin.functions.entry import Function
-
-FUNCTIONS: tuple[Function, ...] = ()

@@ -1,0 +1,85 @@
+"""Hashes and checksums.
+
+>>> _sha2(b"", 224)[:8], _sha2(b"", 1) is None
+('d14a028c', True)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+
+import pyarrow as pa
+
+from sqlwin.functions.entry import Call, Function, How, function, of
+from sqlwin.functions.texts.murmur import MURMUR, SEED, XXHASH, hashed
+from sqlwin.functions.typed import Refused
+from sqlwin.functions.types import is_list, is_map, is_struct, name
+from sqlwin.functions.vectors import Vector, valued, vector
+
+_BITS = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"}
+
+
+def _sha2(data: bytes | str, bits: int) -> str | None:
+    blob = data.encode() if isinstance(data, str) else data
+    return hashlib.new(_BITS[bits], blob).hexdigest() if bits in _BITS else None
+
+
+@valued("crc32")
+def _crc32(data: bytes | str) -> int:
+    return zlib.crc32(data.encode() if isinstance(data, str) else data)
+
+
+@vector("hash")
+def _hash(*arrays: pa.Array) -> pa.Array:
+    return pa.array(hashed(MURMUR, arrays))
+
+
+@vector("xxhash64")
+def _xxhash64(*arrays: pa.Array) -> pa.Array:
+    return pa.array(hashed(XXHASH, arrays))
+
+
+def _of_all(vector_: Vector) -> How:
+    """None at all is the seed. Maps have no order, and thus no hash."""
+
+    def how(call: Call) -> str:
+        types = [call.type(at) for at in range(len(call.args))]
+        for at, type_ in enumerate(types):
+            if _holds_map(type_):
+                raise Refused(f"a {name(type_).upper()} has no hash", at=at)
+        if not types:
+            return f"CAST({SEED} AS {call.engine_type})"
+        return f"{vector_.named(types, call.result)}({', '.join(call.texts)})"
+
+    return how
+
+
+def _holds_map(type_: pa.DataType) -> bool:
+    if is_list(type_):
+        return _holds_map(type_.value_type)
+    if is_struct(type_):
+        return any(_holds_map(field.type) for field in type_)
+    return is_map(type_)
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    function("md5", of("(S) -> STRING", "md5({0})"), doc="MD5, in base 16."),
+    function("sha sha1", of("(S) -> STRING", "sha1({0})"), doc="SHA-1, in base 16."),
+    function(
+        "sha2",
+        of("(S, INT) -> STRING", valued("sha2")(_sha2)),
+        doc="SHA-2 of 224, 256, 384 or 512 bits, in base 16; 0 is as 256.",
+    ),
+    function("crc32", of("(S) -> BIGINT", _crc32), doc="The cyclic redundancy check."),
+    function(
+        "hash",
+        of("(ANY...) -> INT", _of_all(_hash)),
+        doc="Of all arguments together: Murmur3 of 32 bits.",
+    ),
+    function(
+        "xxhash64",
+        of("(ANY...) -> BIGINT", _of_all(_xxhash64)),
+        doc="Of all arguments together: xxHash of 64 bits.",
+    ),
+)
