@@ -97,8 +97,10 @@ def type_named(name: str, precision: int | None = None, scale: int = 0) -> pa.Da
     return _NAMES.get(_ALIASES.get(upper, upper))
 
 
-def type_of(text: str) -> pa.DataType | None:
+def type_of(text: str, maps: bool = False) -> pa.DataType | None:
     """The Arrow type of a whole SQL type, nested ones too; None where it is none.
+
+    maps: MAP<…>, which no column of a table is, but a value within an expression.
 
     >>> str(type_of("ARRAY<STRUCT<name: STRING, price DECIMAL(10, 2)>>"))
     'list<item: struct<name: string, price: decimal128(10, 2)>>'
@@ -110,7 +112,7 @@ def type_of(text: str) -> pa.DataType | None:
         return None
     name, inner, digits = found.groups()
     if inner is not None:
-        return _nested(name.upper(), _parted(inner))
+        return _nested(name.upper(), _parted(inner), maps)
     if digits is None:
         return type_named(name)
     if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)?", digits):
@@ -120,14 +122,21 @@ def type_of(text: str) -> pa.DataType | None:
     return type_named(name, precision, *scale) if known else None
 
 
-def _nested(name: str, parts: list[str]) -> pa.DataType | None:
+_FIELD = r"\s*(?:`([^`]+)`|(\w+))(?:\s*:|\s)(.*)"
+
+
+def _nested(name: str, parts: list[str], maps: bool) -> pa.DataType | None:
     if name == "ARRAY" and len(parts) == 1:
-        item = type_of(parts[0])
+        item = type_of(parts[0], maps)
         return None if item is None else pa.list_(item)
+    if name == "MAP" and len(parts) == 2 and maps:
+        key, value = (type_of(part, maps) for part in parts)
+        known = key is not None and value is not None and not pa.types.is_map(key)
+        return pa.map_(key, value) if known else None
     if name != "STRUCT":
         return None
-    fields = [re.fullmatch(r"\s*(\w+)(?:\s*:|\s)(.*)", part, re.DOTALL) for part in parts]
-    types = [(field[1], type_of(field[2])) for field in fields if field is not None]
+    fields = [re.fullmatch(_FIELD, part, re.DOTALL) for part in parts]
+    types = [(f[1] or f[2], type_of(f[3], maps)) for f in fields if f is not None]
     whole = len(types) == len(parts) and all(type_ is not None for _, type_ in types)
     return pa.struct(types) if whole else None
 

@@ -16,21 +16,26 @@ import pyarrow.compute as pc
 
 from sqlwin.functions import decimals
 from sqlwin.functions.by_numbers import Numbers, by_numbers
-from sqlwin.functions.entry import Call, Function, Overload, function, of
-from sqlwin.functions.operands import beside, divided
+from sqlwin.functions.entry import Call, Function, How, Overload, function, of, rendered
+from sqlwin.functions.guards import null_first
+from sqlwin.functions.operands import beside, beside_safely, divided, divided_safely
 from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import is_integral
+from sqlwin.functions.types import is_decimal, is_integral
 from sqlwin.functions.vectors import Vector, vector
 
-How = Callable[[Call], str]
 _ZERO = {"/": decimals.BY_ZERO, "%": decimals.NO_REMAINDER}
-_SHORT = 60
+_SHORT = 120
 """Characters of operands that DuckDB may compute twice."""
 
 
 def _known_divisor(call: Call) -> bool:
     divisor = call.args[1]
     return isinstance(divisor, Typed) and divisor.is_constant and divisor.value not in (0, None)
+
+
+def _is_known(call: Call) -> bool:
+    dividend = call.args[0]
+    return isinstance(dividend, Typed) and dividend.is_constant and dividend.value is not None
 
 
 def _floating(symbol: str, vector_: Vector) -> How:
@@ -42,7 +47,7 @@ def _floating(symbol: str, vector_: Vector) -> How:
             return f"({one} {symbol} {other})"
         if len(one) + len(other) > _SHORT:
             return f"{vector_.named([call.type(0), call.type(1)], call.result)}({one}, {other})"
-        zero = f"{other} = 0 AND {one} IS NOT NULL"
+        zero = f"{other} = 0" if _is_known(call) else f"{other} = 0 AND {one} IS NOT NULL"
         return f"CASE WHEN {zero} THEN error('{_ZERO[symbol]}') ELSE {one} {symbol} {other} END"
 
     return text
@@ -101,29 +106,30 @@ def _operator(
 ) -> tuple[Overload, ...]:
     """+, - and *."""
     return (
-        of("(I, I) -> I", _whole(symbol, safe), fails=not safe),
-        of("(DECIMAL, DECIMAL)", exact(safe), result=result, fails=not safe),
-        of("(N, N) -> N", f"({{0}} {symbol} {{1}})"),
+        of("(I, I) -> I", null_first(_whole(symbol, safe)), fails=not safe),
+        of("(DECIMAL, DECIMAL)", null_first(exact(safe)), result=result, fails=not safe),
+        of("(N, N) -> N", null_first(f"({{0}} {symbol} {{1}})"), strict=True),
     )
 
 
 def _quotients(safe: bool = False) -> tuple[Overload, ...]:
     floating = "CASE WHEN {1} <> 0 THEN {0} / {1} END" if safe else _floating("/", _divide)
-    exact = decimals.divided(safe)
+    exact = null_first(decimals.divided(safe), 1)
     return (
         of("(DECIMAL, DECIMAL)", exact, result=decimals.quotient_type, fails=not safe),
-        of("(DOUBLE, DOUBLE) -> DOUBLE", floating, fails=not safe),
+        of("(DOUBLE, DOUBLE) -> DOUBLE", null_first(floating, 1), fails=not safe, strict=True),
     )
 
 
 def _remainders(safe: bool = False) -> tuple[Overload, ...]:
     floating = "CASE WHEN {1} <> 0 THEN {0} % {1} END" if safe else _floating("%", _remainder)
-    exact = decimals.remainder(safe)
+    exact = null_first(decimals.remainder(safe), 1)
+    floating = null_first(floating, 1)
     return (
-        of("(I, I) -> I", _remainder_text(safe), fails=not safe),
+        of("(I, I) -> I", null_first(_remainder_text(safe), 1), fails=not safe),
         of("(DECIMAL, DECIMAL)", exact, result=decimals.remainder_type, fails=not safe),
-        of("(F, F) -> F", floating, fails=not safe),
-        of("(DOUBLE, DOUBLE) -> DOUBLE", floating, fails=not safe),
+        of("(F, F) -> F", floating, fails=not safe, strict=True),
+        of("(DOUBLE, DOUBLE) -> DOUBLE", floating, fails=not safe, strict=True),
     )
 
 
@@ -142,9 +148,17 @@ def _remainder_text(safe: bool) -> How:
 
 def _minus(call: Call) -> str:
     """DuckDB's own sign gives a wider type, and 0 - x a positive 0."""
+    if is_decimal(call.result) and call.result.precision > decimals.SIGNED_DIGITS:
+        return rendered(decimals.NEGATIVE, call)
     if is_integral(call.result):
         return f"(CAST(0 AS {call.engine_type}) - {call.texts[0]})"
     return f"(-{call.texts[0]})"
+
+
+def _abs(call: Call) -> str:
+    if is_decimal(call.result) and call.result.precision > decimals.SIGNED_DIGITS:
+        return rendered(decimals.ABSOLUTE, call)
+    return f"abs({call.texts[0]})"
 
 
 _SIGNED = "(N) -> N"
@@ -169,25 +183,27 @@ FUNCTIONS: tuple[Function, ...] = (
         before=beside,
     ),
     function("/", *_quotients(), doc="The quotient; 0 as divisor raises.", before=divided),
-    function("% mod", *_remainders(), doc="What division leaves, of the dividend's sign.", before=beside),
+    function(
+        "% mod", *_remainders(), doc="What division leaves, of the dividend's sign.", before=beside
+    ),
     function(
         "div",
-        of("(BIGINT, BIGINT) -> BIGINT", "({0} // {1})", fails=True),
-        of("(DECIMAL, DECIMAL) -> BIGINT", decimals.whole_quotient, fails=True),
+        of("(BIGINT, BIGINT) -> BIGINT", null_first("({0} // {1})", 1), fails=True),
+        of("(DECIMAL, DECIMAL) -> BIGINT", null_first(decimals.whole_quotient, 1), fails=True),
         doc="The quotient without its fraction, a BIGINT.",
         before=beside,
     ),
     function(
         "pmod",
-        of("(I, I) -> I", _pmod),
+        of("(I, I) -> I", null_first(_pmod, 1), fails=True),
         of(
             "(DECIMAL, DECIMAL)",
-            decimals.positive_remainder,
+            null_first(decimals.positive_remainder, 1),
             result=decimals.remainder_type,
             fails=True,
         ),
-        of("(F, F) -> F", _pmod),
-        of("(DOUBLE, DOUBLE) -> DOUBLE", _pmod),
+        of("(F, F) -> F", null_first(_pmod, 1), fails=True, strict=True),
+        of("(DOUBLE, DOUBLE) -> DOUBLE", null_first(_pmod, 1), fails=True, strict=True),
         doc="The remainder that is not negative.",
         before=beside,
     ),
@@ -195,33 +211,33 @@ FUNCTIONS: tuple[Function, ...] = (
         "try_add",
         *_operator("+", decimals.added, decimals.sum_type, safe=True),
         doc="The sum; NULL where it overflows.",
-        before=beside,
+        before=beside_safely,
     ),
     function(
         "try_subtract",
         *_operator("-", decimals.subtracted, decimals.sum_type, safe=True),
         doc="The difference; NULL where it overflows.",
-        before=beside,
+        before=beside_safely,
     ),
     function(
         "try_multiply",
         *_operator("*", decimals.multiplied, decimals.product_type, safe=True),
         doc="The product; NULL where it overflows.",
-        before=beside,
+        before=beside_safely,
     ),
     function(
         "try_divide",
         *_quotients(safe=True),
         doc="The quotient; NULL where the divisor is 0.",
-        before=divided,
+        before=divided_safely,
     ),
     function(
         "try_mod",
         *_remainders(safe=True),
         doc="The remainder; NULL where the divisor is 0.",
-        before=beside,
+        before=beside_safely,
     ),
     function("negative", of(_SIGNED, _minus, fails=True), doc="The number with its sign changed."),
     function("positive", of(_SIGNED, "{0}"), doc="The number as it is."),
-    function("abs", of(_SIGNED, "abs({0})", fails=True), doc="The number without its sign."),
+    function("abs", of(_SIGNED, _abs, fails=True), doc="The number without its sign."),
 )

@@ -86,7 +86,10 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "arrays_zip",
-        *(of(f"({', '.join(['STRING!, ARRAY'] * n)})", _zip_text, typing=_zip_type) for n in range(1, 9)),
+        *(
+            of(f"({', '.join(['STRING!, ARRAY'] * n)})", _zip_text, typing=_zip_type)
+            for n in range(1, 9)
+        ),
         doc="An array of structs, with a field for each array; the shorter ones end in NULLs.",
     ),
     *sequences.FUNCTIONS,

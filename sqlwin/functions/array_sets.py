@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from typing import cast as as_type
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.functions.entry import Function, function, of
+from sqlwin.functions.casts import cast
+from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.nested import Identity, by_rows, counted, identity, valid, values
+from sqlwin.functions.typed import Typed
+from sqlwin.functions.types import STRING
 from sqlwin.functions.vectors import Vector, vector
 
 Row = Callable[..., list[Any]]
@@ -31,8 +35,13 @@ def _distinct(same: Identity, *arrays: list[Any]) -> list[Any]:
     found: dict[Any, Any] = {}
     for array in arrays:
         for value in array:
-            found.setdefault(same(value), value)
+            found.setdefault(same(value), value if value else _unsigned(value))
     return list(found.values())
+
+
+def _unsigned(value: Any) -> Any:
+    """0.0 for -0.0: Spark puts it into its sets as that."""
+    return 0.0 if isinstance(value, float) else value
 
 
 def _except(same: Identity, one: list[Any], other: list[Any]) -> list[Any]:
@@ -107,6 +116,13 @@ def _joined(array: list[str | None], between: str, instead: str) -> str:
     return between.join(instead if value is None else value for value in array)
 
 
+def _joined_text(call: Call) -> str:
+    texts = cast(as_type(Typed, call.args[0]), pa.list_(STRING), implicitly=True)
+    chosen = _join if len(call.args) == 2 else _join_filled
+    types = [texts.type, *[STRING] * (len(call.args) - 1)]
+    return f"{chosen.named(types, STRING)}({', '.join((texts.sql, *call.texts[1:]))})"
+
+
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "array_distinct",
@@ -145,8 +161,8 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "array_join",
-        of("(ARRAY<STRING>, STRING) -> STRING", _join),
-        of("(ARRAY<STRING>, STRING, STRING) -> STRING", _join_filled),
+        of("(ARRAY<T>, STRING) -> STRING", _joined_text),
+        of("(ARRAY<T>, STRING, STRING) -> STRING", _joined_text),
         doc="The elements as one text, with a text between them, and one in place of NULLs.",
     ),
 )

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.nested import by_rows, made, order, values
-from sqlwin.functions.types import is_nested
+from sqlwin.functions.types import is_float, is_nested
 from sqlwin.functions.vectors import Vector, vector
 
 COMPARED = 1000
@@ -72,7 +72,7 @@ def _extreme(last: bool) -> Vector:
 
 def _extreme_text(function_: str, nested: Vector) -> Any:
     def text(call: Call) -> str:
-        if is_nested(call.result):
+        if is_nested(call.result) or is_float(call.result):  # of 0.0 and -0.0 the first
             return f"{nested.named([call.type(0)], call.result)}({call.texts[0]})"
         return f"{function_}({call.texts[0]})"
 

@@ -14,7 +14,7 @@ from sqlwin.functions import array_making, array_sets, array_sorts, lambdas
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.typed import Body, Refused, Typed
-from sqlwin.functions.types import implicit, name
+from sqlwin.functions.types import implicit, name, widest_of
 
 
 def _array(call: Call) -> str:
@@ -66,7 +66,18 @@ _SLICE = (
 
 
 def _concat(call: Call) -> str:
-    return f"({' || '.join(call.texts)})" if len(call.args) > 1 else call.texts[0]
+    parts = as_type("tuple[Typed, ...]", call.args)
+    texts = [cast(part, call.result, implicitly=True).sql for part in parts]
+    return f"({' || '.join(texts)})"
+
+
+def _concat_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
+    types = [arg.type for arg in args if isinstance(arg, Typed)]
+    wide = widest_of([type_.value_type for type_ in types])
+    if wide is None:
+        told = ", ".join(name(type_).upper() for type_ in types)
+        raise Refused(f"{told} have no type in common", legal="a CAST of one of them")
+    return pa.list_(wide)
 
 
 def _key_cast(call: Call) -> str:
@@ -106,11 +117,11 @@ FUNCTIONS: tuple[Function, ...] = (
     function("array", of("(T...) -> ARRAY<T>", _array), doc="An array of the arguments."),
     function(
         "size cardinality",
-        of("(ARRAY) -> INT", _SIZE),
+        of("(ARRAY<T>) -> INT", _SIZE),
         of("(MAP) -> INT", "CAST(cardinality({0}) AS INTEGER)"),
         doc="How many elements an array, or entries a map has.",
     ),
-    function("array_size", of("(ARRAY) -> INT", _SIZE), doc="How many elements an array has."),
+    function("array_size", of("(ARRAY<T>) -> INT", _SIZE), doc="How many elements an array has."),
     function(
         "array_append",
         of("(ARRAY<T>, T) -> ARRAY<T>", _APPEND, strict=True),
@@ -173,7 +184,7 @@ FUNCTIONS: tuple[Function, ...] = (
     *lambdas.FUNCTIONS,
 )
 
-_CONCAT = (of("(ARRAY<T>, ARRAY<T>...) -> ARRAY<T>", _concat),)
+_CONCAT = (of("(ARRAY, ARRAY...)", _concat, typing=_concat_type),)
 MORE: dict[str, tuple[Overload, ...]] = {
     "reverse": (of("(ARRAY<T>) -> ARRAY<T>", "list_reverse({0})"),),
     "concat": _CONCAT,

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.by_numbers import Numbers, by_numbers
 from sqlwin.functions.entry import Call, Function, How, Overload, function, of
+from sqlwin.functions.guards import null_first
 from sqlwin.functions.operands import beside
 from sqlwin.functions.types import BIGINT, INT
-from sqlwin.functions.vectors import vector
+from sqlwin.functions.vectors import by_value, vector
 
 BUCKET = 32_768
 """Bits of one bitmap."""
@@ -21,7 +24,7 @@ BUCKET = 32_768
 def _shift_left(of: pa.Array, by: pa.Array) -> pa.Array:
     bits = of.type.bit_width
 
-    def compute(value: Numbers, distance: Numbers) -> Numbers:
+    def compute(value: Numbers, distance: Numbers) -> Any:
         return np.left_shift(value, (distance & (bits - 1)).astype(value.dtype))
 
     return by_numbers(compute, of, by, type=of.type)
@@ -31,7 +34,7 @@ def _shift_left(of: pa.Array, by: pa.Array) -> pa.Array:
 def _shift_right_unsigned(of: pa.Array, by: pa.Array) -> pa.Array:
     bits = of.type.bit_width
 
-    def compute(value: Numbers, distance: Numbers) -> Numbers:
+    def compute(value: Numbers, distance: Numbers) -> Any:
         plain = value.view(np.dtype(f"u{value.dtype.itemsize}"))
         return np.right_shift(plain, (distance & (bits - 1)).astype(plain.dtype)).view(value.dtype)
 
@@ -46,10 +49,10 @@ def _bit_get(of: pa.Array, at: pa.Array) -> pa.Array:
         place = pc.filter(at, pc.and_(wrong, of.is_valid()))[0]
         raise ValueError(
             "[INVALID_PARAMETER_VALUE.BIT_POSITION_RANGE] "
-            f"The value of parameter(s) `pos` in `bit_get` is invalid: 0 to {bits - 1}, not {place}."
+            f"The value of parameter(s) `pos` in `bit_get` is not 0 to {bits - 1}: {place}."
         )
 
-    def compute(value: Numbers, place: Numbers) -> Numbers:
+    def compute(value: Numbers, place: Numbers) -> Any:
         return (value >> (place & (bits - 1)).astype(value.dtype)) & 1
 
     return by_numbers(compute, of, at, type=pa.int8())
@@ -57,8 +60,7 @@ def _bit_get(of: pa.Array, at: pa.Array) -> pa.Array:
 
 @vector("bitmapcount")
 def _bitmap_count(of: pa.Array) -> pa.Array:
-    made = [None if text is None else int.from_bytes(text, "big").bit_count() for text in of.to_pylist()]
-    return pa.array(made, BIGINT)
+    return by_value(lambda blob: bin(int.from_bytes(blob, "big")).count("1"), of, type=BIGINT)
 
 
 def _bit_count(call: Call) -> str:
@@ -67,8 +69,8 @@ def _bit_count(call: Call) -> str:
 
 def _shifts(how: How) -> tuple[Overload, Overload]:
     return (
-        of("(INT, INT) -> INT", how, fails=False),
-        of("(BIGINT, INT) -> BIGINT", how, fails=False),
+        of("(INT, INT) -> INT", null_first(how)),
+        of("(BIGINT, INT) -> BIGINT", null_first(how)),
     )
 
 
@@ -78,13 +80,25 @@ def _shift_right(call: Call) -> str:
     return f"({value} >> CAST(({distance} & {bits}) AS {call.engine_type}))"
 
 
+def _both(symbol: str, how: str, doc: str) -> Function:
+    return function(symbol, of("(I, I) -> I", null_first(how)), doc=doc, before=beside)
+
+
 FUNCTIONS: tuple[Function, ...] = (
-    function("&", of("(I, I) -> I", "({0} & {1})"), doc="Bits set in both.", before=beside),
-    function("|", of("(I, I) -> I", "({0} | {1})"), doc="Bits set in either.", before=beside),
-    function("^", of("(I, I) -> I", "xor({0}, {1})"), doc="Bits set in one.", before=beside),
+    function(
+        "&", of("(I, I) -> I", null_first("({0} & {1})")), doc="Bits set in both.", before=beside
+    ),
+    function(
+        "|", of("(I, I) -> I", null_first("({0} | {1})")), doc="Bits set in either.", before=beside
+    ),
+    function(
+        "^", of("(I, I) -> I", null_first("xor({0}, {1})")), doc="Bits set in one.", before=beside
+    ),
     function("~", of("(I) -> I", "(~{0})"), doc="Every bit turned."),
     function("<< shiftleft", *_shifts(_shift_left), doc="Bits moved to the left."),
-    function(">> shiftright", *_shifts(_shift_right), doc="Bits moved to the right, with the sign."),
+    function(
+        ">> shiftright", *_shifts(_shift_right), doc="Bits moved to the right, with the sign."
+    ),
     function(
         ">>> shiftrightunsigned",
         *_shifts(_shift_right_unsigned),

@@ -69,17 +69,21 @@ def plus_months(days_: Ints, months: Ints) -> Ints:
 
 
 def whole_months(start: Ints, end: Ints) -> Ints:
-    """From one instant to another, in microseconds, toward zero."""
-    one, other = _months_and_rest(start), _months_and_rest(end)
-    months: Ints = other[0] - one[0]
-    months = months - ((months > 0) & (other[1] < one[1]))
-    return months + ((months < 0) & (other[1] > one[1]))
+    """From one instant to another, in microseconds, toward zero, as java.time counts them: the
+    end's date is moved by a day where its time of day is not reached, then days are compared."""
+    first, from_time = np.divmod(start, DAY)
+    last, to_time = np.divmod(end, DAY)
+    last = (
+        last - ((last > first) & (to_time < from_time)) + ((last < first) & (to_time > from_time))
+    )
+    distance = _packed(last) - _packed(first)
+    found: Ints = np.abs(distance) // 32 * np.sign(distance)
+    return found
 
 
-def _months_and_rest(micros: Ints) -> tuple[Ints, Ints]:
-    days_, time = np.divmod(micros, DAY)
+def _packed(days_: Ints) -> Ints:
     year, month, day = civil(days_)
-    return year * 12 + month, day * DAY + time
+    return (year * 12 + month) * 32 + day
 
 
 def weekday(days_: Any) -> Any:

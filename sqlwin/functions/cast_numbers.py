@@ -29,7 +29,8 @@ def _integral(casting: Casting) -> Typed:
 
 def _integral_to_decimal(casting: Casting) -> Typed:
     exact, to = as_decimal(casting.given.type), casting.to
-    fits = exact.precision - 1 <= to.precision - to.scale
+    digits = exact.precision - (casting.given.type == BIGINT)
+    fits = digits <= to.precision - to.scale
     return casting.text("CAST({0} AS {result})", fails=not fits)
 
 

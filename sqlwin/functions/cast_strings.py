@@ -10,15 +10,30 @@ A DOUBLE is written as Java writes it: 0.001 to 9999999.999 plainly, all else as
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.casting import Casting, How
 from sqlwin.functions.entry import Call
+from sqlwin.functions.literals import decimal_of
 from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import FLOAT, STRING, is_decimal, is_integral, name
+from sqlwin.functions.types import (
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    STRING,
+    is_decimal,
+    is_float,
+    is_integral,
+    name,
+)
 from sqlwin.functions.vectors import Vector, by_value, only, vector
 
 _BLANK = "".join(map(chr, range(0x21)))
@@ -26,12 +41,15 @@ _BLANK_TOO = _BLANK + "\x7f"
 _INTEGRAL = r"^[+-]?[0-9]+$"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,10})?$"
 _SPECIAL = {
-    **{sign + word: sign.strip("+") + "inf" for sign in ("", "+", "-") for word in ("inf", "infinity")},
+    **{sign + word: "inf" for sign in ("", "+") for word in ("inf", "infinity")},
+    "-inf": "-inf",
+    "-infinity": "-inf",
     "nan": "nan",
 }
 _JAVA_NAN = re.compile(r"[+-]NaN")
 _JAVA_FLOAT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFdD]?")
-_JAVA_HEX = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?")
+_HEX = r"[0-9a-fA-F]"
+_JAVA_HEX = re.compile(rf"([+-]?0[xX](?:{_HEX}+\.?{_HEX}*|\.{_HEX}+)[pP][+-]?\d+)[fFdD]?")
 
 Read = Callable[[str], str | None]
 
@@ -56,6 +74,12 @@ def _float_text(text: str) -> str | None:
     return None if hexadecimal is None else repr(float.fromhex(hexadecimal[1]))
 
 
+def _exact_text(text: str) -> str | None:
+    """With digits of any script."""
+    made = "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in text)
+    return made if re.match(_DECIMAL, made) else None
+
+
 def _read(texts: pa.Array, pattern: str, blank: str, other: Read | None) -> pa.Array:
     """Each as DuckDB reads it, NULL where it is none. other: of what is not of the pattern."""
     trimmed = pc.utf8_trim(texts, characters=blank)
@@ -66,7 +90,9 @@ def _read(texts: pa.Array, pattern: str, blank: str, other: Read | None) -> pa.A
     return pc.coalesce(made, by_value(other, trimmed, type=pa.string()))
 
 
-def _numeral(name_: str, pattern: str, blank: str, other: Read | None = None) -> tuple[Vector, Vector]:
+def _numeral(
+    name_: str, pattern: str, blank: str, other: Read | None = None
+) -> tuple[Vector, Vector]:
     @vector(f"numeral{name_}")
     def strict(texts: pa.Array, types: pa.Array) -> pa.Array:
         made = _read(texts, pattern, blank, other)
@@ -83,7 +109,7 @@ def _numeral(name_: str, pattern: str, blank: str, other: Read | None = None) ->
 
 
 _WHOLE = _numeral("whole", _INTEGRAL, _BLANK_TOO)
-_EXACT = _numeral("exact", _DECIMAL, _BLANK)
+_EXACT = _numeral("exact", _DECIMAL, _BLANK, _exact_text)
 _FLOATING = _numeral("floating", _DECIMAL, _BLANK, _float_text)
 
 
@@ -94,6 +120,24 @@ def _to_number(casting: Casting) -> Typed:
     word = "TRY_CAST" if casting.safe else "CAST"
     made = casting.text(f"{word}({read}({{0}}, '{name(to)}') AS {{result}})")
     return Typed(made.sql, to, fails=casting.given.fails or not casting.safe)
+
+
+def constant(text: str, to: pa.DataType) -> Any:
+    """The value of a text as a number, a BOOLEAN or bytes; None where the engine has to see."""
+    plain = text.strip(_BLANK)
+    if to == BOOLEAN:
+        return {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False)}.get(plain.lower())
+    if to == BINARY:
+        return text.encode()
+    if is_float(to):
+        read = _float_text(plain)
+        return None if read is None else float(read) if to == DOUBLE else _single(read)
+    if is_decimal(to) and re.match(_DECIMAL, plain) and len(plain) < 40:
+        return decimal_of(Decimal(plain), to)
+    if is_integral(to) and re.match(_INTEGRAL, plain):
+        limit = 2 ** (to.bit_width - 1)
+        return int(plain) if -limit <= int(plain) < limit else None
+    return None
 
 
 _TRUE, _FALSE = ("t", "true", "y", "yes", "1"), ("f", "false", "n", "no", "0")
@@ -127,7 +171,7 @@ def _to_boolean(casting: Casting) -> Typed:
 
 
 def _java(text: str) -> str:
-    """A number's shortest text as Java writes it.
+    """A number's shortest text as Java writes it, where that is not plain.
 
     >>> _java("1e+20"), _java("12345678.9"), _java("1.5e-05"), _java("nan"), _java("0.0001")
     ('1.0E20', '1.23456789E7', '1.5E-5', 'NaN', '1.0E-4')
@@ -143,15 +187,54 @@ def _java(text: str) -> str:
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{power}"
 
 
+def _nearest(text: str, float_: Callable[[str], float]) -> str:
+    """Java writes two digits at least, and has the nearest of them: 4.9E-324, where 5 would do.
+
+    >>> _nearest("5e-324", float), _nearest("1e-45", _single), _nearest("1e+20", float)
+    ('4.9e-324', '1.4e-45', '1e+20')
+    """
+    if len(text.lstrip("-").partition("e")[0]) > 1 or "e-" not in text:
+        return text
+    return f"{float_(text):.1e}"
+
+
+def _all_java(texts: pa.Array, float_: Callable[[str], float]) -> pa.Array:
+    """Those from 10 million on at once, all others each for itself."""
+    plain = pc.utf8_ltrim(texts, characters="-")
+    large = pc.match_substring_regex(plain, r"^[1-9][0-9]{7,}\.[0-9]+$")
+    digits = pc.replace_substring_regex(plain, r"^([0-9])([0-9]+)\.([0-9]+)$", r"\1.\2\3")
+    mantissa = pc.utf8_rtrim(digits, characters="0")
+    mantissa = pc.replace_substring_regex(mantissa, r"\.$", ".0")
+    power = pc.cast(pc.subtract(pc.find_substring(plain, "."), 1), pa.string())
+    sign = pc.if_else(pc.starts_with(texts, "-"), "-", "")
+    made = pc.binary_join_element_wise(sign, mantissa, "E", power, "")
+    rest = pc.if_else(large, None, texts)
+    if rest.null_count == len(texts):
+        return made
+    return pc.coalesce(
+        by_value(lambda text: _java(_nearest(text, float_)), rest, type=STRING), made
+    )
+
+
+@vector("doubletext")
+def _double_texts(texts: pa.Array) -> pa.Array:
+    return _all_java(texts, float)
+
+
+def _single(text: str) -> float:
+    return float(np.float32(text))
+
+
 @vector("floattext")
 def _float_texts(texts: pa.Array) -> pa.Array:
-    return by_value(_java, texts, type=pa.string())
+    return _all_java(texts, _single)
 
 
 def _float_to_string(casting: Casting) -> Typed:
     """Plain ones are DuckDB's text already."""
     call = Call((casting.given,), STRING)
-    java = _float_texts.named([STRING], STRING)
+    vector_ = _float_texts if casting.given.type == FLOAT else _double_texts
+    java = vector_.named([STRING], STRING)
     bounds = f"CAST(0.001 AS {_engine(casting)}) AND CAST(9999999 AS {_engine(casting)})"
     plain = f"abs({{0}}) BETWEEN {bounds} OR {{0}} = 0"
     made = f"CASE WHEN {plain} THEN CAST({{0}} AS VARCHAR) ELSE {java}(CAST({{0}} AS VARCHAR)) END"
@@ -180,15 +263,27 @@ def _plain(casting: Casting) -> Typed:
 
 @vector("bytestext")
 def _bytes_texts(blobs: pa.Array) -> pa.Array:
-    """Bytes that are no UTF-8 are replaced: a text cannot hold them."""
+    """Bytes that are no UTF-8 are no text here; Spark's hold them."""
     try:
         return pc.cast(blobs, pa.string())
     except pa.ArrowInvalid:
-        return by_value(lambda blob: blob.decode("utf-8", "replace"), blobs, type=pa.string())
+        raise ValueError("[INVALID_UTF8_STRING] The bytes are no UTF-8, and no STRING.") from None
+
+
+@vector("trybytestext")
+def _tried_bytes_texts(blobs: pa.Array) -> pa.Array:
+    return by_value(_decoded, blobs, type=pa.string())
+
+
+def _decoded(blob: bytes) -> str | None:
+    try:
+        return blob.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _bytes_to_string(casting: Casting) -> Typed:
-    return casting.vector(_bytes_texts)
+    return casting.vector(_bytes_texts, _tried_bytes_texts)
 
 
 def _string_to_bytes(casting: Casting) -> Typed:

@@ -16,13 +16,18 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from sqlwin.functions import cast_numbers, cast_strings
+from sqlwin.functions import cast_nested, cast_numbers, cast_strings, cast_times
 from sqlwin.functions.casting import Casting, How, kind
-from sqlwin.functions.literals import converted
+from sqlwin.functions.literals import converted, literal
 from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import NULL, engine_name, name
+from sqlwin.functions.types import NULL, STRING, engine_name, is_nested, name
 
-_TABLE: dict[tuple[str, str], How] = {**cast_numbers.CASTS, **cast_strings.CASTS}
+_TABLE: dict[tuple[str, str], How] = {
+    **cast_numbers.CASTS,
+    **cast_strings.CASTS,
+    **cast_nested.CASTS,
+    **cast_times.CASTS,
+}
 
 
 def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool = False) -> Typed:
@@ -30,10 +35,12 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
     if given.type == to:
         return given
     if given.type == NULL:
-        return replace(given, sql=f"CAST(NULL AS {engine_name(to)})", type=to)
-    literal = converted(given, to) if given.is_constant else None
-    if literal is not None:
-        return literal
+        null = f"CAST(NULL AS {engine_name(to)})"
+        made = f"CASE WHEN {given.sql} IS NULL THEN {null} END" if given.fails else null
+        return replace(given, sql=made, type=to)
+    known = _known(given, to) if given.is_constant else None
+    if known is not None:
+        return known
     how = _TABLE.get((kind(given.type), kind(to)))
     if how is None:
         raise Refused(f"{name(given.type).upper()} cannot be cast to {name(to).upper()}")
@@ -42,3 +49,11 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
         return cast(part, wanted, safe=safe, implicitly=implicitly)
 
     return how(Casting(given, to, safe, inner))
+
+
+def _known(given: Typed, to: pa.DataType) -> Typed | None:
+    """A constant as a constant; None where the engine has to see."""
+    if given.type == STRING and given.value is not None and not is_nested(to):
+        made = cast_strings.constant(given.value, to)
+        return None if made is None else literal(made, to)
+    return converted(given, to)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, How, function, of
+from sqlwin.functions.guards import MOST
 from sqlwin.functions.literals import literal
 from sqlwin.functions.typed import Refused, Typed
 from sqlwin.functions.types import NULL, STRING, engine_name, is_orderable, name, widest, widest_of
@@ -25,7 +26,8 @@ def _connected(word: str, decided: str) -> How:
         if not (isinstance(right, Typed) and right.fails):
             return f"({call.texts[0]} {word} {call.texts[1]})"
         value = "false" if word == "AND" else "true"
-        return call.filled(f"CASE WHEN {decided} THEN {value} ELSE ({{0}} {word} {{1}}) END")
+        made = f"CASE WHEN {decided} THEN {value} ELSE ({{0}} {word} {{1}}) END"
+        return call.filled(made, MOST)
 
     return text
 
@@ -54,10 +56,10 @@ def _first(*types: pa.DataType) -> pa.DataType:
 
 
 def _zero_if_null(call: Call) -> str:
-    return f"coalesce({call.texts[0]}, {literal_zero(call.result)})"
+    return f"coalesce({call.texts[0]}, {_zero(call.result)})"
 
 
-def literal_zero(type_: pa.DataType) -> str:
+def _zero(type_: pa.DataType) -> str:
     return cast(literal(0, pa.int32()), type_, implicitly=True).sql
 
 
@@ -132,9 +134,13 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(BOOLEAN, BOOLEAN) -> BOOLEAN", _connected("OR", "{0}")),
         doc="Whether one holds.",
     ),
-    function("xor", of("(BOOLEAN, BOOLEAN) -> BOOLEAN", "({0} <> {1})"), doc="Whether just one holds."),
+    function(
+        "xor", of("(BOOLEAN, BOOLEAN) -> BOOLEAN", "({0} <> {1})"), doc="Whether just one holds."
+    ),
     function("not !", of("(BOOLEAN) -> BOOLEAN", "(NOT {0})"), doc="Whether it does not hold."),
-    function("coalesce", of("(T, T...) -> T", "coalesce({all})"), doc="The first that is not NULL."),
+    function(
+        "coalesce", of("(T, T...) -> T", "coalesce({all})"), doc="The first that is not NULL."
+    ),
     function(
         "ifnull nvl",
         of("(T, T) -> T", "coalesce({all})"),
@@ -155,11 +161,12 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(ANY, ANY)", _null_if, result=_first),
         doc="The first, NULL where it equals the second.",
     ),
+    function("nullifzero", of("(N) -> N", _null_if_zero), doc="The number, NULL where it is 0."),
     function(
-        "nullifzero", of("(N) -> N", _null_if_zero), doc="The number, NULL where it is 0."
-    ),
-    function(
-        "zeroifnull", of("(N) -> N", _zero_if_null), doc="The number, 0 where it is NULL."
+        "zeroifnull",
+        of("(N) -> N", _zero_if_null, strict=True),
+        of("(BIGINT) -> BIGINT", _zero_if_null),
+        doc="The number, 0 where it is NULL.",
     ),
     function(
         "decode",

@@ -14,10 +14,12 @@ rounded half up to those. DuckDB computes what it can compute exactly, Python's 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sqlwin.functions.decimal_quotients import possible, quotients
 from sqlwin.functions.entry import Call
 from sqlwin.functions.types import BIGINT, MOST_DIGITS, bounded_decimal
 from sqlwin.functions.vectors import Vector, by_value, vector
@@ -25,6 +27,8 @@ from sqlwin.functions.vectors import Vector, by_value, vector
 EXACT = Context(prec=160)
 _LONG_DIGITS = 18
 """DuckDB computes with 64 bits as long as both operands have no more, and overflows."""
+_MOST = Decimal(10) ** MOST_DIGITS
+_WIDEST = pa.decimal128(MOST_DIGITS, 0)
 _QUOTIENT = Decimal(1).scaleb(-(MOST_DIGITS + 1))
 """A quotient is rounded twice: to so many digits, then to those of its type."""
 
@@ -88,7 +92,7 @@ def _pair(name: str, step: Step, zero: str = "") -> tuple[Vector, Vector]:
     def of(x: Decimal, y: Decimal, type_: pa.DataType) -> Decimal | int | None:
         made = step(x, y)
         if type_ == BIGINT and made is not None:
-            return int(made) if -(2**63) <= made < 2**63 else None
+            return _wrapped(int(made)) if made.copy_abs() < _MOST else None
         return None if made is None else fitted(made, type_)
 
     @vector(name, typed=True)
@@ -97,10 +101,8 @@ def _pair(name: str, step: Step, zero: str = "") -> tuple[Vector, Vector]:
             if zero and y == 0:
                 raise ValueError(zero)
             made = of(x, y, type_)
-            if made is None and type_ == BIGINT:
-                raise ValueError("[ARITHMETIC_OVERFLOW] Overflow in integral divide.")
             if made is None:
-                raise too_large(step(x, y) or Decimal(0), type_)
+                raise too_large(step(x, y) or Decimal(0), _WIDEST if type_ == BIGINT else type_)
             return made
 
         return by_value(each, one, other, type=type_)
@@ -113,6 +115,11 @@ def _pair(name: str, step: Step, zero: str = "") -> tuple[Vector, Vector]:
         return by_value(each, one, other, type=type_)
 
     return strict, lenient
+
+
+def _wrapped(value: int) -> int:
+    """Its lowest 64 bits, as a signed number."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _quotient(x: Decimal, y: Decimal) -> Decimal:
@@ -134,9 +141,50 @@ _ADD = _pair("decimaladd", EXACT.add)
 _SUBTRACT = _pair("decimalsubtract", EXACT.subtract)
 _MULTIPLY = _pair("decimalmultiply", EXACT.multiply)
 _DIVIDE = _pair("decimaldivide", _quotient, BY_ZERO)
+
+
+@vector("decimalquotient", typed=True)
+def _quick_divide(type_: pa.DataType, one: pa.Array, other: pa.Array) -> pa.Array:
+    if pc.any(pc.and_(pc.equal(other, pa.scalar(Decimal(0), other.type)), one.is_valid())).as_py():
+        raise ValueError(BY_ZERO)
+    return quotients(one, other, type_)
+
+
+@vector("trydecimalquotient", typed=True)
+def _quick_divide_or_null(type_: pa.DataType, one: pa.Array, other: pa.Array) -> pa.Array:
+    return quotients(one, other, type_)
+
+
 _REMAINDER = _pair("decimalremainder", EXACT.remainder, NO_REMAINDER)
 _PMOD = _pair("decimalpmod", _positive_remainder, NO_REMAINDER)
 _DIV = _pair("decimaldiv", _whole_quotient, BY_ZERO)
+
+
+SIGNED_DIGITS = 34
+"""A sign is computed with so many, as IEEE's decimals of 128 bits have them."""
+_SIGNED = Context(prec=SIGNED_DIGITS, rounding=ROUND_HALF_EVEN)
+
+
+def _sign(name: str, step: Callable[[Decimal], Decimal]) -> Vector:
+    @vector(name, typed=True)
+    def made(type_: pa.DataType, values: pa.Array) -> pa.Array:
+        def each(value: Decimal) -> Decimal:
+            found = fitted(step(value), type_)
+            if found is None:
+                raise too_large(step(value), type_)
+            return found
+
+        return by_value(each, values, type=type_)
+
+    return made
+
+
+def _absolute(value: Decimal) -> Decimal:
+    return _SIGNED.minus(value) if value < 0 else value
+
+
+NEGATIVE = _sign("decimalnegative", _SIGNED.minus)
+ABSOLUTE = _sign("decimalabs", _absolute)
 
 
 # --- as text ----------------------------------------------------------------------------
@@ -189,7 +237,14 @@ def multiplied(safe: bool) -> Callable[[Call], str]:
 
 
 def divided(safe: bool) -> Callable[[Call], str]:
-    return _computed(_DIVIDE, safe)
+    otherwise = _computed(_DIVIDE, safe)
+    quick = _computed((_quick_divide, _quick_divide_or_null), safe)
+
+    def text(call: Call) -> str:
+        exact = possible(call.type(0), call.type(1), call.result)
+        return quick(call) if exact else otherwise(call)
+
+    return text
 
 
 def remainder(safe: bool) -> Callable[[Call], str]:

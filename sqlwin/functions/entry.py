@@ -53,12 +53,12 @@ class Call:
         arg = self.args[at]
         return arg.type if isinstance(arg, Typed) else arg.result.type
 
-    def filled(self, template: str) -> str:
+    def filled(self, template: str, long: int = _LONG) -> str:
         """The template, with each long argument that it names twice computed once."""
         named = [int(at) for at in _NAMED.findall(template)]
         texts, twice = list(self.texts), dict[str, str]()
         for at in dict.fromkeys(named):
-            if named.count(at) > 1 and len(texts[at]) > _LONG:
+            if named.count(at) > 1 and len(texts[at]) > long:
                 twice[f"a{at}"], texts[at] = texts[at], f"__p.a{at}"
         made = template.format(*texts, all=", ".join(texts), result=self.engine_type)
         if not twice:
@@ -84,12 +84,17 @@ class Overload:
     parameters: tuple[str, ...] = ()
 
     def text(self, call: Call) -> str:
-        if isinstance(self.how, str):
-            return call.filled(self.how)
-        if isinstance(self.how, Vector):
-            types = [call.type(at) for at in range(len(call.args))]
-            return f"{self.how.named(types, call.result)}({', '.join(call.texts)})"
-        return self.how(call)
+        return rendered(self.how, call)
+
+
+def rendered(how: How, call: Call) -> str:
+    """A call as text of DuckDB."""
+    if isinstance(how, str):
+        return call.filled(how)
+    if isinstance(how, Vector):
+        types = [call.type(at) for at in range(len(call.args))]
+        return f"{how.named(types, call.result)}({', '.join(call.texts)})"
+    return how(call)
 
 
 @dataclass(frozen=True)

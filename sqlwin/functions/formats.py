@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from sqlwin.functions.entry import Function
+from sqlwin.functions.numbers_as_text import TEXTS
+from sqlwin.functions.time_formats import TIME_FORMATS
 
-FUNCTIONS: tuple[Function, ...] = ()
+FUNCTIONS: tuple[Function, ...] = (*TIME_FORMATS, *TEXTS)

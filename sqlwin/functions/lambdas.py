@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.limits import BYTES
-from sqlwin.functions.typed import Refused
+from sqlwin.functions.typed import Body, Refused
 from sqlwin.functions.types import BINARY, STRING, is_nested, name
 from sqlwin.functions.vectors import vector
 
@@ -22,7 +22,7 @@ def _tested(word: str, known: str) -> Overload:
     """EXISTS and FORALL: OR, and AND, of all of it. known: the value at which they end."""
 
     def text(call: Call) -> str:
-        body = as_type("Body", call.args[1])
+        body = as_type(Body, call.args[1])
         (own,) = body.names
         if body.result.fails:  # what comes behind the end is not computed
             one = f"(__b {word} {body.result.sql})"
@@ -34,7 +34,9 @@ def _tested(word: str, known: str) -> Overload:
             f"CASE WHEN __b IS NULL THEN NULL WHEN list_contains(__b, {end}) THEN {end}"
             f" WHEN list_position(__b, NULL) IS NULL THEN {rest} END"
         )
-        return f"list_transform([list_transform({call.filled('{0}, {1}')})], lambda __b: {whole})[1]"
+        return (
+            f"list_transform([list_transform({call.filled('{0}, {1}')})], lambda __b: {whole})[1]"
+        )
 
     return of("(ARRAY<T>, (T) => BOOLEAN) -> BOOLEAN", text)
 
@@ -51,7 +53,7 @@ def _bounded(array: pa.Array) -> pa.Array:
 
 def _aggregate(call: Call) -> str:
     arrays, start = call.texts[:2]
-    merge = as_type("Body", call.args[2])
+    merge = as_type(Body, call.args[2])
     type_ = call.type(1)
     if merge.result.type != type_:
         told = f"{name(type_).upper()}, as the start is, not {name(merge.result.type).upper()}"
@@ -62,7 +64,7 @@ def _aggregate(call: Call) -> str:
     reduced = f"list_reduce({arrays}, lambda {', '.join(merge.names)}: {text}, {start})"
     if len(call.args) == 3:
         return reduced
-    finish = as_type("Body", call.args[3])
+    finish = as_type(Body, call.args[3])
     done = f"list_transform([{reduced}], {finish.sql})[1]"
     return f"CASE WHEN {arrays} IS NOT NULL THEN {done} END"
 
@@ -80,7 +82,9 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "transform",
         of("(ARRAY<T>, (T) => U) -> ARRAY<U>", "list_transform({0}, {1})"),
-        of("(ARRAY<T>, (T, INT) => U) -> ARRAY<U>", "list_transform({0}, {1})", parameters=_INDEXED),
+        of(
+            "(ARRAY<T>, (T, INT) => U) -> ARRAY<U>", "list_transform({0}, {1})", parameters=_INDEXED
+        ),
         doc="What a lambda makes of each element, and of its index from 0.",
     ),
     function(

@@ -6,7 +6,6 @@ Logarithms of what has none are NULL, other functions outside of their range NaN
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -26,15 +25,6 @@ def _unary(names: str, how: How, doc: str) -> Function:
     return function(names, of(_UNARY, how, fails=False), doc=doc)
 
 
-def _asinh(x: Numbers) -> Numbers:
-    """As Spark has it, which differs from the true value by a few digits at the end."""
-    return np.where(np.isneginf(x), x, np.log(x + np.sqrt(x * x + 1.0)))
-
-
-def _acosh(x: Numbers) -> Any:
-    return np.log(x + np.sqrt(x * x - 1.0))
-
-
 def _atanh(x: Numbers) -> Any:
     return 0.5 * (np.log1p(x) - np.log1p(-x))
 
@@ -50,9 +40,9 @@ _LOG1P = of_doubles("log1p", np.log1p)
 def _power(call: Call) -> str:
     """Java's 1 to the power of NaN or of an infinity is NaN."""
     exponent = call.args[1]
-    if isinstance(exponent, Typed) and isinstance(exponent.value, int | float | Decimal):
-        if math.isfinite(exponent.value):
-            return f"pow({call.texts[0]}, {call.texts[1]})"
+    value = exponent.value if isinstance(exponent, Typed) else None
+    if isinstance(value, float) and math.isfinite(value):
+        return f"pow({call.texts[0]}, {call.texts[1]})"
     odd = "abs({0}) = 1 AND NOT isfinite({1})"
     return call.filled(f"CASE WHEN {odd} THEN CAST('nan' AS DOUBLE) ELSE pow({{0}}, {{1}}) END")
 
@@ -83,7 +73,8 @@ def _converted(text: str, base: int, wanted: int) -> str | None:
         number = number * base + digit
         if number >= 2**64:
             raise ValueError(f"[ARITHMETIC_OVERFLOW] Overflow in function conv() of '{text}'.")
-    return _in_base(_with_sign(number, negative, wanted), abs(wanted))
+    made = _in_base(_with_sign(number, negative, wanted), abs(wanted))
+    return f"-{made}" if negative and wanted < 0 and not made.startswith("-") else made
 
 
 def _with_sign(number: int, negative: bool, wanted: int) -> int:
@@ -164,10 +155,10 @@ FUNCTIONS: tuple[Function, ...] = (
     _unary("cot", "(1e0 / tan({0}))", "The cotangent."),
     _unary("sec", "(1e0 / cos({0}))", "The secant."),
     _unary("csc", "(1e0 / sin({0}))", "The cosecant."),
-    _unary("asinh", of_doubles("asinh", _asinh), "The inverse hyperbolic sine."),
-    _unary("acosh", of_doubles("acosh", _acosh), "The inverse hyperbolic cosine."),
+    _unary("asinh", of_doubles("asinh", np.arcsinh), "The inverse hyperbolic sine."),
+    _unary("acosh", of_doubles("acosh", np.arccosh), "The inverse hyperbolic cosine."),
     _unary("atanh", of_doubles("atanh", _atanh), "The inverse hyperbolic tangent."),
-    function("atan2", of(_BINARY, "atan2({0}, {1})"), doc="The angle of a point, y first."),
+    function("atan2", of(_BINARY, "atan2({0} + 0e0, {1} + 0e0)"), doc="A point's angle, y first."),
     function("e", of("() -> DOUBLE", f"CAST('{math.e!r}' AS DOUBLE)"), doc="Euler's number."),
     function("pi", of("() -> DOUBLE", f"CAST('{math.pi!r}' AS DOUBLE)"), doc="Pi."),
     function(

@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.functions.types import BIGINT, DATE, INT, is_float, is_list, is_map, is_struct
 from sqlwin.functions.limits import BYTES, ELEMENTS
+from sqlwin.functions.types import BIGINT, DATE, INT, is_float, is_list, is_map, is_struct
 from sqlwin.schema import TIMESTAMP
 
 Identity = Callable[[Any], Hashable]
@@ -75,8 +75,14 @@ def identity(type_: pa.DataType) -> Identity:
             value if value is None else tuple(same(value[name]) for name, same in fields)
         )
     if is_float(type_):
-        return lambda value: "NaN" if value != value else value
-    return lambda value: value  # type: ignore[no-any-return]
+        return _float_identity
+    return lambda value: value
+
+
+def _float_identity(value: float | None) -> Hashable:
+    if value is None or value != value:
+        return None if value is None else "NaN"
+    return value + 0.0  # which -0.0 is not any more
 
 
 @cache
@@ -112,7 +118,9 @@ def valid(array: pa.Array) -> np.ndarray:
 def bounded(count: int, function: str, size: int = 0) -> int:
     """A number of elements, each of so many bytes. ValueError where they are too many."""
     if count > ELEMENTS:
-        raise ValueError(f"{function} makes more than {ELEMENTS} elements")
+        told = f"{function} makes more than {ELEMENTS} elements"
+        raise ValueError(f"[COLLECTION_SIZE_LIMIT_EXCEEDED] {told}")
     if count * size > BYTES:
-        raise ValueError(f"{function} makes a value of more than {BYTES} bytes")
+        told = f"{function} makes a value of more than {BYTES} bytes"
+        raise ValueError(f"[COLLECTION_SIZE_LIMIT_EXCEEDED] {told}")
     return count

@@ -8,12 +8,13 @@ its text. A negative n rounds to tens, hundreds and so on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import (
     ROUND_CEILING,
     ROUND_FLOOR,
     ROUND_HALF_EVEN,
     ROUND_HALF_UP,
+    Context,
     Decimal,
 )
 from typing import Any
@@ -22,13 +23,13 @@ import numpy as np
 import pyarrow as pa
 
 from sqlwin.functions.by_numbers import Numbers, by_numbers
-from sqlwin.functions.decimals import EXACT, fitted, too_large
-from sqlwin.functions.entry import Call, Function, How, function, of
+from sqlwin.functions.casts import cast
+from sqlwin.functions.decimals import fitted, too_large
+from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.literals import literal
-from sqlwin.functions.typed import Body, Refused, Typed
+from sqlwin.functions.typed import Argument, Body, Typed
 from sqlwin.functions.types import (
-
-    DOUBLE,
+    FLOAT,
     INT,
     MOST_DIGITS,
     bounded_decimal,
@@ -38,17 +39,24 @@ from sqlwin.functions.types import (
 )
 from sqlwin.functions.vectors import Vector, by_value, only, vector
 
+_WIDE = Context(prec=1100)
+"""Holds every DOUBLE with all of its digits."""
+_LEAST_SCALE = 400
+"""Behind so many digits a DOUBLE has none."""
 _SURE = 1e-7
 """How far a scaled number's fraction has to be from a half."""
 _LARGE = 1e8
 """From here on a scaled number's error may be as large as that."""
 
+
 def _rounded(value: Decimal, scale: int, mode: str) -> Decimal:
-    return value.quantize(Decimal(1).scaleb(-scale), mode, EXACT)
+    return value.quantize(Decimal(1).scaleb(-scale), mode, _WIDE)
+
 
 def _by_text(values: Numbers, scale: int, mode: str) -> Numbers:
     made = [float(_rounded(Decimal(str(x)), scale, mode)) if np.isfinite(x) else x for x in values]
     return np.array(made, values.dtype)
+
 
 def _scaled(values: Numbers, scale: int, mode: str) -> Numbers:
     """Half up or half even; both are the nearest where there is no tie."""
@@ -61,19 +69,26 @@ def _scaled(values: Numbers, scale: int, mode: str) -> Numbers:
         made[unsure] = _by_text(values[unsure], scale, mode)
     return made
 
-def _floats(mode: str) -> Callable[[Numbers, int], Numbers]:
-    def compute(values: Numbers, scale: int) -> Numbers:
+
+def _floats(mode: str) -> Callable[[Numbers, int], Any]:
+    def compute(values: Numbers, scale: int) -> Any:
+        """0 has no sign afterwards."""
+        return rounded(values, min(scale, _LEAST_SCALE)) + values.dtype.type(0)
+
+    def rounded(values: Numbers, scale: int) -> Numbers:
         if values.dtype == np.float64 and 0 <= scale <= 15:
             return _scaled(values, scale, mode)
         return _by_text(values, scale, mode)
 
     return compute
 
+
 def _whole(value: int, scale: int, mode: str, bits: int) -> int:
     made = int(_rounded(Decimal(value), scale, mode)) if scale < 0 else value
     if not -(2 ** (bits - 1)) <= made < 2 ** (bits - 1):
         raise ValueError(f"[ARITHMETIC_OVERFLOW] Overflow in rounding {value} to {scale} digits.")
     return made
+
 
 def _vector(name: str, mode: str) -> Vector:
     @vector(name, typed=True)
@@ -96,10 +111,12 @@ def _vector(name: str, mode: str) -> Vector:
 
     return compute
 
+
 _ROUND = _vector("round", ROUND_HALF_UP)
 _BROUND = _vector("bround", ROUND_HALF_EVEN)
 _CEIL = _vector("ceilto", ROUND_CEILING)
 _FLOOR = _vector("floorto", ROUND_FLOOR)
+
 
 def _scale(args: tuple[Typed | Body, ...]) -> int:
     if len(args) == 1:
@@ -107,6 +124,7 @@ def _scale(args: tuple[Typed | Body, ...]) -> int:
     scale = args[1]
     assert isinstance(scale, Typed)
     return 0 if scale.value is None else int(scale.value)
+
 
 def _rounded_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
     """Of a decimal, one digit more before the point: 9.9 is 10."""
@@ -121,7 +139,8 @@ def _rounded_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
     kept = min(type_.scale, scale)
     return pa.decimal128(min(whole + kept, MOST_DIGITS), kept)
 
-def _to_digits(vector_: Vector, native: str = "") -> How:
+
+def _to_digits(vector_: Vector, native: str = "") -> Callable[[Call], str]:
     """native: DuckDB's text for 0 digits of a DOUBLE."""
 
     def text(call: Call) -> str:
@@ -129,11 +148,12 @@ def _to_digits(vector_: Vector, native: str = "") -> How:
         if is_integral(call.result) and scale >= 0:
             return call.texts[0]
         if is_float(call.result) and scale == 0 and native:
-            return native.format(call.texts[0])
+            return native.format(call.texts[0], zero=f"CAST(0 AS {call.engine_type})")
         digits = call.args[1] if len(call.args) > 1 else literal(0, INT)
         return f"{vector_.named([call.type(0), INT], call.result)}({call.texts[0]}, {digits.sql})"
 
     return text
+
 
 def _decimal_rounded(call: Call) -> str:
     """DuckDB rounds decimals half up, and casts them so."""
@@ -143,41 +163,59 @@ def _decimal_rounded(call: Call) -> str:
         return _to_digits(_ROUND)(call)
     return f"CAST({given.sql} AS {call.engine_type})"
 
+
 def _whole_type(type_: pa.DataType) -> pa.DataType:
     return bounded_decimal(type_.precision - type_.scale + 1, 0)
 
-def _saturated(function_: str) -> str:
-    """A DOUBLE as a BIGINT, as Java has it: NaN is 0, and what is too large the greatest."""
-    made = f"{function_}({{0}})"
+
+def _whole_of(function_: str) -> str:
+    """A DOUBLE as a BIGINT; NaN is 0, as it is for Java."""
+    too_large = f"NOT isnan({{0}}) AND abs({{0}}) >= {2.0**63!r}"
+    told = f"[ARITHMETIC_OVERFLOW] Overflow in {function_}."
     return (
-        f"CASE WHEN {made} >= 9223372036854775808 THEN 9223372036854775807 "
-        f"WHEN {made} < -9223372036854775808 THEN CAST('-9223372036854775808' AS BIGINT) "
-        f"ELSE CAST({made} AS BIGINT) END"
+        f"CASE WHEN {too_large} THEN error('{told}') "
+        f"WHEN isnan({{0}}) THEN 0 ELSE CAST({function_}({{0}}) AS BIGINT) END"
     )
+
 
 def _towards(names: str, function_: str, vector_: Vector, doc: str) -> Function:
     return function(
         names,
         of("(BIGINT) -> BIGINT", "{0}"),
-        of("(DOUBLE) -> BIGINT", _saturated(function_)),
         of("(DECIMAL)", f"CAST({function_}({{0}}) AS {{result}})", result=_whole_type),
+        of("(DOUBLE) -> BIGINT", _whole_of(function_), fails=True),
         of("(DECIMAL, INT!)", _to_digits(vector_), typing=_rounded_type, fails=True),
         doc=doc,
+        before=_of_decimals,
     )
+
+
+def _of_decimals(arguments: Sequence[Argument]) -> list[Argument]:
+    """To a number of digits, a DOUBLE is taken for a decimal."""
+    given, *scale = arguments
+    if not scale or not isinstance(given, Typed) or not is_float(given.type):
+        return list(arguments)
+    digits = pa.decimal128(14, 7) if given.type == FLOAT else pa.decimal128(30, 15)
+    return [cast(given, digits, implicitly=True), *scale]
+
+
+_EVEN = "(round_even({0}, 0) + {zero})"
 
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "round",
         of("(I, INT!?)", _to_digits(_ROUND), typing=_rounded_type, fails=True),
         of("(DECIMAL, INT!?)", _decimal_rounded, typing=_rounded_type, fails=True),
-        of("(F, INT!?)", _to_digits(_ROUND, "round({0})"), typing=_rounded_type),
+        of("(F, INT!?)", _to_digits(_ROUND, "(round({0}) + {zero})"), typing=_rounded_type),
         doc="Rounded to so many digits behind the point, halves away from 0.",
     ),
     function(
         "bround",
         of("(I, INT!?)", _to_digits(_BROUND), typing=_rounded_type, fails=True),
         of("(DECIMAL, INT!?)", _to_digits(_BROUND), typing=_rounded_type, fails=True),
-        of("(F, INT!?)", _to_digits(_BROUND, "round_even({0}, 0)"), typing=_rounded_type),
+        of(
+            "(F, INT!?)", _to_digits(_BROUND, "(round_even({0}, 0) + {zero})"), typing=_rounded_type
+        ),
         doc="Rounded to so many digits behind the point, halves to the even digit.",
     ),
     _towards("ceil ceiling", "ceil", _CEIL, "The least whole number that is not less."),

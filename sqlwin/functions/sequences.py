@@ -8,15 +8,15 @@ By months each is counted from the start: 31 January, 29 February, 31 March.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import takewhile
+from collections.abc import Callable
 
+import numpy as np
 import pyarrow as pa
 
+from sqlwin.functions.calendar import plus_months
 from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.limits import ELEMENTS
-from sqlwin.functions.nested import made, values
-from sqlwin.functions.types import DATE, DAY_TIME
+from sqlwin.functions.nested import bounded, made, values
+from sqlwin.functions.types import DATE
 from sqlwin.functions.vectors import Vector, vector
 
 _DAY = 86_400_000_000
@@ -28,17 +28,12 @@ def _checked(start: int, stop: int, step: int) -> None:
         raise ValueError(f"Illegal sequence boundaries: {start} to {stop} by {step}")
 
 
-def _bounded(count: int) -> None:
-    if count > ELEMENTS:
-        raise ValueError(f"SEQUENCE makes more than {ELEMENTS} elements")
-
-
 def _numbers(start: int, stop: int, step: int | None) -> list[int]:
     by = (1 if start <= stop else -1) if step is None else step
     _checked(start, stop, by)
     if by == 0:
         return [start]
-    _bounded((stop - start) // by + 1)
+    bounded((stop - start) // by + 1, "SEQUENCE")
     return list(range(start, stop + (1 if by > 0 else -1), by))
 
 
@@ -58,57 +53,32 @@ def _days(start: int, stop: int, step: int | None) -> list[int]:
 def _dates(start: int, stop: int, step: int | None) -> list[int]:
     assert step is not None
     _checked(start, stop, step)
-    _bounded((stop - start) // (step * 28) + 1 if step else 1)
-    return _within((months_later(start, step * at) for at in range(ELEMENTS)), stop, step)
+    return _by_months(start, step, (stop - start) // (step * 28) if step else 0, stop)
 
 
 def _instants(start: int, stop: int, step: int | None) -> list[int]:
     assert step is not None
     _checked(start, stop, step)
-    _bounded((stop - start) // (step * 28 * _DAY) + 1 if step else 1)
     day, rest = divmod(start, _DAY)
-    made = (months_later(day, step * at) * _DAY + rest for at in range(ELEMENTS))
-    return _within(made, stop, step)
+    last = (stop - rest) // _DAY if step > 0 else -((rest - stop) // _DAY)
+    found = _by_months(day, step, (last - day) // (step * 28) if step else 0, last)
+    return [at * _DAY + rest for at in found]
 
 
-def _within(found: Iterable[int], stop: int, step: int) -> list[int]:
-    if step == 0:
-        return [stop]
-    return list(takewhile(lambda at: at <= stop if step > 0 else at >= stop, found))
-
-
-def months_later(day: int, months: int) -> int:
-    """A day since 1970, so many months later, in the same or the last day of its month."""
-    year, month, of_month = _civil(day)
-    years, month0 = divmod(year * 12 + month - 1 + months, 12)
-    first = _day_of(years, month0 + 1)
-    last = _day_of(years + (month0 == 11), (month0 + 1) % 12 + 1) - first
-    return first + min(of_month, last) - 1
-
-
-def _civil(day: int) -> tuple[int, int, int]:
-    """Year, month and day of the proleptic Gregorian calendar (H. Hinnant's civil_from_days)."""
-    era, of_era = divmod(day + 719_468, 146_097)
-    year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * year + year // 4 - year // 100)
-    shifted = (5 * of_year + 2) // 153
-    of_month = of_year - (153 * shifted + 2) // 5 + 1
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    return year + era * 400 + (month <= 2), month, of_month
-
-
-def _day_of(year: int, month: int) -> int:
-    """Of the first of a month, since 1970."""
-    era, of_era = divmod(year - (month <= 2), 400)
-    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5
-    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+def _by_months(start: int, step: int, most: int, stop: int) -> list[int]:
+    """most: how many there may be behind the first."""
+    count = bounded(max(most, 0) + 1, "SEQUENCE")
+    found = plus_months(np.full(count, start), step * np.arange(count))
+    return found[found <= stop if step >= 0 else found >= stop].tolist()  # type: ignore[no-any-return]
 
 
 def _sequence(name: str, steps: Steps) -> Vector:
     def sequence(result: pa.DataType, *bounds: pa.Array) -> pa.Array:
         columns = [values(array) for array in bounds]
         rows = zip(*columns, strict=True)
-        found = [None if None in row else steps(row[0], row[1], *(row[2:] or [None])) for row in rows]
+        found = [
+            None if None in row else steps(row[0], row[1], *(row[2:] or [None])) for row in rows
+        ]
         return made(found, result)
 
     return vector(name, typed=True)(sequence)
@@ -128,7 +98,7 @@ def _typed(call: Call, chosen: Vector) -> str:
 
 def _of_times(call: Call) -> str:
     dates = call.type(0) == DATE
-    if len(call.args) == 2 or call.type(2) == DAY_TIME:
+    if len(call.args) == 2 or not call.type(2).is_months:
         return _typed(call, _DAYS if dates else _MICROS)
     return _typed(call, _DATE_MONTHS if dates else _INSTANT_MONTHS)
 

@@ -18,9 +18,11 @@ from sqlwin.functions import (
     arithmetic,
     arrays,
     bits,
+    cast_functions,
     comparison,
     conditions,
     dates,
+    dialects,
     formats,
     intervals,
     json,
@@ -32,9 +34,9 @@ from sqlwin.functions import (
 from sqlwin.functions.entry import Function, Overload
 
 ROOMS = (
-    *(arithmetic, bits, comparison, conditions, mathematics),
+    *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
     *(texts, json),
-    *(dates, formats, intervals),
+    *(dates, formats, intervals, dialects),
     *(arrays, maps, structs),
 )
 

@@ -266,7 +266,8 @@ def _widest_number(one: pa.DataType, other: pa.DataType) -> pa.DataType:
 def _widest_decimal(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     scale = max(one.scale, other.scale)
     whole = max(one.precision - one.scale, other.precision - other.scale)
-    return pa.decimal128(min(whole + scale, MOST_DIGITS), min(scale, MOST_DIGITS))
+    kept = min(scale, max(0, MOST_DIGITS - whole))
+    return pa.decimal128(min(whole + kept, MOST_DIGITS), kept)
 
 
 def _beside_string(other: pa.DataType) -> pa.DataType | None:
@@ -295,17 +296,19 @@ def _widest_nested(one: pa.DataType, other: pa.DataType, loose: bool) -> pa.Data
 
 
 def implicit(given: pa.DataType, wanted: pa.DataType, loose: bool = False) -> bool:
-    """Whether a value is taken for a parameter. loose: also a STRING for anything atomic, and
-    anything atomic for a STRING."""
+    """Whether a value is taken for a parameter. loose: also a STRING for anything atomic,
+    anything atomic for a STRING, and any number for any other."""
     if given in (wanted, NULL):
         return True
     if is_numeric(given) and is_numeric(wanted):
-        return _widens(given, wanted)
+        return loose or _widens(given, wanted)
     if (given, wanted) == (DATE, TIMESTAMP):
         return True
     if is_nested(given) or is_nested(wanted):
         return bool(widest(given, wanted, loose=False) == wanted)
     if is_interval(given) or is_interval(wanted):
+        if wanted == STRING:
+            return loose
         return is_interval(given) and is_interval(wanted) and given.is_months == wanted.is_months
     return loose and STRING in (given, wanted)
 

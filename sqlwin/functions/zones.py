@@ -36,16 +36,16 @@ _FIRST, _DAILY, _LAST = -130 * 366, 130 * 366, 531 * 365
 """Days since 1970: from about 1840, each third to about 2100, each tenth to about 2500."""
 _CYCLE = 146_097 * DAY
 _SHORT = {
-    **{"ACT": "Australia/Darwin", "AET": "Australia/Sydney", "ART": "Africa/Cairo"},
-    **{"AGT": "America/Argentina/Buenos_Aires", "AST": "America/Anchorage"},
-    **{"BET": "America/Sao_Paulo", "BST": "Asia/Dhaka", "CAT": "Africa/Harare"},
-    **{"CNT": "America/St_Johns", "CST": "America/Chicago", "CTT": "Asia/Shanghai"},
-    **{"EAT": "Africa/Addis_Ababa", "ECT": "Europe/Paris", "IST": "Asia/Kolkata"},
-    **{"IET": "America/Indiana/Indianapolis", "JST": "Asia/Tokyo", "MIT": "Pacific/Apia"},
-    **{"NET": "Asia/Yerevan", "NST": "Pacific/Auckland", "PLT": "Asia/Karachi"},
-    **{"PNT": "America/Phoenix", "PRT": "America/Puerto_Rico", "PST": "America/Los_Angeles"},
-    **{"SST": "Pacific/Guadalcanal", "VST": "Asia/Ho_Chi_Minh"},
-    **{"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"},
+    "ACT": "Australia/Darwin", "AET": "Australia/Sydney", "ART": "Africa/Cairo",
+    "AGT": "America/Argentina/Buenos_Aires", "AST": "America/Anchorage",
+    "BET": "America/Sao_Paulo", "BST": "Asia/Dhaka", "CAT": "Africa/Harare",
+    "CNT": "America/St_Johns", "CST": "America/Chicago", "CTT": "Asia/Shanghai",
+    "EAT": "Africa/Addis_Ababa", "ECT": "Europe/Paris", "IST": "Asia/Kolkata",
+    "IET": "America/Indiana/Indianapolis", "JST": "Asia/Tokyo", "MIT": "Pacific/Apia",
+    "NET": "Asia/Yerevan", "NST": "Pacific/Auckland", "PLT": "Asia/Karachi",
+    "PNT": "America/Phoenix", "PRT": "America/Puerto_Rico", "PST": "America/Los_Angeles",
+    "SST": "Pacific/Guadalcanal", "VST": "Asia/Ho_Chi_Minh",
+    "EST": "-05:00", "MST": "-07:00", "HST": "-10:00",
 }
 """Java's `ZoneId.SHORT_IDS`."""
 _OFFSET = re.compile(r"([+-])([0-9]{1,2})(?::?([0-9]{2})(?::?([0-9]{2}))?)?\Z", re.ASCII)

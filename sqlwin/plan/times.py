@@ -72,7 +72,12 @@ def last_instant(column: str, edge: Edge) -> Scalar:
     """Of a window, over a column that is its end or, where its size is known, its start."""
     sign, by = ("+", edge.window.size - 1) if edge.kind == "start" else ("-", 1)
     told = f"({{}} {sign} INTERVAL '{by}' MICROSECOND)"
-    return Scalar(told.format(column), told.format(quoted(column)), TIMESTAMP, (column,))
+    return Scalar(told.format(_written(column)), told.format(quoted(column)), TIMESTAMP, (column,))
+
+
+def _written(column: str) -> str:
+    """As a query has it."""
+    return column if column.isidentifier() else f"`{column}`"
 
 
 def preferred(stream: Stream, among: Sequence[str] | None = None) -> str | None:
@@ -148,7 +153,7 @@ def _projected(plan: Project, name: str) -> int | None:
     if below is not None:
         return 0 if below.kind == "start" else delay(plan.input, scalar.inputs[0])
     end = scalar.inputs[0] if len(scalar.inputs) == 1 else ""
-    if not end or scalar.duckdb != _less_one(end):
+    if not end or scalar.sql != _less_one(end):
         return None
     return _plus(delay(plan.input, end), 1)
 
@@ -159,13 +164,13 @@ def source(plan: Project, name: str) -> str | None:
     if len(scalar.inputs) != 1:
         return None
     (below,) = scalar.inputs
-    last = _last(plan, name) is not None or scalar.duckdb == _less_one(below)
+    last = _last(plan, name) is not None or scalar.sql == _less_one(below)
     return below if scalar.is_column or last else None
 
 
 def _less_one(column: str) -> str:
     """A session's last instant may be one at which the watermark stands."""
-    return f"({quoted(column)} - INTERVAL '1' MICROSECOND)"
+    return f"({_written(column)} - INTERVAL '1' MICROSECOND)"
 
 
 def _last(plan: Project, name: str) -> Edge | None:
@@ -180,7 +185,7 @@ def _last(plan: Project, name: str) -> Edge | None:
         or (found.kind == "start" and isinstance(found.window, Cumulate))
     ):
         return None
-    return found if scalar.duckdb == last_instant(scalar.inputs[0], found).duckdb else None
+    return found if scalar.sql == last_instant(scalar.inputs[0], found).sql else None
 
 
 def _windowed(plan: WindowAggregate, name: str) -> int | None:

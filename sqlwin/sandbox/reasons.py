@@ -7,8 +7,10 @@ functions with words of its own; around each DuckDB says what kind of error it t
 '[DIVIDE_BY_ZERO] Division by zero.'
 >>> reason("Out of Range Error: Overflow in addition of INT32 (2147483647 + 1)!")
 '[ARITHMETIC_OVERFLOW] Overflow in addition of INT32 (2147483647 + 1)!'
+>>> reason("Invalid Input Error: Division by zero in expression (5 % n). Use TRY(...) to …")
+'[REMAINDER_BY_ZERO] Division by zero in expression (5 % n)'
 >>> reason("Conversion Error: Could not convert string 'x' to INT32\\nLINE 1: …")
-"Conversion Error: Could not convert string 'x' to INT32"
+"[CAST_INVALID_INPUT] Could not convert string 'x' to INT32"
 """
 
 from __future__ import annotations
@@ -16,7 +18,20 @@ from __future__ import annotations
 import re
 
 _OWN = re.compile(r"\[[A-Z][A-Z_0-9.]+\] .*")
-_OVERFLOW = re.compile(r"Out of Range Error: (Overflow in \w+ of .*)")
+_CLASSES = tuple(
+    (re.compile(pattern), code)
+    for pattern, code in (
+        (r"Out of Range Error: (Overflow in \w+ of DECIMAL.*)", "NUMERIC_VALUE_OUT_OF_RANGE"),
+        (r"Out of Range Error: (Overflow .*)", "ARITHMETIC_OVERFLOW"),
+        (r"Invalid Input Error: (Division by zero in .* % .*?\))\. Use .*", "REMAINDER_BY_ZERO"),
+        (r"Invalid Input Error: (Division by zero in .*?\))\. Use .*", "DIVIDE_BY_ZERO"),
+        (r"Conversion Error: (Could not convert string .*)", "CAST_INVALID_INPUT"),
+        (r"Conversion Error: (Could not cast value .* DECIMAL.*)", "NUMERIC_VALUE_OUT_OF_RANGE"),
+        (r"Conversion Error: (Casting value .* DECIMAL.*)", "NUMERIC_VALUE_OUT_OF_RANGE"),
+        (r"Conversion Error: (.* out of range .*)", "CAST_OVERFLOW"),
+    )
+)
+"""What DuckDB says, and Spark's class of it; the first that it matches."""
 
 
 def reason(error: str) -> str:
@@ -25,5 +40,8 @@ def reason(error: str) -> str:
     if own is not None:
         return own[0]
     first = error.splitlines()[0]
-    overflow = _OVERFLOW.match(first)
-    return first if overflow is None else f"[ARITHMETIC_OVERFLOW] {overflow[1]}"
+    for pattern, code in _CLASSES:
+        found = pattern.fullmatch(first)
+        if found is not None:
+            return f"[{code}] {found[1]}"
+    return first

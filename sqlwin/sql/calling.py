@@ -12,11 +12,13 @@ What is left are operators, and the calls that have a grammar of their own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp
 
+from sqlwin.functions import csv_read, json_schema
 from sqlwin.functions.typed import Refused
 
 Expr = exp.Expr
@@ -47,6 +49,7 @@ _OPERATORS: dict[type[Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
     exp.NullSafeEQ: "<=>",
+    exp.NullSafeNEQ: "<!=>",
     exp.Like: "like",
     exp.ILike: "ilike",
     exp.RegexpLike: "rlike",
@@ -120,8 +123,35 @@ def _name(node: Expr) -> str:
     return str(node.name) if isinstance(node, exp.Column | exp.Identifier) else ""
 
 
-_NAMED_PARTS: dict[str, Callable[[Any], Called]] = {"struct": _struct, "arrays_zip": _zip}
-"""Functions whose result has the names of their arguments."""
+_SCHEMAS = {"schema_of_json": json_schema.inferred, "schema_of_csv": csv_read.inferred}
+
+
+def _with_constants(node: Expr) -> Called:
+    """`MAP('mode', 'FAILFAST')` behind the first argument is a constant text, of JSON; so is the
+    schema of a constant."""
+    first, *rest = node.expressions
+    return node.name.lower(), [first, *(_constant(part) for part in rest)]
+
+
+def _constant(node: Expr) -> Expr:
+    name, parts = node.name.lower(), node.expressions
+    if not isinstance(node, exp.Anonymous) or not all(isinstance(p, exp.Literal) for p in parts):
+        return node
+    texts = [part.name for part in parts]
+    if name == "map" and len(texts) % 2 == 0:
+        return exp.Literal.string(json.dumps(dict(zip(texts[::2], texts[1::2], strict=True))))
+    if name in _SCHEMAS and len(texts) == 1:
+        return exp.Literal.string(_SCHEMAS[name](texts[0], "{}"))
+    return node
+
+
+_NAMED_PARTS: dict[str, Callable[[Any], Called]] = {
+    "struct": _struct,
+    "arrays_zip": _zip,
+    **dict.fromkeys(("to_json", "from_json", "schema_of_json"), _with_constants),
+    **dict.fromkeys(("to_csv", "from_csv", "schema_of_csv"), _with_constants),
+}
+"""Functions whose result depends on more than the types of their arguments."""
 
 _FORMS: dict[type[Expr], Callable[[Any], Called]] = {
     exp.Trim: _trim,

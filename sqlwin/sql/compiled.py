@@ -17,27 +17,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import count
 from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlwin.functions import intervals
 from sqlwin.functions.casts import cast
+from sqlwin.functions.literals import written_number
 from sqlwin.functions.never import NEVER
 from sqlwin.functions.resolve import resolved
-from sqlwin.functions.table import find, names
+from sqlwin.functions.table import TABLE, find, names
 from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
 from sqlwin.functions.types import (
-    BIGINT,
     BINARY,
     BOOLEAN,
-    DOUBLE,
-    INT,
     NULL,
     STRING,
     interval_named,
+    is_map,
     is_struct,
     name,
     widest_of,
@@ -114,7 +113,10 @@ class _Compiler:
         return next((s[name_.lower()] for s in reversed(self.scopes) if name_.lower() in s), None)
 
     def boolean(self, node: Expr) -> Typed:
-        return cast(self.typed(node), BOOLEAN, implicitly=True)
+        found = self.typed(node)
+        if found.type not in (BOOLEAN, STRING, NULL):
+            raise Refused(f"{name(found.type).upper()} is no condition", legal="a comparison")
+        return cast(found, BOOLEAN, implicitly=True)
 
 
 def _unknown(node: Expr, function: str) -> str:
@@ -146,27 +148,7 @@ def _parameter(compiler: _Compiler, node: Expr) -> Typed:
 
 
 def _literal(_: _Compiler, node: Expr) -> Typed:
-    if node.is_string:
-        return text(node.name)
-    written = node.name
-    if "e" in written.lower():
-        return Typed(f"CAST('{float(written)!r}' AS DOUBLE)", DOUBLE, float(written))
-    number = Decimal(written)
-    if "." in written:
-        digits, scale = len(number.as_tuple().digits), -int(number.as_tuple().exponent)
-        return _decimal(number, max(digits, scale), scale)
-    for type_, engine, limit in ((INT, "INTEGER", 2**31), (BIGINT, "BIGINT", 2**63)):
-        if number < limit:
-            return Typed(f"CAST({int(number)} AS {engine})", type_, int(number))
-    return _decimal(number, len(str(int(number))), 0)
-
-
-def _decimal(number: Decimal, precision: int, scale: int) -> Typed:
-    if precision > 38:
-        raise Refused("a number has at most 38 digits")
-    precision = max(precision, 1)
-    type_ = pa.decimal128(precision, scale)
-    return Typed(f"CAST('{number:f}' AS DECIMAL({precision}, {scale}))", type_, number)
+    return text(node.name) if node.is_string else written_number(node.name)
 
 
 def text(value: str) -> Typed:
@@ -199,17 +181,20 @@ def _hex(_: _Compiler, node: Expr) -> Typed:
 def _negative(compiler: _Compiler, node: Expr) -> Typed:
     """A literal with its sign is one: the least BIGINT has no positive."""
     if isinstance(node.this, exp.Literal) and not node.this.is_string:
-        if node.this.name in ("2147483648", "9223372036854775808"):
-            number = -int(node.this.name)
-            type_ = INT if number == -(2**31) else BIGINT
-            engine = "INTEGER" if type_ == INT else "BIGINT"
-            return Typed(f"CAST('{number}' AS {engine})", type_, number)
-        made = _literal(compiler, node.this)
-        return Typed(f"(-{made.sql})", made.type, -made.value)
+        return written_number(node.this.name, negative=True)
     return compiler.call(node, "negative", [node.this])
 
 
 # --- structure --------------------------------------------------------------------------
+
+
+def _connected(compiler: _Compiler, node: Expr) -> Typed:
+    """AND and OR from the right, so that each operand is looked at once, whatever may fail."""
+    parts = list(node.flatten(unnest=False))
+    found = compiler.typed(parts[-1])
+    for part in reversed(parts[:-1]):
+        found = compiler.call(node, called(node)[0], [part, found])
+    return found
 
 
 def _paren(compiler: _Compiler, node: Expr) -> Typed:
@@ -218,11 +203,28 @@ def _paren(compiler: _Compiler, node: Expr) -> Typed:
 
 def _cast(compiler: _Compiler, node: Expr) -> Typed:
     kind = node.args["to"].sql("spark")
-    to = type_of(kind) or interval_named(kind)
+    to = type_of(kind, maps=True) or interval_named(kind)
     if to is None:
         raise Uncompiled(node, f"there is no type {kind}")
     safe = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))
     return cast(compiler.typed(node.this), to, safe=safe)
+
+
+def _interval(compiler: _Compiler, node: Expr) -> Typed:
+    given, unit = node.this, node.args.get("unit")
+    if isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal):
+        positive = node.copy()
+        positive.set("this", given.this)
+        return compiler.call(node, "negative", [positive])
+    if not isinstance(given, exp.Literal):
+        legal = "MAKE_DT_INTERVAL(n), MAKE_YM_INTERVAL(n), a * INTERVAL '1' DAY"
+        raise Refused("INTERVAL takes a constant", legal)
+    if isinstance(unit, exp.IntervalSpan):
+        fields = interval_named(f"INTERVAL {unit.this.name} TO {unit.expression.name}")
+        if fields is None:
+            raise Refused("there is no such INTERVAL", legal="DAY TO SECOND, YEAR TO MONTH")
+        return intervals.literal(given.name, fields)
+    return intervals.literal(given.name if unit is None else f"{given.name} {unit.name}", None)
 
 
 def _case(compiler: _Compiler, node: Expr) -> Typed:
@@ -303,6 +305,8 @@ def _field(node: Expr, inner: Typed, field_: str) -> Typed:
         item = _field(node, Typed("__x", inner.type.value_type), field_)
         made = f"list_transform({inner.sql}, lambda __x: {item.sql})"
         return Typed(made, pa.list_(item.type), fails=inner.fails)
+    if is_map(inner.type):
+        return resolved(TABLE["[]"], [inner, text(field_)])
     if not is_struct(inner.type):
         raise Uncompiled(node, f"{name(inner.type).upper()} has no fields")
     known = [f for f in inner.type if f.name.lower() == field_.lower()]
@@ -361,9 +365,12 @@ _RULES: dict[type[Expr], Callable[[_Compiler, Any], Typed]] = {
     exp.Null: _null,
     exp.HexString: _hex,
     exp.Neg: _negative,
+    exp.And: _connected,
+    exp.Or: _connected,
     exp.Paren: _paren,
     exp.Cast: _cast,
     exp.TryCast: _cast,
+    exp.Interval: _interval,
     exp.Case: _case,
     exp.If: _if,
     exp.In: _in,

@@ -17,6 +17,7 @@ LAST(x) IGNORE NULLS FILTER(WHERE y)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -30,6 +31,7 @@ from sqlwin.sql.text import unquoted
 
 _KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "LIST")
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
+_PIECES = (TokenType.STRING, TokenType.NUMBER)
 _NULLS = (exp.IgnoreNulls, exp.RespectNulls)
 
 
@@ -40,6 +42,30 @@ def _doubled(sql: str, start: int, end: int, other: Token) -> bool:
 
 def _is_string(token: Token) -> bool:
     return token.token_type in _STRINGS
+
+
+_SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
+"""Of a number: its type."""
+
+
+def _numbers(tokens: list[Token]) -> list[Token]:
+    """A number with a suffix is one token again, which sqlglot reads as `5::BIGINT`."""
+    made: list[Token] = []
+    for token in tokens:
+        if _is_suffix(token, made[-2:]):
+            made.pop()
+            made[-1].text, made[-1].end = made[-1].text + token.text.upper(), token.end
+        else:
+            made.append(token)
+    return made
+
+
+def _is_suffix(token: Token, before: list[Token]) -> bool:
+    if token.text.upper() not in _SUFFIXES or len(before) < 2:
+        return False
+    number, colons = before
+    beside = number.token_type == TokenType.NUMBER and colons.token_type == TokenType.DCOLON
+    return beside and colons.start == token.start
 
 
 def _one(sql: str, strings: list[Token]) -> Token:
@@ -80,6 +106,9 @@ def _with_unit(call: exp.Expr | None) -> exp.Expr | None:
     return call
 
 
+_CLOSER = {TokenType.PIPE: TokenType.CARET, TokenType.CARET: TokenType.AMP, TokenType.AMP: None}
+
+
 class SqlwinSpark(Spark):
     class Tokenizer(Spark.Tokenizer):
         COMMANDS: ClassVar[set[TokenType]] = set()
@@ -89,15 +118,65 @@ class SqlwinSpark(Spark):
             for string, tokens in groupby(super().tokenize(sql), _is_string):
                 found = list(tokens)
                 made += [_one(sql, found)] if string else found
-            return made
+            return _numbers(made)
 
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
         FUNCTION_PARSERS: ClassVar = _others(SparkParser.FUNCTION_PARSERS)
+        TERM: ClassVar = {**SparkParser.TERM, TokenType.DPIPE: exp.DPipe}
+        ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
+        """Of no array: `array(a, b)[0]` is a call, and an element of what it gives."""
 
         def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
             return _with_unit(super()._parse_function_call(*args, **options))
+
+        def _parse_interval(
+            self, require_interval: bool = True, parse_function_unit: bool = True
+        ) -> exp.Add | exp.Interval | None:
+            """`INTERVAL 1 DAY 2 HOURS` is a sum; what stands behind a + is not its business."""
+            index = self._index
+            if not self._match(TokenType.INTERVAL) and require_interval:
+                return None
+            is_text = self._match(TokenType.STRING, advance=False)
+            this = self._parse_primary() if is_text else self._parse_factor()
+            units = self.dialect.VALID_INTERVAL_UNITS
+            is_name = isinstance(this, exp.Column) and self._curr.text.upper() not in units
+            if this is None or is_name:
+                self._retreat(index)
+                return None
+            found = self._parse_interval_span(this, parse_function_unit=parse_function_unit)
+            if found.args.get("unit") and self._match_set(_PIECES, advance=False):
+                rest = self._parse_interval(False, parse_function_unit)
+                return self.expression(exp.Add(this=found, expression=rest))
+            return found
+
+        def _parse_bitwise(self) -> exp.Expr | None:
+            """Each binds closer than the next: shifts, &, ^, |."""
+            return self._parse_bits(TokenType.PIPE)
+
+        def _parse_bits(self, operator: TokenType) -> exp.Expr | None:
+            closer = _CLOSER[operator]
+            parse = self._parse_shifts if closer is None else lambda: self._parse_bits(closer)
+            found = parse()
+            while self._match(operator):
+                found = self.expression(self.BITWISE[operator](this=found, expression=parse()))
+            return found
+
+        def _parse_shifts(self) -> exp.Expr | None:
+            found = self._parse_term()
+            while made := self._shift():
+                found = made(found, self._parse_term())
+            return found
+
+        def _shift(self) -> Callable[[Any, Any], exp.Expr] | None:
+            if self._match_pair(TokenType.LT, TokenType.LT):
+                return lambda this, by: exp.BitwiseLeftShift(this=this, expression=by)
+            if not self._match_pair(TokenType.GT, TokenType.GT):
+                return None
+            if self._match(TokenType.GT):
+                return lambda this, by: exp.Anonymous(this=">>>", expressions=[this, by])
+            return lambda this, by: exp.BitwiseRightShift(this=this, expression=by)
 
         def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
             filtered = self._nulls_before_filter(this) if isinstance(this, exp.Func) else this

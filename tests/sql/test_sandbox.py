@@ -13,7 +13,7 @@ from sqlwin.errors import QueryError
 from sqlwin.sandbox.locked import binding, locked, running
 from sqlwin.sandbox.pure import PURE
 from sqlwin.sandbox.tree import Forbidden, calls
-from sqlwin.sql import allowed
+from sqlwin.functions.table import names
 from tests.sql.cases import ORDERS, bound, columns, mistake, plan
 
 FILES = [
