@@ -80,33 +80,21 @@ class Oracle:
         except failures as refusal:
             return Answer("", refused=self._reason(refusal))
         try:
-            projections = self._projections(execution.optimizedPlan())
-        except failures as failure:  # what has no columns, or cannot be generated
+            plan = execution.optimizedPlan()
+            return Answer(type_.simpleString(), self._rows(case, plan, type_))
+        except failures as failure:  # constants that raise, before there is a row
             raised = {"!": self._reason(failure)}
             return Answer(type_.simpleString(), (raised,) * len(case.picks))
-        return Answer(type_.simpleString(), self._rows(case, projections, type_))
 
-    def _rows(self, case: Case, projections: list[Any], type_: Any) -> tuple[Json, ...]:
+    def _rows(self, case: Case, plan: Any, type_: Any) -> tuple[Json, ...]:
         columns = ",".join(str(self._names.index(name)) for name in case.columns)
         picks = ",".join(str(at) for pick in case.picks for at in pick)
-        text = self._evaluator.evaluate(projections, type_, columns, picks)
+        text = self._evaluator.evaluate(plan, type_, columns, picks)
         form = shape(json.loads(type_.json()))
         return tuple(decoded(each, form) for each in json.loads(text))
 
     def _only(self, plan: Any) -> Any:
         return plan.expressions().head()
-
-    def _projections(self, plan: Any) -> list[Any]:
-        """Generated code of each step, the first over the whole row of the table.
-
-        What an expression reads twice, such as the first argument of NULLIF, is a step below it.
-        """
-        if plan.children().isEmpty():
-            return []
-        below = plan.children().head()
-        catalyst = self._jvm.org.apache.spark.sql.catalyst.expressions
-        made = catalyst.UnsafeProjection.create(plan.expressions(), below.output())
-        return [*self._projections(below), made]
 
     def _reason(self, failure: Any) -> str:
         """Spark's error class."""
