@@ -288,3 +288,12 @@ st.a + ai[0]
 CASE WHEN size(ai) > 0 THEN ai[0] END
 ai = array(1, 2, 3)
 m['a'] + 1
+vector_norm(array(3.0F, 4.0F))
+vector_norm(array(f, f2), 1.0F)
+vector_norm(CAST(da AS ARRAY<FLOAT>))
+vector_normalize(array(f, f2))
+vector_inner_product(array(f, 1.0F), array(f2, 2.0F))
+vector_l2_distance(array(f, 1.0F), array(f2, 2.0F))
+vector_cosine_similarity(array(f, 1.0F), array(f2, 2.0F))
+vector_cosine_similarity(array(1.0F), array(1.0F, 2.0F))
+vector_norm(da)
