@@ -13,13 +13,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from tests.functions.canonical import Json, decoded, shape
 from tests.functions.matrix import Case
-from tests.functions.values import COLUMNS, table
+from tests.functions.values import table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +30,6 @@ _CATALYST = "org.apache.spark.sql.catalyst"
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    "spark.ui.enabled": "false",
     "spark.sql.optimizer.excludedRules": ",".join(
         f"{_CATALYST}.optimizer.{rule}"
         for rule in ("ConvertToLocalRelation", "PropagateEmptyRelation")
@@ -46,34 +47,48 @@ class Answer:
 
 
 class Oracle:
-    """Spark over the columns of `values`."""
+    """Spark over the columns of `values`, or those of another table."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, rows: pa.Table | None = None) -> None:
         self.spark = spark
-        self._frame: Any = spark.createDataFrame(table())
-        self._frame.createOrReplaceTempView("input")
+        self._rows_of = table() if rows is None else rows
+        self._frame: Any = spark.createDataFrame(self._rows_of)
+        self.shown()
         self._jvm: Any = spark._jvm
         self._plan = self._frame._jdf.queryExecution().analyzed()
-        self._names = [column.name for column in COLUMNS]
+        self._names = self._rows_of.column_names
+
+    def shown(self) -> None:
+        """What `input` means is this table, until another one is shown."""
+        self._frame.createOrReplaceTempView("input")
+
+    def is_scalar(self, text: str) -> bool:
+        """Whether it is one value of each row; also what Spark refuses."""
+        try:
+            execution = self.spark.sql(f"SELECT {text} AS x FROM input")._jdf.queryExecution()
+        except _failures() as refusal:
+            return not self._reason(refusal).startswith(("UNRESOLVED_COLUMN", "UNSUPPORTED_GEN"))
+        plan: Any = execution.analyzed()
+        if plan.nodeName() != "Project" or plan.expressions().size() != 1:
+            return False
+        only = plan.expressions().head()
+        nested = only.toString().find("subquery#") >= 0
+        return bool(
+            plan.children().head().nodeName() == "SubqueryAlias"
+            and only.deterministic()
+            and not nested
+        )
 
     @cached_property
     def _evaluator(self) -> Any:
-        compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
-        loader = self._jvm.Thread.currentThread().getContextClassLoader()
-        compiler.setParentClassLoader(loader)
-        compiler.cook(Path(__file__).with_name("Evaluator.java").read_text("utf-8"))
         rows = self._frame._jdf.queryExecution().executedPlan().executeCollect()
-        (made,) = compiler.getClassLoader().loadClass("Evaluator").getConstructors()
         given = self.spark.sparkContext._gateway.new_array(self._jvm.Object, 2)  # type: ignore[union-attr]
         given[0], given[1] = rows, self._frame._jdf.schema()
-        return made.newInstance(given)
+        return _constructor(self.spark).newInstance(given)
 
     def answer(self, case: Case) -> Answer:
         """Of one case; never raises for what Spark says of the expression."""
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
-        failures = (PySparkException, Py4JJavaError)
+        failures = _failures()
         try:
             execution = self.spark.sql(f"SELECT {case.text} AS x FROM input")._jdf.queryExecution()
             type_ = self._only(execution.analyzed()).dataType()
@@ -100,12 +115,41 @@ class Oracle:
         """Spark's error class."""
         if hasattr(failure, "getCondition"):
             return str(failure.getCondition() or type(failure).__name__)
-        return str(self._evaluator.reason(failure.java_exception))
+        raised = getattr(failure, "java_exception", None)
+        return type(failure).__name__ if raised is None else str(self._evaluator.reason(raised))
+
+
+@cache
+def _failures() -> tuple[type[Exception], ...]:
+    """What Spark raises here: what PySpark knows, and the rest."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JError
+
+
+@cache
+def _constructor(spark: SparkSession) -> Any:
+    """Of the evaluator; a class that is made once is one class to py4j."""
+    jvm: Any = spark._jvm
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.Thread.currentThread().getContextClassLoader())
+    compiler.cook(Path(__file__).with_name("Evaluator.java").read_text("utf-8"))
+    (made,) = compiler.getClassLoader().loadClass("Evaluator").getConstructors()
+    return made
+
+
+def configured(spark: SparkSession) -> SparkSession:
+    """A session beside it, with the settings that answers are recorded with."""
+    made = spark.newSession()
+    for name, value in SETTINGS.items():
+        made.conf.set(name, value)
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # a page for each error
+    return made
 
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
     from sqlwin.spark.session import local_session
 
-    logging.getLogger("SQLQueryContextLogger").disabled = True  # a page for each error
-    yield local_session(1, SETTINGS)
+    yield configured(local_session(1))
