@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from tests.functions.live import NOTHING, Answered, Over, compared, read, written
-from tests.functions.oracle import Oracle, session
+from tests.functions.oracle import Oracle, failures, session
 from tests.functions.statements import Select, split
 
 if TYPE_CHECKING:
@@ -83,11 +83,9 @@ def answered(spark: SparkSession, texts: Iterable[Text]) -> Iterator[Answered]:
 
 def _table(spark: SparkSession, source: str) -> pa.Table | None:
     """Its rows; None where it is none, or of types that are no columns."""
-    from pyspark.errors import PySparkException
-
     try:
         found: Any = spark.sql(f"SELECT * FROM {source}").toArrow()
-    except (PySparkException, pa.ArrowException):
+    except (*failures(), pa.ArrowException):
         return None
     distinct = len(set(map(str.lower, found.column_names))) == found.num_columns
     return found if distinct and found.num_rows else None

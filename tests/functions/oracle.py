@@ -66,7 +66,7 @@ class Oracle:
         """Whether it is one value of each row; also what Spark refuses."""
         try:
             execution = self.spark.sql(f"SELECT {text} AS x FROM input")._jdf.queryExecution()
-        except _failures() as refusal:
+        except failures() as refusal:
             return not self._reason(refusal).startswith(("UNRESOLVED_COLUMN", "UNSUPPORTED_GEN"))
         plan: Any = execution.analyzed()
         if plan.nodeName() != "Project" or plan.expressions().size() != 1:
@@ -88,16 +88,16 @@ class Oracle:
 
     def answer(self, case: Case) -> Answer:
         """Of one case; never raises for what Spark says of the expression."""
-        failures = _failures()
+        known = failures()
         try:
             execution = self.spark.sql(f"SELECT {case.text} AS x FROM input")._jdf.queryExecution()
             type_ = self._only(execution.analyzed()).dataType()
-        except failures as refusal:
+        except known as refusal:
             return Answer("", refused=self._reason(refusal))
         try:
             plan = execution.optimizedPlan()
             return Answer(type_.simpleString(), self._rows(case, plan, type_))
-        except failures as failure:  # constants that raise, before there is a row
+        except known as failure:  # constants that raise, before there is a row
             raised = {"!": self._reason(failure)}
             return Answer(type_.simpleString(), (raised,) * len(case.picks))
 
@@ -120,7 +120,7 @@ class Oracle:
 
 
 @cache
-def _failures() -> tuple[type[Exception], ...]:
+def failures() -> tuple[type[Exception], ...]:
     """What Spark raises here: what PySpark knows, and the rest."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
