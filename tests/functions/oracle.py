@@ -55,8 +55,8 @@ class Oracle:
         self._frame: Any = spark.createDataFrame(self._rows_of)
         self.shown()
         self._jvm: Any = spark._jvm
-        self._plan = self._frame._jdf.queryExecution().analyzed()
         self._names = self._rows_of.column_names
+        self._last: tuple[str, tuple[Any, str]] = "", (None, "")
 
     def shown(self) -> None:
         """What `input` means is this table, until another one is shown."""
@@ -64,20 +64,25 @@ class Oracle:
 
     def is_scalar(self, text: str) -> bool:
         """Whether it is one value of each row; also what Spark refuses."""
-        try:
-            execution = self.spark.sql(f"SELECT {text} AS x FROM input")._jdf.queryExecution()
-        except failures() as refusal:
-            return not self._reason(refusal).startswith(("UNRESOLVED_COLUMN", "UNSUPPORTED_GEN"))
-        plan: Any = execution.analyzed()
+        execution, refused = self._analysed(text)
+        if execution is None:
+            return not refused.startswith(("UNRESOLVED_COLUMN", "UNSUPPORTED_GEN"))
+        plan = execution.analyzed()
         if plan.nodeName() != "Project" or plan.expressions().size() != 1:
             return False
         only = plan.expressions().head()
-        nested = only.toString().find("subquery#") >= 0
-        return bool(
-            plan.children().head().nodeName() == "SubqueryAlias"
-            and only.deterministic()
-            and not nested
-        )
+        over_rows = plan.children().head().nodeName() == "SubqueryAlias"
+        return bool(over_rows and only.deterministic() and "subquery#" not in only.toString())
+
+    def _analysed(self, text: str) -> tuple[Any, str]:
+        """Spark's execution of it, or why there is none."""
+        if text != self._last[0]:
+            try:
+                frame = self.spark.sql(f"SELECT {text} AS x FROM input")
+                self._last = text, (frame._jdf.queryExecution(), "")
+            except failures() as refusal:
+                self._last = text, (None, self._reason(refusal))
+        return self._last[1]
 
     @cached_property
     def _evaluator(self) -> Any:
@@ -88,18 +93,15 @@ class Oracle:
 
     def answer(self, case: Case) -> Answer:
         """Of one case; never raises for what Spark says of the expression."""
-        known = failures()
+        execution, refused = self._analysed(case.text)
+        if execution is None:
+            return Answer("", refused=refused)
+        type_ = execution.analyzed().expressions().head().dataType()
         try:
-            execution = self.spark.sql(f"SELECT {case.text} AS x FROM input")._jdf.queryExecution()
-            type_ = self._only(execution.analyzed()).dataType()
-        except known as refusal:
-            return Answer("", refused=self._reason(refusal))
-        try:
-            plan = execution.optimizedPlan()
-            return Answer(type_.simpleString(), self._rows(case, plan, type_))
-        except known as failure:  # constants that raise, before there is a row
-            raised = {"!": self._reason(failure)}
-            return Answer(type_.simpleString(), (raised,) * len(case.picks))
+            rows = self._rows(case, execution.optimizedPlan(), type_)
+        except failures() as failure:  # constants that raise, before there is a row
+            rows = ({"!": self._reason(failure)},) * len(case.picks)
+        return Answer(type_.simpleString(), rows)
 
     def _rows(self, case: Case, plan: Any, type_: Any) -> tuple[Json, ...]:
         columns = ",".join(str(self._names.index(name)) for name in case.columns)
@@ -107,9 +109,6 @@ class Oracle:
         text = self._evaluator.evaluate(plan, type_, columns, picks)
         form = shape(json.loads(type_.json()))
         return tuple(decoded(each, form) for each in json.loads(text))
-
-    def _only(self, plan: Any) -> Any:
-        return plan.expressions().head()
 
     def _reason(self, failure: Any) -> str:
         """Spark's error class."""
