@@ -52,10 +52,10 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
     def inner(part: Typed, wanted: pa.DataType) -> Typed:
         return cast(part, wanted, safe=safe, implicitly=implicitly)
 
-    made = how(Casting(given, to, safe, inner))
+    done = how(Casting(given, to, safe, inner))
     if given.is_constant and given.type == STRING and not safe:
-        _note(given.value, made)
-    return made
+        _note(given.value, done)
+    return done
 
 
 @contextmanager
