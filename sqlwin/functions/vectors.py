@@ -126,15 +126,18 @@ def _decoded(coded: Any) -> pa.DataType:
 def by_value(compute: Callable[..., Any], *arrays: pa.Array, type: pa.DataType) -> pa.Array:
     """Python's function of values, once for each different row; NULL where any of them is NULL."""
     columns = [array.to_pylist() for array in arrays]
-    known: dict[tuple[Any, ...], Any] = {}
+    # 0.0 and -0.0 are equal, and print differently
+    signed = any(pa.types.is_floating(array.type) for array in arrays)
+    known: dict[Any, Any] = {}
     made: list[Any] = []
     for row in zip(*columns, strict=True):
         if None in row:
             made.append(None)
             continue
-        if row not in known:
-            known[row] = compute(*row)
-        made.append(known[row])
+        key = repr(row) if signed else row
+        if key not in known:
+            known[key] = compute(*row)
+        made.append(known[key])
     return pa.array(made, type)
 
 

@@ -339,14 +339,16 @@ def _negated(compiler: _Compiler, node: Expr) -> Typed:
 
 
 def _like(compiler: _Compiler, node: Expr) -> Typed:
-    if node.args.get("negate"):
-        return _negated(compiler, node)
     of = node.expression
+    if node.args.get("negate") and not isinstance(of, exp.Any | exp.All):
+        return _negated(compiler, node)
     if isinstance(of, exp.Any | exp.All):
         word = "or" if isinstance(of, exp.Any) else "and"
         function = called(node)[0]
         parts = of.this.expressions if isinstance(of.this, exp.Tuple) else [of.this.unnest()]
         made = [compiler.call(node, function, [node.this, part]) for part in parts]
+        if node.args.get("negate"):
+            made = [compiler.call(node, "not", [part]) for part in made]
         found = made[0]
         for part in made[1:]:
             found = compiler.call(node, word, [found, part])
