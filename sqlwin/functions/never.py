@@ -5,6 +5,9 @@ from __future__ import annotations
 _VARIANT = "there are no columns of type VARIANT: GET_JSON_OBJECT and FROM_JSON read JSON"
 _XML = "XML is parsed before it gets into a stream, as rows of columns"
 _ROWS = "it makes several rows of one, which no scalar does"
+_CALENDAR = "an interval is of months or of a fixed length: MAKE_YM_INTERVAL, MAKE_DT_INTERVAL"
+_NO_ZONE = "there is no TIMESTAMP without a time zone"
+_NO_TIME = "there is no type TIME"
 
 NEVER: dict[str, str] = {
     **dict.fromkeys(
@@ -24,4 +27,21 @@ NEVER: dict[str, str] = {
         _XML,
     ),
     "json_tuple": _ROWS,
+    "make_interval": _CALENDAR,
+    "try_make_interval": _CALENDAR,
+    **dict.fromkeys(
+        (
+            *("convert_timezone", "make_timestamp_ntz", "to_timestamp_ntz"),
+            *("try_make_timestamp_ntz", "try_to_timestamp_ntz"),
+        ),
+        _NO_ZONE,
+    ),
+    **dict.fromkeys(
+        (
+            *("make_time", "to_time", "try_to_time", "time_trunc", "time_diff", "current_time"),
+            *("time_from_micros", "time_from_millis", "time_from_seconds"),
+            *("time_to_micros", "time_to_millis", "time_to_seconds"),
+        ),
+        _NO_TIME,
+    ),
 }

@@ -16,7 +16,7 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlwin.errors import QueryError, Span
 from sqlwin.functions.casts import cast, noted
 from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import NULL, STRING, is_interval, name
+from sqlwin.functions.types import NULL, STRING, holds_interval, name
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
@@ -179,7 +179,7 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     refuse_unread(casts, tree, run)
     if made.type == NULL:
         made = cast(made, STRING)
-    if is_interval(made.type):
+    if holds_interval(made.type):
         message = f"a column cannot be {name(made.type).upper()}; CAST it, to STRING for instance"
         raise QueryError(message, run.span)
     return Scalar(spark(tree), made.sql, made.type, inputs(tree))
