@@ -1,8 +1,7 @@
 """Dates and instants made of numbers, and numbers of them.
 
->>> from sqlwin.functions.calendar import days
->>> _day(2024, 2, 29) == days(2024, 2, 29)
-True
+>>> _day(2024, 2, 29), _micros(1970, 1, 1, 0, 0, Decimal("1.5"), "+01:00")
+(19782, -3598500000)
 """
 
 from __future__ import annotations

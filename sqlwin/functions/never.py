@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_CALENDAR = "an interval is of months or of a fixed length, not both: MAKE_YM_INTERVAL, MAKE_DT_INTERVAL"
+_CALENDAR = "an interval is of months (MAKE_YM_INTERVAL) or of days and less (MAKE_DT_INTERVAL)"
 _NO_ZONE = "there is no TIMESTAMP without a time zone"
 _NO_TIME = "there is no type TIME"
 
