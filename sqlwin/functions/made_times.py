@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from sqlwin.functions.zones import zone
 from sqlwin.schema import TIMESTAMP
 
 _SECONDS = pa.decimal128(16, 6)
+_EXACT = Context(prec=60)
 
 
 def narrowed(signature: str, overload: Overload, *types: pa.DataType | None) -> Overload:
@@ -112,7 +113,7 @@ def _decimal_seconds(numbers: pa.Array) -> pa.Array:
 
 
 def _exact_micros(number: Decimal) -> int:
-    micros = number.scaleb(6)
+    micros = number.scaleb(6, _EXACT)
     if micros != int(micros):
         raise ValueError("[ROUNDING_NECESSARY] a TIMESTAMP has microseconds, and no less")
     if not -(2**63) <= micros < 2**63:
