@@ -8,6 +8,7 @@ from sqlwin.functions.texts import (
     checks,
     encodings,
     hashes,
+    like,
     padding,
     parts,
     regex,
@@ -15,6 +16,6 @@ from sqlwin.functions.texts import (
     urls,
 )
 
-_ROOMS = (basics, parts, padding, search, checks, regex, encodings, hashes, urls)
+_ROOMS = (basics, parts, padding, search, checks, like, regex, encodings, hashes, urls)
 FUNCTIONS: tuple[Function, ...] = tuple(f for room in _ROOMS for f in room.FUNCTIONS)
 MORE = encodings.MORE

@@ -13,7 +13,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from sqlwin.functions.casts import cast
-from sqlwin.functions.entry import Call, Function, How, failing, function, of
+from sqlwin.functions.entry import Call, Function, failing, function, of
 from sqlwin.functions.limits import check_bytes
 from sqlwin.functions.typed import Refused, Typed
 from sqlwin.functions.types import STRING, is_atomic, is_list, name
@@ -43,18 +43,21 @@ def _tail(word: str) -> str:
     return word.lower()[len(word[:1].lower()) :]
 
 
-def _in_case(plain: str, full: Vector) -> How:
+def _in_case(given: str, plain: str, full: Vector) -> str:
     """DuckDB's function where each character is one byte, else Unicode's."""
+    other = f"{full.named([STRING], STRING)}({given})"
+    if len(given) > _SHORT:
+        return other
+    test = f"strlen({given}) = length({given})"
+    return f"CASE WHEN {test} THEN {plain}({given}) ELSE {other} END"
 
-    def how(call: Call) -> str:
-        given = call.texts[0]
-        other = f"{full.named([STRING], STRING)}({given})"
-        if len(given) > _SHORT:
-            return other
-        test = f"strlen({given}) = length({given})"
-        return f"CASE WHEN {test} THEN {plain}({given}) ELSE {other} END"
 
-    return how
+def upper_text(given: str) -> str:
+    return _in_case(given, "upper", upper)
+
+
+def lower_text(given: str) -> str:
+    return _in_case(given, "lower", lower)
 
 
 def _concat(call: Call) -> str:
@@ -142,9 +145,15 @@ def _bits(length: str) -> str:
 _CHR = "CASE WHEN {0} < 0 THEN '' ELSE chr(CAST({0} & 255 AS INTEGER)) END"
 _BYTES = "octet_length({0})"
 FUNCTIONS: tuple[Function, ...] = (
-    function("upper ucase", of("(STRING) -> STRING", _in_case("upper", upper)), doc="In capitals."),
     function(
-        "lower lcase", of("(STRING) -> STRING", _in_case("lower", lower)), doc="In small letters."
+        "upper ucase",
+        of("(STRING) -> STRING", lambda call: upper_text(call.texts[0])),
+        doc="In capitals.",
+    ),
+    function(
+        "lower lcase",
+        of("(STRING) -> STRING", lambda call: lower_text(call.texts[0])),
+        doc="In small letters.",
     ),
     function(
         "initcap",

@@ -207,7 +207,7 @@ _P5 = np.uint64(0x27D4EB2F165667C5)
 def _final(state: Bits) -> Bits:
     state = (state ^ state >> np.uint64(33)) * _P2
     state = (state ^ state >> np.uint64(29)) * _P3
-    return state ^ state >> np.uint64(32)
+    return np.asarray(state ^ state >> np.uint64(32))
 
 
 def _turned(values: Bits, by: int) -> Bits:

@@ -1,7 +1,172 @@
-"""Regular expressions, of Java."""
+"""Functions of regular expressions, as Java has them: see `java_regex` for what that means here.
+
+A constant pattern that RE2 takes is matched by DuckDB or Arrow, which have RE2 within; any other
+is matched text by text.
+"""
 
 from __future__ import annotations
 
-from sqlwin.functions.entry import Function
+import pyarrow as pa
+import pyarrow.compute as pc
 
-FUNCTIONS: tuple[Function, ...] = ()
+from sqlwin.functions.entry import Call, Function, function, of
+from sqlwin.functions.literals import literal
+from sqlwin.functions.texts.matching import (
+    Matcher,
+    all_extracted,
+    extracted,
+    matcher,
+    replaced,
+    split,
+)
+from sqlwin.functions.texts.parts import replace
+from sqlwin.functions.typed import Refused, Typed
+from sqlwin.functions.types import BOOLEAN, INT, STRING
+from sqlwin.functions.vectors import Vector, by_value, only, valued, vector
+
+_TEXTS = pa.list_(STRING)
+
+
+def _constant(call: Call, at: int = 1) -> Matcher | None:
+    """The pattern, where it is the same for all rows and Java takes it."""
+    arg = call.args[at]
+    if not isinstance(arg, Typed) or not isinstance(arg.value, str):
+        return None
+    try:
+        return matcher(arg.value)
+    except ValueError:
+        return None
+
+
+def _called(vector_: Vector, call: Call, result: pa.DataType, *more: str) -> str:
+    """With constants of INT for arguments that are not given."""
+    types = [*map(call.type, range(len(call.args))), *([INT] * len(more))]
+    return f"{vector_.named(types, result)}({', '.join([*call.texts, *more])})"
+
+
+@vector("rlike")
+def _rlike(texts: pa.Array, patterns: pa.Array) -> pa.Array:
+    pattern = only(patterns)
+    if pattern is not None:
+        found = matcher(pattern)
+        if found.fast is not None and found.how.test is not None:
+            return pc.match_substring_regex(texts, found.how.test)
+    return by_value(_matches, texts, patterns, type=BOOLEAN)
+
+
+def _matches(text: str, pattern: str) -> bool:
+    return matcher(pattern).find(text) is not None
+
+
+def _rlike_text(call: Call) -> str:
+    found = _constant(call)
+    if found is not None and found.how.literal is not None:
+        return f"contains({call.texts[0]}, {literal(found.how.literal, STRING).sql})"
+    return _called(_rlike, call, BOOLEAN)
+
+
+_replaced = valued("regexpreplace")(replaced)
+
+
+def _replace_text(call: Call) -> str:
+    if len(call.args) == 4:
+        position = call.args[3]
+        assert isinstance(position, Typed)
+        if position.is_constant and position.value is not None and position.value < 1:
+            raise Refused("a position counts from 1", at=3)
+        return _called(_replaced, call, STRING)
+    found, put = _constant(call), call.args[2]
+    assert isinstance(put, Typed)
+    plain = isinstance(put.value, str) and not set(put.value) & set("\\$")
+    if found is not None and found.how.literal and plain:
+        old = literal(found.how.literal, STRING).sql
+        return f"{replace.named([STRING] * 3, STRING)}({call.texts[0]}, {old}, {put.sql})"
+    return _called(_replaced, call, STRING)
+
+
+_extracted = valued("regexpextract")(extracted)
+_all_extracted = valued("regexpextractall")(all_extracted)
+_ONE = "CAST(1 AS INTEGER)"
+
+
+def _extract_text(call: Call) -> str:
+    return _called(_extracted, call, STRING, *[_ONE] * (len(call.args) == 2))
+
+
+def _extract_all_text(call: Call) -> str:
+    return _called(_all_extracted, call, _TEXTS, *[_ONE] * (len(call.args) == 2))
+
+
+@valued("regexpcount")
+def _count(text: str, pattern: str) -> int:
+    return sum(1 for _ in matcher(pattern).all(text))
+
+
+@valued("regexpinstr")
+def _place(text: str, pattern: str, _group: int) -> int:
+    match = matcher(pattern).find(text)
+    return 0 if match is None else match.start() + 1
+
+
+def _place_text(call: Call) -> str:
+    return _called(_place, call, INT, *["CAST(0 AS INTEGER)"] * (len(call.args) == 2))
+
+
+@valued("regexpsubstr")
+def _found(text: str, pattern: str) -> str | None:
+    match = matcher(pattern).find(text)
+    return str(match[0]) or None if match is not None else None
+
+
+_split = valued("split")(split)
+
+
+def _split_text(call: Call) -> str:
+    found = _constant(call)
+    if len(call.args) == 2 and found is not None and found.how.literal:
+        return f"string_split({call.texts[0]}, {literal(found.how.literal, STRING).sql})"
+    return _called(_split, call, _TEXTS, *["CAST(-1 AS INTEGER)"] * (len(call.args) == 2))
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    function(
+        "rlike regexp regexp_like",
+        of("(STRING, STRING) -> BOOLEAN", _rlike_text, fails=True),
+        doc="Whether the regular expression matches a part of the text.",
+    ),
+    function(
+        "regexp_replace",
+        of("(STRING, STRING, STRING, INT!?) -> STRING", _replace_text, fails=True),
+        doc="With each match replaced, from a position on; $1 is the first group.",
+    ),
+    function(
+        "regexp_extract",
+        of("(STRING, STRING, INT?) -> STRING", _extract_text, fails=True),
+        doc="A group of the first match, the first one or of a number; empty without a match.",
+    ),
+    function(
+        "regexp_extract_all",
+        of("(STRING, STRING, INT?) -> ARRAY<STRING>", _extract_all_text, fails=True),
+        doc="A group of each match, the first one or of a number.",
+    ),
+    function(
+        "regexp_count",
+        of("(STRING, STRING) -> INT", _count),
+        doc="The number of matches.",
+    ),
+    function(
+        "regexp_instr",
+        of("(STRING, STRING, INT?) -> INT", _place_text, fails=True),
+        doc="Where the first match begins, from 1; 0 if there is none.",
+    ),
+    function(
+        "regexp_substr",
+        of("(STRING, STRING) -> STRING", _found),
+        doc="The first match; NULL if there is none, or it is empty.",
+    ),
+    function(
+        "split",
+        of("(STRING, STRING, INT?) -> ARRAY<STRING>", _split_text, fails=True),
+        doc="The parts between matches; at most so many where a limit above 0 is given.",
+    ),
+)
