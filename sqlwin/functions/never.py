@@ -2,4 +2,11 @@
 
 from __future__ import annotations
 
-NEVER: dict[str, str] = {}
+_KEYS = "keys do not belong in the text of a query; encrypt before or behind it"
+NEVER: dict[str, str] = {
+    "aes_encrypt": _KEYS,
+    "aes_decrypt": _KEYS,
+    "try_aes_decrypt": _KEYS,
+    "sentences": "where words and sentences end differs from one Java to another",
+    "randstr": "what it gives is left to chance",
+}

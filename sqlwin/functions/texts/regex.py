@@ -6,6 +6,9 @@ is matched text by text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +17,7 @@ from sqlwin.functions.literals import literal
 from sqlwin.functions.texts.matching import (
     Matcher,
     all_extracted,
+    begin,
     extracted,
     matcher,
     replaced,
@@ -22,9 +26,22 @@ from sqlwin.functions.texts.matching import (
 from sqlwin.functions.texts.parts import replace
 from sqlwin.functions.typed import Refused, Typed
 from sqlwin.functions.types import BOOLEAN, INT, STRING
-from sqlwin.functions.vectors import Vector, by_value, only, valued, vector
+from sqlwin.functions.vectors import Vector, by_value, only, vector
 
 _TEXTS = pa.list_(STRING)
+
+
+def _timed(name: str) -> Callable[[Callable[..., Any]], Vector]:
+    """As `valued`: all rows of a call have its time together."""
+
+    def made(compute: Callable[..., Any]) -> Vector:
+        def all_of(result: pa.DataType, *arrays: pa.Array) -> pa.Array:
+            begin()
+            return by_value(compute, *arrays, type=result)
+
+        return vector(name, typed=True)(all_of)
+
+    return made
 
 
 def _constant(call: Call, at: int = 1) -> Matcher | None:
@@ -51,6 +68,7 @@ def _rlike(texts: pa.Array, patterns: pa.Array) -> pa.Array:
         found = matcher(pattern)
         if found.fast is not None and found.how.test is not None:
             return pc.match_substring_regex(texts, found.how.test)
+    begin()
     return by_value(_matches, texts, patterns, type=BOOLEAN)
 
 
@@ -65,7 +83,7 @@ def _rlike_text(call: Call) -> str:
     return _called(_rlike, call, BOOLEAN)
 
 
-_replaced = valued("regexpreplace")(replaced)
+_replaced = _timed("regexpreplace")(replaced)
 
 
 def _replace_text(call: Call) -> str:
@@ -84,8 +102,8 @@ def _replace_text(call: Call) -> str:
     return _called(_replaced, call, STRING)
 
 
-_extracted = valued("regexpextract")(extracted)
-_all_extracted = valued("regexpextractall")(all_extracted)
+_extracted = _timed("regexpextract")(extracted)
+_all_extracted = _timed("regexpextractall")(all_extracted)
 _ONE = "CAST(1 AS INTEGER)"
 
 
@@ -97,12 +115,12 @@ def _extract_all_text(call: Call) -> str:
     return _called(_all_extracted, call, _TEXTS, *[_ONE] * (len(call.args) == 2))
 
 
-@valued("regexpcount")
+@_timed("regexpcount")
 def _count(text: str, pattern: str) -> int:
     return sum(1 for _ in matcher(pattern).all(text))
 
 
-@valued("regexpinstr")
+@_timed("regexpinstr")
 def _place(text: str, pattern: str, _group: int) -> int:
     match = matcher(pattern).find(text)
     return 0 if match is None else match.start() + 1
@@ -112,13 +130,13 @@ def _place_text(call: Call) -> str:
     return _called(_place, call, INT, *["CAST(0 AS INTEGER)"] * (len(call.args) == 2))
 
 
-@valued("regexpsubstr")
+@_timed("regexpsubstr")
 def _found(text: str, pattern: str) -> str | None:
     match = matcher(pattern).find(text)
     return str(match[0]) or None if match is not None else None
 
 
-_split = valued("split")(split)
+_split = _timed("split")(split)
 
 
 def _split_text(call: Call) -> str:

@@ -52,6 +52,37 @@ def _limited(one: str, other: str, limit: int) -> int:
     return found if found <= limit else -1
 
 
+def _jaro(one: str, other: str) -> float:
+    """Letters are the same that stand within a window of each other."""
+    window = max(0, max(len(one), len(other)) // 2 - 1)
+    free = [True] * len(other)
+    mine: list[str] = []
+    for at, letter in enumerate(one):
+        for place in range(max(0, at - window), min(len(other), at + window + 1)):
+            if free[place] and other[place] == letter:
+                free[place] = False
+                mine.append(letter)
+                break
+    if not mine:
+        return 0.0
+    yours = [letter for letter, is_free in zip(other, free, strict=True) if not is_free]
+    moved = sum(a != b for a, b in zip(mine, yours, strict=True)) // 2
+    same = len(mine)
+    return (same / len(one) + same / len(other) + (same - moved) / same) / 3.0
+
+
+def _jaro_winkler(one: str, other: str) -> float:
+    if one == other:
+        return 1.0
+    if len(one) * len(other) > 10**7:
+        raise ValueError("JARO_WINKLER_SIMILARITY would take more than 10000000 steps")
+    found = _jaro(one, other)
+    prefix = 0
+    while prefix < min(4, len(one), len(other)) and one[prefix] == other[prefix]:
+        prefix += 1
+    return found + prefix * 0.1 * (1.0 - found)
+
+
 _SOUNDS = "01230127022455012623017202"
 """Of A to Z. 7: as if it were not there."""
 
@@ -167,6 +198,11 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(STRING, STRING) -> INT", _distance),
         of("(STRING, STRING, INT) -> INT", _limited),
         doc="How many letters differ; with a limit, -1 where that are more.",
+    ),
+    function(
+        "jaro_winkler_similarity",
+        of("(STRING, STRING) -> DOUBLE", valued("jarowinkler")(_jaro_winkler)),
+        doc="How alike two texts are, from 0 to 1; a common start counts more.",
     ),
     function(
         "soundex",
