@@ -10,11 +10,11 @@ from typing import cast as as_type
 
 import pyarrow as pa
 
-from sqlwin.functions import array_making, array_sets, array_sorts, lambdas
+from sqlwin.functions import array_making, array_sets, array_sorts, float_vectors, lambdas
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.typed import Body, Refused, Typed
-from sqlwin.functions.types import implicit, name, widest_of
+from sqlwin.functions.types import NULL, implicit, name, widest_of
 
 
 def _array(call: Call) -> str:
@@ -72,7 +72,7 @@ def _concat(call: Call) -> str:
 
 
 def _concat_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
-    types = [arg.type for arg in args if isinstance(arg, Typed)]
+    types = [arg.type for arg in args if isinstance(arg, Typed) and arg.type != NULL]
     wide = widest_of([type_.value_type for type_ in types])
     if wide is None:
         told = ", ".join(name(type_).upper() for type_ in types)
@@ -182,6 +182,7 @@ FUNCTIONS: tuple[Function, ...] = (
     *array_making.FUNCTIONS,
     *array_sorts.FUNCTIONS,
     *lambdas.FUNCTIONS,
+    *float_vectors.FUNCTIONS,
 )
 
 _CONCAT = (of("(ARRAY, ARRAY...)", _concat, typing=_concat_type),)

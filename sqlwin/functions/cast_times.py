@@ -273,9 +273,23 @@ def _to_interval(casting: Casting) -> Typed:
 
 _MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"
 
+
+def _from_text_of(zero: str, strict: Vector, lenient: Vector) -> How:
+    def how(casting: Casting) -> Typed:
+        value = casting.given.value
+        if isinstance(value, str) and value.strip().lower() == "epoch":
+            return casting.text(zero)
+        return casting.vector(strict, lenient)
+
+    return how
+
+
+_text_to_date = _from_text_of("DATE '1970-01-01'", text_to_date, try_text_to_date)
+_text_to_timestamp = _from_text_of("make_timestamptz(0)", text_to_timestamp, try_text_to_timestamp)
+
 CASTS: dict[tuple[str, str], How] = {
-    ("string", "date"): lambda c: c.vector(text_to_date, try_text_to_date),
-    ("string", "timestamp"): lambda c: c.vector(text_to_timestamp, try_text_to_timestamp),
+    ("string", "date"): _text_to_date,
+    ("string", "timestamp"): _text_to_timestamp,
     ("date", "string"): _date_to_text,
     ("timestamp", "string"): _timestamp_to_text,
     ("date", "timestamp"): lambda c: c.text(_MIDNIGHT, fails=True),

@@ -11,7 +11,7 @@ Modules of casts hold a table each, `CASTS: dict[tuple[str, str], How]`, from a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ from sqlwin.functions import types
 from sqlwin.functions.entry import Call
 from sqlwin.functions.typed import Typed
 from sqlwin.functions.vectors import Vector
+from sqlwin.schema import TIMESTAMP
 
 _ATOMIC = {
     types.NULL: "void",
@@ -26,7 +27,7 @@ _ATOMIC = {
     types.STRING: "string",
     types.BINARY: "binary",
     types.DATE: "date",
-    types.TIMESTAMP: "timestamp",
+    TIMESTAMP: "timestamp",
 }
 _CLASSES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (types.is_integral, "integral"),
@@ -36,6 +37,10 @@ _CLASSES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (types.is_map, "map"),
     (types.is_struct, "struct"),
 )
+
+
+_SIMPLE = ("CAST({0} AS {result})", "CAST(trunc({0}) AS {result})")
+"""Where DuckDB's own TRY_CAST does."""
 
 
 def kind(type_: pa.DataType) -> str:
@@ -59,11 +64,19 @@ class Casting:
     def text(self, template: str, fails: bool = False) -> Typed:
         """DuckDB's text, with `{0}` for the value and `{result}` for the wanted type's name.
 
-        fails: its conversions may. For a TRY_CAST they are the kind that gives NULL.
+        fails: its conversions may. For a TRY_CAST they give NULL then, but what is cast fails as
+        it would anywhere.
         """
-        if fails and self.safe:
-            template = f"TRY({template})"
-        return self._made(Call((self.given,), self.to).filled(template), fails)
+        call = Call((self.given,), self.to)
+        if not (fails and self.safe):
+            return self._made(call.filled(template), fails)
+        if template in _SIMPLE:
+            return self._made(call.filled(f"TRY_{template}"), fails)
+        if not self.given.fails:
+            return self._made(f"TRY({call.filled(template)})", fails)
+        bound = Call((replace(self.given, sql="__t.a"),), self.to).filled(template)
+        whole = f"list_transform([{{'a': {self.given.sql}}}], lambda __t: TRY({bound}))[1]"
+        return self._made(whole, fails)
 
     def vector(self, strict: Vector, lenient: Vector | None = None) -> Typed:
         """Python's: one that raises, and one that gives NULL instead. Alone it never fails."""

@@ -12,6 +12,9 @@ TRY_CAST gives NULL. A constant becomes a literal of the wanted type.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 
 import pyarrow as pa
@@ -28,6 +31,7 @@ _TABLE: dict[tuple[str, str], How] = {
     **cast_nested.CASTS,
     **cast_times.CASTS,
 }
+_NOTED: ContextVar[list[tuple[str, Typed]] | None] = ContextVar("noted", default=None)
 
 
 def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool = False) -> Typed:
@@ -48,7 +52,27 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
     def inner(part: Typed, wanted: pa.DataType) -> Typed:
         return cast(part, wanted, safe=safe, implicitly=implicitly)
 
-    return how(Casting(given, to, safe, inner))
+    made = how(Casting(given, to, safe, inner))
+    if given.is_constant and given.type == STRING and not safe:
+        _note(given.value, made)
+    return made
+
+
+@contextmanager
+def noted() -> Iterator[list[tuple[str, Typed]]]:
+    """Texts of constants that are cast meanwhile and were not read, each with its cast."""
+    found: list[tuple[str, Typed]] = []
+    before = _NOTED.set(found)
+    try:
+        yield found
+    finally:
+        _NOTED.reset(before)
+
+
+def _note(text: str, made: Typed) -> None:
+    found = _NOTED.get()
+    if found is not None:
+        found.append((text, made))
 
 
 def _known(given: Typed, to: pa.DataType) -> Typed | None:

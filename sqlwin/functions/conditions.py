@@ -14,7 +14,17 @@ from sqlwin.functions.entry import Call, Function, How, function, of
 from sqlwin.functions.guards import MOST
 from sqlwin.functions.literals import literal
 from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import NULL, STRING, engine_name, is_orderable, name, widest, widest_of
+from sqlwin.functions.types import (
+    INT,
+    NULL,
+    STRING,
+    engine_name,
+    is_numeric,
+    is_orderable,
+    name,
+    widest,
+    widest_of,
+)
 from sqlwin.functions.vectors import vector
 
 
@@ -56,16 +66,21 @@ def _first(*types: pa.DataType) -> pa.DataType:
 
 
 def _zero_if_null(call: Call) -> str:
-    return f"coalesce({call.texts[0]}, {_zero(call.result)})"
+    (value,) = _typed(call)
+    zero = cast(literal(0, INT), call.result, implicitly=True).sql
+    return f"coalesce({cast(value, call.result, implicitly=True).sql}, {zero})"
 
 
-def _zero(type_: pa.DataType) -> str:
-    return cast(literal(0, pa.int32()), type_, implicitly=True).sql
+def _beside_zero(given: pa.DataType) -> pa.DataType:
+    wanted = widest(given, INT)
+    if wanted is None or not is_numeric(wanted):
+        raise Refused(f"{name(given).upper()} is no number")
+    return wanted
 
 
 def _null_if_zero(call: Call) -> str:
     (value,) = _typed(call)
-    return f"CASE WHEN {equal(value, literal(0, pa.int32()))} THEN NULL ELSE {value.sql} END"
+    return f"CASE WHEN {equal(value, literal(0, INT))} THEN NULL ELSE {value.sql} END"
 
 
 def _pairs(arguments: list[Typed]) -> tuple[list[tuple[Typed, Typed]], Typed | None]:
@@ -105,11 +120,8 @@ def _assert_true(held: pa.Array, message: pa.Array) -> pa.Array:
     return pa.nulls(len(held), pa.int32())
 
 
-@vector("raiseerror")
-def _raise_error(message: pa.Array) -> pa.Array:
-    if len(message):
-        raise ValueError(f"[USER_RAISED_EXCEPTION] {message[0].as_py()}")
-    return pa.nulls(len(message), pa.int32())
+_RAISED = "CAST(error('[USER_RAISED_EXCEPTION] ' || coalesce({0}, 'null')) AS INTEGER)"
+"""DuckDB does not compute its own `error` beforehand, where nothing but constants is in it."""
 
 
 def _assert_plain(call: Call) -> str:
@@ -164,8 +176,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function("nullifzero", of("(N) -> N", _null_if_zero), doc="The number, NULL where it is 0."),
     function(
         "zeroifnull",
-        of("(N) -> N", _zero_if_null, strict=True),
-        of("(BIGINT) -> BIGINT", _zero_if_null),
+        of("(ANY)", _zero_if_null, result=_beside_zero, fails=True),
         doc="The number, 0 where it is NULL.",
     ),
     function(
@@ -179,6 +190,8 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(BOOLEAN, STRING) -> VOID", _assert_true),
         doc="NULL where it holds; raises where it does not.",
     ),
-    function("raise_error", of("(STRING) -> VOID", _raise_error), doc="Raises, with this message."),
+    function(
+        "raise_error", of("(STRING) -> VOID", _RAISED, fails=True), doc="Raises, with this message."
+    ),
     function("typeof", of("(ANY) -> STRING", _type), doc="The name of the type."),
 )

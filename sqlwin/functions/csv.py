@@ -44,7 +44,8 @@ def _to_csv(call: Call) -> str:
         raise Refused(told, legal="TO_CSV(STRUCT(a, b))", at=0)
     chosen = options(_behind(call.args, 1), _WRITING, _NEVER)
     wanted = cast(given, printable(given.type), implicitly=True)
-    return f"{TO_CSV.named([wanted.type, STRING], STRING)}({wanted.sql}, {literal(chosen, STRING).sql})"
+    named = TO_CSV.named([wanted.type, STRING], STRING)
+    return f"{named}({wanted.sql}, {literal(chosen, STRING).sql})"
 
 
 def _from_csv_type(args: tuple[Typed | Body, ...]) -> pa.DataType:

@@ -22,8 +22,14 @@ from sqlwin.schema import TIMESTAMP
 
 _MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 _MICROS = {
-    "WEEK": 7 * DAY, "DAY": DAY, "DAYOFYEAR": DAY, "HOUR": 3_600_000_000,
-    "MINUTE": 60_000_000, "SECOND": 1_000_000, "MILLISECOND": 1000, "MICROSECOND": 1,
+    "WEEK": 7 * DAY,
+    "DAY": DAY,
+    "DAYOFYEAR": DAY,
+    "HOUR": 3_600_000_000,
+    "MINUTE": 60_000_000,
+    "SECOND": 1_000_000,
+    "MILLISECOND": 1000,
+    "MICROSECOND": 1,
 }
 _FEW = 1_000_000
 """Days that may be added without a thought of the ends of time."""

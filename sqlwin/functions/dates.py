@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.calendar import MONTHS, WEEKDAYS
 from sqlwin.functions.cast_times import UTC
+from sqlwin.functions.casts import cast
 from sqlwin.functions.date_sums import DATE_SUMS
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.made_times import MADE
@@ -20,6 +21,7 @@ from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import DATE, INT, STRING, TINYINT, UNITS, is_interval
 from sqlwin.functions.vectors import vector
 from sqlwin.functions.zoned import ZONED
+from sqlwin.schema import TIMESTAMP
 
 _PARTS = {
     "year": ("year({0})", "The year."),
@@ -108,6 +110,16 @@ def _extract(call: Call) -> str:
     return call.filled(template)
 
 
+def _extract_text(call: Call) -> str:
+    """A text is a date for the fields of one, and an instant for those of a time of day."""
+    upper = str(call.args[0].value).upper() if isinstance(call.args[0], Typed) else ""
+    is_time = upper in _SECOND or _FIELDS.get(upper, "").startswith(("hour", "minute"))
+    given = call.args[1]
+    assert isinstance(given, Typed)
+    made = cast(given, TIMESTAMP if is_time else DATE)
+    return _extract(Call((call.args[0], made), call.result))
+
+
 def _extracted(signature: str, strict: bool = False) -> Overload:
     return of(signature, _extract, typing=lambda args: _field(args)[1], strict=strict)
 
@@ -135,7 +147,8 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "extract date_part datepart",
         _extracted("(STRING!, DATE)", strict=True),
-        _extracted("(STRING!, TIMESTAMP)"),
+        _extracted("(STRING!, TIMESTAMP)", strict=True),
+        of("(STRING!, STRING)", _extract_text, typing=lambda args: _field(args)[1], fails=True),
         _extracted("(STRING!, INTERVAL_YM)"),
         _extracted("(STRING!, INTERVAL_DT)"),
         doc="A field of a date, an instant or an interval, named by a constant: EXTRACT(HOUR FROM ts).",

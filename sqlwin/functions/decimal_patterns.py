@@ -14,7 +14,6 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 from math import isinf, isnan
 
-
 _EXACT = Context(prec=10_000)
 _MOST_PLACES = 9_000
 _FORM = re.compile(
@@ -41,6 +40,11 @@ def _special(number: float | int | Decimal) -> str:
 
 
 def _rounded(number: float | int | Decimal, places: int) -> Decimal:
+    """Digits that are not cut off are those that a DOUBLE is printed with."""
+    if isinstance(number, float):
+        shortest = Decimal(repr(number))
+        cut = -int(shortest.as_tuple().exponent) > places
+        number = Decimal(number) if cut else shortest
     return Decimal(number).quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN, _EXACT)
 
 
@@ -68,11 +72,17 @@ def by_pattern(number: float | int | Decimal, pattern: str) -> str:
     prefix, suffix = form.negative if negative else (form.prefix, form.suffix)
     if special:
         return f"{prefix}∞{suffix}"
-    rounded = abs(_rounded(Decimal(number) * form.factor, form.most))
+    rounded = abs(_rounded(_times(number, form.factor), form.most))
     whole, _, fraction = f"{rounded:f}".partition(".")
     whole, fraction = whole.lstrip("0"), fraction.rstrip("0").ljust(form.fewest, "0")
     whole = whole.rjust(form.least, "0") or ("" if fraction else "0")
     return f"{prefix}{_grouped(whole, form.group)}{'.' if fraction else ''}{fraction}{suffix}"
+
+
+def _times(number: float | int | Decimal, factor: int) -> float | int | Decimal:
+    if factor == 1:
+        return number
+    return Decimal(repr(number) if isinstance(number, float) else number) * factor
 
 
 def _grouped(digits: str, size: int) -> str:

@@ -5,10 +5,10 @@
 | `2024`, `2024-2`, `2024-2-9`                    | those                                       |
 | `2024-02-29T…`, `2024-02-29 …`: whatever is `…` | `2024-02-29 10`, `…10:11`, `…10:11:12.5`    |
 |                                                 | `…10:11:12 Europe/Paris`, `…10:11:12+02:00` |
-| `epoch`                                         | `epoch`                                     |
 
 Years have 4 digits or more, and a sign. What Spark reads by its clock (`now`, `today`, a time
-without a date) is malformed here: a result would depend on when it is computed.
+without a date) is malformed here: a result would depend on when it is computed. `epoch` is
+1970-01-01 as a constant, and malformed in a column.
 
 >>> micros_of("2024-02-29 10:11:12.5 PST"), days_of("2024-2-29Tx")
 (1709230272500000, 19782)
@@ -44,7 +44,7 @@ def days_of(text: str) -> int | None:
     plain = text.strip(_SPACE)
     found = _DATE.match(plain)
     if found is None:
-        return 0 if plain.lower() == "epoch" else None
+        return None
     return _days(int(found[1]), int(found[2] or 1), int(found[3] or 1))
 
 
@@ -60,7 +60,7 @@ def micros_of(text: str) -> int | None:
     plain = text.strip(_SPACE)
     found = _INSTANT.match(plain)
     if found is None:
-        return 0 if plain.lower() == "epoch" else None
+        return None
     year, month, day, hour, minute, second, fraction, named = found.groups()
     days_ = _days(int(year), int(month or 1), int(day or 1))
     time = [int(part or 0) for part in (hour, minute, second)]

@@ -13,10 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.functions.casts import cast
 from sqlwin.functions.cast_times import UTC
+from sqlwin.functions.casts import cast
 from sqlwin.functions.date_sums import back, plus_days
 from sqlwin.functions.entry import Call, Function, Overload, failing, function, of
+from sqlwin.functions.gaps import GAPS
 from sqlwin.functions.interval_texts import parsed, with_units
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import (
@@ -314,6 +315,7 @@ def _time_result(*_: pa.DataType) -> pa.DataType:
 
 
 FUNCTIONS: tuple[Function, ...] = (
+    *GAPS,
     function(
         "make_ym_interval",
         of("(INT?, INT?)", _make_ym, result=_month_result, fails=True),

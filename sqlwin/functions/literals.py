@@ -102,7 +102,8 @@ def written_number(text: str, negative: bool = False) -> Typed:
 def _floating(number: Decimal, type_: pa.DataType, negative: bool) -> Typed:
     value = float(number)
     if type_ == FLOAT:
-        value = float(np.float32(str(number)))
+        with np.errstate(over="ignore"):
+            value = float(np.float32(str(number)))
     if math.isinf(value):
         raise Refused(f"{number} is too large for a {name(type_).upper()}")
     return literal(math.copysign(value, -1.0 if negative else 1.0), type_)

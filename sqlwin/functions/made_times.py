@@ -126,7 +126,8 @@ def _double_seconds(numbers: pa.Array) -> pa.Array:
     """NaN and the infinities have none; what is beyond the ends of time is at them."""
     values = np.asarray(numbers.cast(DOUBLE).fill_null(np.nan))
     finite = np.isfinite(values)
-    scaled = np.where(finite, values, 0.0) * 1e6
+    with np.errstate(over="ignore"):
+        scaled = np.where(finite, values, 0.0) * 1e6
     late, early = scaled >= 2.0**63, scaled < -(2.0**63)
     micros = np.where(late | early, 0.0, scaled).astype(np.int64)
     micros = np.where(late, 2**63 - 1, np.where(early, -(2**63), micros))

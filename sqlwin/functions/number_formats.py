@@ -11,7 +11,7 @@
 A number that does not fit is printed as `#` for each digit.
 
 >>> number_format("S9,999.00").printed(Decimal("-12.5"))
-'-   12.50'
+'   -12.50'
 >>> number_format("99,999PR").read("<12,454>")
 Decimal('-12454')
 >>> number_format("9$")
@@ -48,34 +48,41 @@ class NumberFormat:
         return whole + len(self.fraction), len(self.fraction)
 
     def printed(self, number: Decimal) -> str:
+        """Signs stand right before the digits; a comma among what is no digit is a space."""
         negative = number < 0
         whole, _, fraction = f"{abs(number):f}".partition(".")
         whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
         precision, scale = self.digits
         if len(whole) > precision - scale or len(fraction) > scale:
             whole, fraction = "#" * (precision - scale), "#" * scale
-        body = ("$" if self.currency else "") + self._whole(whole)
-        if self.point:
-            body = (body[:-1] + "0" if body.endswith(" ") else body) + "."
-        body += fraction.ljust(scale, "0")
-        return _signed(self.sign, negative) + self._ended(body, negative)
+        body = self._whole(whole)
+        sign = "<" if self.end == "PR" and negative else _signed(self.sign, negative)
+        if self.currency:
+            body = f"{sign}${body}"
+        elif sign:
+            digits = body.lstrip(" ")
+            body = " " * (len(body) - len(digits)) + sign + digits
+        if self.point and body.endswith(" "):
+            body = body[:-1] + "0"
+        point = "" if not self.point else "." if scale else " "
+        return body + point + fraction.ljust(scale, "0") + self._ended(negative)
 
-    def _ended(self, body: str, negative: bool) -> str:
+    def _ended(self, negative: bool) -> str:
         if self.end == "PR":
-            return f"<{body}>" if negative else f"{body}  "
-        return body + _signed(self.end, negative)
+            return ">" if negative else "  "
+        return _signed(self.end, negative)
 
     def _whole(self, digits: str) -> str:
         made, missing = "", len(self.whole.replace(",", "")) - len(digits)
-        for wanted in self.whole:
-            before = made[-1:] or " "
-            if wanted == ",":
-                made += " " if before == " " else ","
-            elif missing > 0:
-                missing -= 1
-                made += "0" if wanted == "0" or before != " " else " "
-            else:
-                made, digits = made + digits[0], digits[1:]
+        for at, group in enumerate(self.whole.split(",")):
+            if at:
+                made += "," if made[-1:].isdecimal() else " "
+            for _ in group:
+                if missing > 0:
+                    missing -= 1
+                    made += "0" if group[0] == "0" or made[-1:].isdecimal() else " "
+                else:
+                    made, digits = made + digits[0], digits[1:]
         return made
 
     def read(self, text: str) -> Decimal | None:
@@ -86,12 +93,15 @@ class NumberFormat:
         parts = found.groupdict()
         whole, fraction = parts["whole"] or "", parts.get("fraction") or ""
         groups = [re.sub(r"\s", "", group) for group in whole.split(",")]
-        if not _fits(groups, self.whole.split(",")) or not _fits([fraction], [self.fraction]):
+        if (
+            not _fits(groups, self.whole.split(","))
+            or len("".join(fraction.split())) > self.digits[1]
+        ):
             return None
         digits = "".join(groups)
         if not digits and not fraction.strip():
             return None
-        number = Decimal(f"{digits or 0}.{re.sub(chr(92) + 's', '', fraction) or 0}")
+        number = Decimal(f"{digits or 0}.{''.join(fraction.split()) or 0}")
         brackets = (parts.get("open") or "") + (parts.get("close") or "")
         if brackets not in ("", "<>"):
             return None
@@ -142,8 +152,8 @@ def number_format(text: str) -> NumberFormat:
     digits = (whole or "") + (fraction or "")
     if found is None or not digits or (whole or "").endswith(",") or ",," in (whole or ""):
         raise ValueError(f"[INVALID_FORMAT] {text[:200]}: no number format")
-    if sign is not None and end is not None:
-        raise ValueError(f"[INVALID_FORMAT] {text[:200]}: one sign is allowed")
+    if sign is not None and end == sign:
+        raise ValueError(f"[INVALID_FORMAT] {text[:200]}: at most one {sign} is allowed")
     if len(digits.replace(",", "")) > 38:
         raise ValueError(f"[INVALID_FORMAT] {text[:200]}: more than 38 digits")
     return NumberFormat(

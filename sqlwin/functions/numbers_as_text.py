@@ -14,11 +14,15 @@ from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.number_formats import NumberFormat, number_format
 from sqlwin.functions.time_formats import PRINTED
 from sqlwin.functions.typed import Body, Refused, Typed
-from sqlwin.functions.types import STRING
+from sqlwin.functions.types import DOUBLE, FLOAT, STRING
 from sqlwin.functions.vectors import Vector, by_value, vector
 
-_ANY = pa.decimal128(38, 18)
-"""What a DOUBLE or a STRING becomes."""
+_EXACT = {
+    FLOAT: pa.decimal128(14, 7),
+    DOUBLE: pa.decimal128(30, 15),
+    STRING: pa.decimal128(38, 18),
+}
+"""What is no DECIMAL becomes one."""
 
 
 @vector("to_char")
@@ -51,7 +55,7 @@ def _number(call: Call) -> str:
 def _cast_number(call: Call) -> str:
     given = call.args[0]
     assert isinstance(given, Typed)
-    return _number(Call((cast(given, _ANY), call.args[1]), call.result))
+    return _number(Call((cast(given, _EXACT[given.type]), call.args[1]), call.result))
 
 
 _BINARY = {"base64": "base64({0})", "hex": "hex({0})", "utf-8": "decode({0})"}

@@ -55,11 +55,13 @@ def compared(arguments: Sequence[Argument]) -> list[Argument]:
     types = [arg.type for arg in arguments if isinstance(arg, Typed)]
     if set(types) <= {STRING, NULL}:
         return list(arguments)
-    return [_renamed(arg, types[0]) for arg in beside(arguments)]
+    made = beside(arguments)
+    return [renamed(arg, types[0]) if isinstance(arg, Typed) else arg for arg in made]
 
 
-def _renamed(given: Argument, like: pa.DataType) -> Argument:
-    if not isinstance(given, Typed) or not (is_struct(like) and is_struct(given.type)):
+def renamed(given: Typed, like: pa.DataType) -> Typed:
+    """A struct with the names of another of as many fields: they are compared by position."""
+    if not (is_struct(like) and is_struct(given.type)):
         return given
     if like.num_fields != given.type.num_fields:
         return given

@@ -83,7 +83,7 @@ def _lambda(overload: Overload, pattern: Pattern, arg: Lambda, match: Match) -> 
     types = [parameter.made(match.bound) for parameter in parameters]
     body = arg.typed(types, overload.parameters or [f"{{{at}}}" for at in range(len(types))])
     if not result.bind(body.result.type, match.bound, loose=False):
-        raise Refused(f"a lambda gives {name(body.result.type)} here", at=None)
+        raise Refused(f"a lambda gives {name(body.result.type).upper()} here", at=None)
     wanted: pa.DataType = result.made(match.bound, body.result.type)
     if body.result.type != wanted:
         body = replace(body, result=cast(body.result, wanted, implicitly=True))

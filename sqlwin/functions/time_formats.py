@@ -133,6 +133,16 @@ def _read_text(call: Call, named: Vector, default: str = USUAL) -> str:
     return f"{named.named([STRING, STRING], TIMESTAMP)}({', '.join(texts)})"
 
 
+def date_format_text(instant: str, text: str) -> str:
+    """Text of DuckDB: a TIMESTAMP printed by a pattern."""
+    return f"{_date_format.named([TIMESTAMP, STRING], STRING)}({instant}, {text})"
+
+
+def read_text(text: str, by: str) -> str:
+    """Text of DuckDB: the TIMESTAMP that a text is by a pattern."""
+    return f"{read_timestamp.named([STRING, STRING], TIMESTAMP)}({text}, {by})"
+
+
 def _seconds(micros_: str) -> str:
     """Toward zero, as Spark's."""
     return f"(epoch_us({micros_}) // 1000000)"
@@ -239,6 +249,12 @@ def _print_date(call: Call) -> str:
 
 
 _NOT_TEXT = "DATE", "TIMESTAMP"
+
+LTZ = (
+    *(_casted(takes, TIMESTAMP) for takes in _NOT_TEXT),
+    *_texts(TIMESTAMP, True, read_timestamp),
+)
+"""Of TO_TIMESTAMP_LTZ, beside what Flink's takes."""
 
 TIME_FORMATS: tuple[Function, ...] = (
     function(

@@ -19,7 +19,12 @@ _LONGEST = {
     **dict.fromkeys("GMLEQq", 4),
     **dict.fromkeys("dhHkKms", 2),
     **dict.fromkeys("xXZ", 5),
-    **{"y": 6, "D": 3, "a": 1, "F": 1, "S": 9, "z": 4},
+    "y": 6,
+    "D": 3,
+    "a": 1,
+    "F": 1,
+    "S": 9,
+    "z": 4,
 }
 """Of each letter."""
 _EXACTLY = {"O": (1, 4), "V": (2,), "v": (1, 4)}

@@ -25,12 +25,20 @@ _ONE = pa.array([str(number) for number in range(400)], STRING)
 _THREE = pa.array([f"{number:03}" for number in range(1000)], STRING)
 _FOUR = pa.array([f"{number:04}" for number in range(10_000)], STRING)
 _UTC = {
-    **{"x": "+00", "xx": "+0000", "xxx": "+00:00", "xxxx": "+0000", "xxxxx": "+00:00"},
+    "x": "+00",
+    "xx": "+0000",
+    "xxx": "+00:00",
+    "xxxx": "+0000",
+    "xxxxx": "+00:00",
     **{"X" * count: "Z" for count in range(1, 6)},
     **{"Z" * count: "+0000" for count in range(1, 4)},
-    **{"ZZZZ": "GMT", "ZZZZZ": "Z", "O": "GMT", "OOOO": "GMT", "VV": "UTC"},
-    **{text: "UTC" for text in ("z", "zz", "zzz", "v")},
-    **{text: "Coordinated Universal Time" for text in ("zzzz", "vvvv")},
+    "ZZZZ": "GMT",
+    "ZZZZZ": "Z",
+    "O": "GMT",
+    "OOOO": "GMT",
+    "VV": "UTC",
+    **dict.fromkeys(("z", "zz", "zzz", "v"), "UTC"),
+    **dict.fromkeys(("zzzz", "vvvv"), "Coordinated Universal Time"),
 }
 _QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")
 

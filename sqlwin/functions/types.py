@@ -146,6 +146,17 @@ def is_interval(type_: pa.DataType) -> bool:
     return isinstance(type_, Interval)
 
 
+def holds_interval(type_: pa.DataType) -> bool:
+    """It is one, or has one within."""
+    if is_list(type_):
+        return holds_interval(type_.value_type)
+    if is_map(type_):
+        return holds_interval(type_.key_type) or holds_interval(type_.item_type)
+    if is_struct(type_):
+        return any(holds_interval(field.type) for field in type_)
+    return is_interval(type_)
+
+
 def is_list(type_: pa.DataType) -> bool:
     return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_))
 

@@ -8,13 +8,9 @@ everything that another process needs to call it, too:
 
 Invariant: whatever a name says, `registered` finds the same function for it on every host.
 
->>> import duckdb
 >>> upper = vector("example_upper")(lambda texts: pc.utf8_upper(texts))
->>> name = upper.named([pa.string()], pa.string())
->>> con = duckdb.connect()
->>> register(con, name)
->>> con.sql(f"SELECT {name}('abc')").fetchall()
-[('ABC',)]
+>>> upper.named([pa.string()], pa.string())[:20]
+'spark_example_upper_'
 """
 
 from __future__ import annotations
@@ -34,6 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
+from sqlwin.functions import limits
 from sqlwin.functions.types import computed_as, engine_name, is_list, is_map, is_struct, name
 from sqlwin.schema import type_of
 
@@ -72,6 +69,7 @@ def register(con: duckdb.DuckDBPyConnection, called: str) -> None:
     found, types, result = _read(called)
 
     def compute(*arrays: Any) -> pa.Array:
+        limits.begin()
         plain = [_plain(array) for array in arrays]
         made = found.compute(result, *plain) if found.typed else found.compute(*plain)
         return made if made.type == result else made.cast(result)
@@ -128,15 +126,18 @@ def _decoded(coded: Any) -> pa.DataType:
 def by_value(compute: Callable[..., Any], *arrays: pa.Array, type: pa.DataType) -> pa.Array:
     """Python's function of values, once for each different row; NULL where any of them is NULL."""
     columns = [array.to_pylist() for array in arrays]
-    known: dict[tuple[Any, ...], Any] = {}
+    # 0.0 and -0.0 are equal, and print differently
+    signed = any(pa.types.is_floating(array.type) for array in arrays)
+    known: dict[Any, Any] = {}
     made: list[Any] = []
     for row in zip(*columns, strict=True):
         if None in row:
             made.append(None)
             continue
-        if row not in known:
-            known[row] = compute(*row)
-        made.append(known[row])
+        key = repr(row) if signed else row
+        if key not in known:
+            known[key] = compute(*row)
+        made.append(known[key])
     return pa.array(made, type)
 
 

@@ -19,6 +19,8 @@ from sqlwin.schema import TIMESTAMP
 def _moved(given: pa.Array, names: pa.Array, move: Callable[[Zone, Ints], Ints]) -> pa.Array:
     """Each by its zone, all of one zone at once."""
     values, one = micros(given), only(names)
+    if given.null_count == len(given):
+        return given
     if one is not None:
         return masked(move(zone(one), values), TIMESTAMP, given)
     found = values.copy()

@@ -29,6 +29,7 @@ _CLASSES = tuple(
         (r"Conversion Error: (Could not cast value .* DECIMAL.*)", "NUMERIC_VALUE_OUT_OF_RANGE"),
         (r"Conversion Error: (Casting value .* DECIMAL.*)", "NUMERIC_VALUE_OUT_OF_RANGE"),
         (r"Conversion Error: (.* out of range .*)", "CAST_OVERFLOW"),
+        (r"Conversion Error: (Failed to cast decimal value .*)", "CAST_OVERFLOW"),
     )
 )
 """What DuckDB says, and Spark's class of it; the first that it matches."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import duckdb
 import pyarrow as pa
 
+from sqlwin.functions.vectors import PREFIX
 from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
 from sqlwin.sandbox.locked import know, running
@@ -50,7 +51,7 @@ def run(rows: pa.Table, query: str) -> pa.Table:
     try:
         with watched(con, seconds(rows.num_rows)):
             found = con.sql(query)
-            if at_once is None:
+            if at_once is None and not any(name.startswith(PREFIX) for name in called):
                 return found.to_arrow_table()
             with found.to_arrow_reader(10_000) as reader:
                 return _collected(reader)

@@ -132,13 +132,17 @@ def _constants(given: Arguments, node: Expr, known: Signature, run: ast.Run) -> 
     params: list[Constant] = []
     listed = False
     for kind, arg in zip(known.params, rest, strict=False):
-        several = known.listed and isinstance(arg, exp.Array)
+        several = known.listed and _is_array(arg)
         listed = listed or several
         for one in arg.expressions if several else [arg]:
             params.append(constant(one, kind, written_name(node, run), run, known.example))
     left_out = known.params[len(rest) :]
     params += _defaults(node, known)[len(known.defaults) - len(left_out) :] if left_out else ()
     return _ascending(replace(given, args=values, params=tuple(params), listed=listed), known)
+
+
+def _is_array(node: Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.lower() == "array"
 
 
 def _defaults(node: Expr, known: Signature) -> tuple[Constant, ...]:

@@ -27,6 +27,7 @@ from sqlwin.functions import intervals
 from sqlwin.functions.casts import cast
 from sqlwin.functions.literals import written_number
 from sqlwin.functions.never import NEVER
+from sqlwin.functions.operands import renamed
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import TABLE, find, names
 from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
@@ -265,15 +266,25 @@ def chosen(node: Expr, tests: Sequence[Typed], values: Sequence[Typed]) -> Typed
 def _in(compiler: _Compiler, node: Expr) -> Typed:
     if node.args.get("query") or node.args.get("unnest") or not node.expressions:
         raise Uncompiled(node, "IN takes values here", legal="a IN (1, 2)")
-    parts = [compiler.typed(part) for part in (node.this, *node.expressions)]
+    written = [compiler.typed(part) for part in (node.this, *node.expressions)]
+    parts = [renamed(part, written[0].type) for part in written]
     wanted = widest_of([part.type for part in parts])
     if wanted is None:
         told = ", ".join(dict.fromkeys(name(part.type).upper() for part in parts))
         raise Uncompiled(node, f"values of {told} cannot be compared", legal="a CAST of one")
     subject, *others = [cast(part, wanted, implicitly=True) for part in parts]
-    fails = any(part.fails for part in (subject, *others))
-    told = ", ".join(other.sql for other in others)
-    return Typed(f"({subject.sql} IN ({told}))", BOOLEAN, fails=fails)
+    if any(other.fails for other in others):
+        return _any(compiler, node, subject, others)
+    values = ", ".join(other.sql for other in others)
+    return Typed(f"({subject.sql} IN ({values}))", BOOLEAN, fails=subject.fails)
+
+
+def _any(compiler: _Compiler, node: Expr, subject: Typed, others: Sequence[Typed]) -> Typed:
+    """IN, where what stands behind the value that is found is not computed."""
+    *tests, found = [compiler.call(node, "=", [subject, other]) for other in others]
+    for test in reversed(tests):
+        found = compiler.call(node, "or", [test, found])
+    return found
 
 
 def _between(compiler: _Compiler, node: Expr) -> Typed:

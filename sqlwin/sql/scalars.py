@@ -14,14 +14,14 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.functions.casts import cast
+from sqlwin.functions.casts import cast, noted
 from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import NULL, STRING, is_interval, name
+from sqlwin.functions.types import NULL, STRING, holds_interval, name
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
 from sqlwin.sql.compiled import Uncompiled, compiled
-from sqlwin.sql.constants import refuse_unreadable
+from sqlwin.sql.constants import refuse_unread
 from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
 from sqlwin.sql.text import QUOTED
@@ -174,13 +174,14 @@ def inputs(tree: Expr) -> tuple[str, ...]:
 def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
     refuse_deep_tree(tree, run.span)
-    made = _compiled(tree, schema, run)
+    with noted() as casts:
+        made = _compiled(tree, schema, run)
+    refuse_unread(casts, tree, run)
     if made.type == NULL:
         made = cast(made, STRING)
-    if is_interval(made.type):
+    if holds_interval(made.type):
         message = f"a column cannot be {name(made.type).upper()}; CAST it, to STRING for instance"
         raise QueryError(message, run.span)
-    refuse_unreadable(tree, made.sql, schema, run)
     return Scalar(spark(tree), made.sql, made.type, inputs(tree))
 
 

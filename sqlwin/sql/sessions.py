@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import sqlglot
 from sqlglot import exp
 
-from sqlwin.durations import LONGEST
 from sqlwin.errors import QueryError
+from sqlwin.functions.gaps import GAP
+from sqlwin.functions.types import NULL, STRING, engine_name, is_interval
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import Schema
 from sqlwin.sql import ast
@@ -28,16 +28,6 @@ from sqlwin.windows import Session, Unit
 
 LEGAL = "SESSION INTERVAL '30' MINUTE GAP, SESSION 100 ROWS GAP"
 EXPRESSION = "SESSION (CASE WHEN product = 'tea' THEN '5 seconds' ELSE '2 minutes' END) GAP"
-_CHECKED = sqlglot.parse_one(
-    f"""CASE WHEN EPOCH_US(CAST(gap AS INTERVAL)) BETWEEN 1 AND {LONGEST}
-              AND DATEPART('month', CAST(gap AS INTERVAL)) = 0
-              AND DATEPART('year', CAST(gap AS INTERVAL)) = 0
-        THEN EPOCH_US(CAST(gap AS INTERVAL))
-        ELSE ERROR('a session needs a gap greater than 0 and without months, not '
-                   || COALESCE(CAST(gap AS TEXT), 'NULL')) END""",
-    read="duckdb",
-)
-"""Of an expression `gap`: its microseconds."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +105,9 @@ def _resolved(below: Below, run: ast.Run, where: str) -> Expr:
 def microseconds(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """People are shown the gap as it was written."""
     type_ = expression_type(tree, schema, run)
-    if type_ not in ("INTERVAL", "VARCHAR"):
-        told = type_.strip('"')
+    if type_ != STRING and not (is_interval(type_) and not type_.is_months):
+        told = "NULL" if type_ == NULL else engine_name(type_)
         message = f"the gap of a session is an INTERVAL or a STRING, this is {told}"
         raise QueryError(message, run.span, legal=EXPRESSION)
-    checked = _CHECKED.transform(
-        lambda node: tree.copy() if isinstance(node, exp.Column) and node.name == "gap" else node
-    )
-    return replace(scalar(checked, schema, run, own=True), sql=spark(tree))
+    checked = exp.Anonymous(this=GAP, expressions=[tree.copy()])
+    return replace(scalar(checked, schema, run), sql=spark(tree))

@@ -42,6 +42,8 @@ _SESSION_NAMES = _words(
 
 def changes(node: Expr) -> bool:
     """Whether it gives another value each time."""
+    if _name(node) == "unix_timestamp" and not getattr(node, "expressions", ()):
+        return True  # without arguments it is the clock
     return isinstance(node, _CHANGING) or _name(node) in _CHANGING_NAMES
 
 

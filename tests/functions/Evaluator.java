@@ -2,6 +2,7 @@
 // Spark's own Janino compiles it, see oracle.py; Janino knows neither lambdas nor diamonds.
 
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.SparkThrowable;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -10,9 +11,13 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.*;
 import org.apache.spark.unsafe.types.CalendarInterval;
 import org.apache.spark.unsafe.types.UTF8String;
+import scala.collection.Iterator;
+import scala.collection.mutable.ListBuffer;
 
 public class Evaluator {
   private final InternalRow[] values;
@@ -25,19 +30,37 @@ public class Evaluator {
   }
 
   /**
-   * steps: projections, each over what the one before it gives. picks: for each row, and each of
-   * the columns read, which of its values; all of them in one text, parted by commas.
+   * plan: projections over the table. picks: for each row, and each of the columns read, which of
+   * its values; all of them in one text, parted by commas.
    */
-  public String evaluate(List steps, DataType type, String columns, String picks) {
+  public String evaluate(LogicalPlan plan, DataType type, String columns, String picks) {
     int[] read = numbers(columns);
     int[] picked = numbers(picks);
     int rows = read.length == 0 ? 1 : picked.length / read.length;
+    List steps = steps(plan);
     StringBuilder out = new StringBuilder("[");
     for (int row = 0; row < rows; row++) {
       if (row > 0) out.append(',');
-      out.append(one(steps, type, input(read, picked, row * read.length)));
+      try {
+        out.append(one(steps, type, input(read, picked, row * read.length)));
+      } catch (Throwable failure) {
+        out.append("{\"!\":" + quoted(reason(failure)) + "}");
+        steps = steps(plan); // some expressions are left in the midst of what they did
+      }
     }
     return out.append(']').toString();
+  }
+
+  /** Generated code of each projection, each over what the one before it gives. */
+  private static List steps(LogicalPlan plan) {
+    if (plan.children().isEmpty()) return new ArrayList();
+    LogicalPlan below = (LogicalPlan) plan.children().head();
+    List made = steps(below);
+    ListBuffer copies = new ListBuffer();
+    for (Iterator each = plan.expressions().iterator(); each.hasNext();)
+      copies.addOne(((TreeNode) each.next()).clone());
+    made.add(UnsafeProjection.create(copies.toSeq(), below.output()));
+    return made;
   }
 
   private static int[] numbers(String text) {
@@ -58,12 +81,8 @@ public class Evaluator {
   }
 
   private static String one(List steps, DataType type, InternalRow row) {
-    try {
-      for (int at = 0; at < steps.size(); at++) row = ((UnsafeProjection) steps.get(at)).apply(row);
-      return text(row, 0, type);
-    } catch (Throwable failure) {
-      return "{\"!\":" + quoted(reason(failure)) + "}";
-    }
+    for (int at = 0; at < steps.size(); at++) row = ((UnsafeProjection) steps.get(at)).apply(row);
+    return text(row, 0, type);
   }
 
   /** Spark's error class, else the Java class. */

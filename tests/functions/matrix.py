@@ -23,12 +23,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tests.functions.values import VALUES
+from tests.functions.values import COLUMNS, VALUES
 
 HERE = Path(__file__).parent
 MOST = 150
 ROW = "nth"
 """A column of the stream beside those of `values`, so that there are rows of no columns."""
+SCHEMA = pa.schema([*((column.name, column.type) for column in COLUMNS), (ROW, pa.int64())])
 _WORD = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|(?<![\w.])[a-z]\w*(?!\s*\()(?!\w)")
 
 
@@ -58,6 +59,11 @@ class Case:
         for at in range(4 * MOST):
             draw = hashlib.sha256(f"{self.text} {at}".encode()).digest()
             yield _place(int.from_bytes(draw[:8], "big") % math.prod(sizes), sizes)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the stream: all columns of `values`, and ROW."""
+        return SCHEMA
 
     @property
     def rows(self) -> pa.Table:

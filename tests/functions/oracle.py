@@ -13,13 +13,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from tests.functions.canonical import Json, decoded, shape
 from tests.functions.matrix import Case
-from tests.functions.values import COLUMNS, table
+from tests.functions.values import table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +30,6 @@ _CATALYST = "org.apache.spark.sql.catalyst"
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    "spark.ui.enabled": "false",
     "spark.sql.optimizer.excludedRules": ",".join(
         f"{_CATALYST}.optimizer.{rule}"
         for rule in ("ConvertToLocalRelation", "PropagateEmptyRelation")
@@ -46,78 +47,108 @@ class Answer:
 
 
 class Oracle:
-    """Spark over the columns of `values`."""
+    """Spark over the columns of `values`, or those of another table."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, rows: pa.Table | None = None) -> None:
         self.spark = spark
-        self._frame: Any = spark.createDataFrame(table())
-        self._frame.createOrReplaceTempView("input")
+        self._rows_of = table() if rows is None else rows
+        self._frame: Any = spark.createDataFrame(self._rows_of)
+        self.shown()
         self._jvm: Any = spark._jvm
-        self._plan = self._frame._jdf.queryExecution().analyzed()
-        self._names = [column.name for column in COLUMNS]
+        self._names = self._rows_of.column_names
+        self._last: tuple[str, tuple[Any, str]] = "", (None, "")
+
+    def shown(self) -> None:
+        """What `input` means is this table, until another one is shown."""
+        self._frame.createOrReplaceTempView("input")
+
+    def is_scalar(self, text: str) -> bool:
+        """Whether it is one value of each row; also what Spark refuses."""
+        execution, refused = self._analysed(text)
+        if execution is None:
+            return not refused.startswith(("UNRESOLVED_COLUMN", "UNSUPPORTED_GEN"))
+        plan = execution.analyzed()
+        if plan.nodeName() != "Project" or plan.expressions().size() != 1:
+            return False
+        only = plan.expressions().head()
+        over_rows = plan.children().head().nodeName() == "SubqueryAlias"
+        return bool(over_rows and only.deterministic() and "subquery#" not in only.toString())
+
+    def _analysed(self, text: str) -> tuple[Any, str]:
+        """Spark's execution of it, or why there is none."""
+        if text != self._last[0]:
+            try:
+                frame = self.spark.sql(f"SELECT {text} AS x FROM input")
+                self._last = text, (frame._jdf.queryExecution(), "")
+            except failures() as refusal:
+                self._last = text, (None, self._reason(refusal))
+        return self._last[1]
 
     @cached_property
     def _evaluator(self) -> Any:
-        compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
-        loader = self._jvm.Thread.currentThread().getContextClassLoader()
-        compiler.setParentClassLoader(loader)
-        compiler.cook(Path(__file__).with_name("Evaluator.java").read_text("utf-8"))
         rows = self._frame._jdf.queryExecution().executedPlan().executeCollect()
-        (made,) = compiler.getClassLoader().loadClass("Evaluator").getConstructors()
         given = self.spark.sparkContext._gateway.new_array(self._jvm.Object, 2)  # type: ignore[union-attr]
         given[0], given[1] = rows, self._frame._jdf.schema()
-        return made.newInstance(given)
+        return _constructor(self.spark).newInstance(given)
 
     def answer(self, case: Case) -> Answer:
         """Of one case; never raises for what Spark says of the expression."""
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
-        failures = (PySparkException, Py4JJavaError)
+        execution, refused = self._analysed(case.text)
+        if execution is None:
+            return Answer("", refused=refused)
+        type_ = execution.analyzed().expressions().head().dataType()
         try:
-            execution = self.spark.sql(f"SELECT {case.text} AS x FROM input")._jdf.queryExecution()
-            type_ = self._only(execution.analyzed()).dataType()
-        except failures as refusal:
-            return Answer("", refused=self._reason(refusal))
-        try:
-            projections = self._projections(execution.optimizedPlan())
-        except failures as failure:  # what has no columns, or cannot be generated
-            raised = {"!": self._reason(failure)}
-            return Answer(type_.simpleString(), (raised,) * len(case.picks))
-        return Answer(type_.simpleString(), self._rows(case, projections, type_))
+            rows = self._rows(case, execution.optimizedPlan(), type_)
+        except failures() as failure:  # constants that raise, before there is a row
+            rows = ({"!": self._reason(failure)},) * len(case.picks)
+        return Answer(type_.simpleString(), rows)
 
-    def _rows(self, case: Case, projections: list[Any], type_: Any) -> tuple[Json, ...]:
+    def _rows(self, case: Case, plan: Any, type_: Any) -> tuple[Json, ...]:
         columns = ",".join(str(self._names.index(name)) for name in case.columns)
         picks = ",".join(str(at) for pick in case.picks for at in pick)
-        text = self._evaluator.evaluate(projections, type_, columns, picks)
+        text = self._evaluator.evaluate(plan, type_, columns, picks)
         form = shape(json.loads(type_.json()))
         return tuple(decoded(each, form) for each in json.loads(text))
-
-    def _only(self, plan: Any) -> Any:
-        return plan.expressions().head()
-
-    def _projections(self, plan: Any) -> list[Any]:
-        """Generated code of each step, the first over the whole row of the table.
-
-        What an expression reads twice, such as the first argument of NULLIF, is a step below it.
-        """
-        if plan.children().isEmpty():
-            return []
-        below = plan.children().head()
-        catalyst = self._jvm.org.apache.spark.sql.catalyst.expressions
-        made = catalyst.UnsafeProjection.create(plan.expressions(), below.output())
-        return [*self._projections(below), made]
 
     def _reason(self, failure: Any) -> str:
         """Spark's error class."""
         if hasattr(failure, "getCondition"):
             return str(failure.getCondition() or type(failure).__name__)
-        return str(self._evaluator.reason(failure.java_exception))
+        raised = getattr(failure, "java_exception", None)
+        return type(failure).__name__ if raised is None else str(self._evaluator.reason(raised))
+
+
+@cache
+def failures() -> tuple[type[Exception], ...]:
+    """What Spark raises here: what PySpark knows, and the rest."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JError
+
+
+@cache
+def _constructor(spark: SparkSession) -> Any:
+    """Of the evaluator; a class that is made once is one class to py4j."""
+    jvm: Any = spark._jvm
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.Thread.currentThread().getContextClassLoader())
+    compiler.cook(Path(__file__).with_name("Evaluator.java").read_text("utf-8"))
+    (made,) = compiler.getClassLoader().loadClass("Evaluator").getConstructors()
+    return made
+
+
+def configured(spark: SparkSession) -> SparkSession:
+    """A session beside it, with the settings that answers are recorded with."""
+    made = spark.newSession()
+    for name, value in SETTINGS.items():
+        made.conf.set(name, value)
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # a page for each error
+    return made
 
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
     from sqlwin.spark.session import local_session
 
-    logging.getLogger("SQLQueryContextLogger").disabled = True  # a page for each error
-    yield local_session(1, SETTINGS)
+    yield configured(local_session(1))

@@ -13,6 +13,7 @@ its rows in one call, as every host does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 import pyarrow as pa
@@ -24,10 +25,8 @@ from sqlwin.runtime.scalars import evaluate
 from sqlwin.sql import script
 from tests.functions.canonical import Json, canonical, type_name
 from tests.functions.matrix import ROW, Case
-from tests.functions.values import COLUMNS
 
-SCHEMA = pa.schema([*((column.name, column.type) for column in COLUMNS), (ROW, pa.int64())])
-STREAM = sqlwin.stream(SCHEMA)
+_stream = lru_cache(maxsize=1)(sqlwin.stream)
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Ours:
 
 def answer(case: Case) -> Ours:
     try:
-        scalar = compiled(case.text)
+        scalar = compiled(case.text, case.schema)
         return Ours(type_name(scalar.type), rows(scalar, case))
     except QueryError as refusal:
         return Ours(refused=str(refusal).splitlines()[0])
@@ -50,9 +49,9 @@ def answer(case: Case) -> Ours:
         return Ours(crashed=f"{type(failure).__name__}: {failure}".splitlines()[0])
 
 
-def compiled(text: str) -> Scalar:
+def compiled(text: str, schema: pa.Schema) -> Scalar:
     """QueryError where it is refused."""
-    (query,) = script(f"SELECT {text} AS x FROM input", {"input": STREAM}).queries
+    (query,) = script(f"SELECT {text} AS x FROM input", {"input": _stream(schema)}).queries
     assert isinstance(query.plan, Project)
     return query.plan.columns[0][1]
 

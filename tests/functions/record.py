@@ -15,6 +15,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
 from tests.functions.matrix import HERE, Case, cases, subjects
 from tests.functions.oracle import Answer, Oracle, session
@@ -24,11 +25,15 @@ ANSWERS = HERE / "answers"
 
 
 def recorded(subject: str) -> dict[str, Answer]:
+    """By expression."""
+    return unpacked(ANSWERS / f"{subject}.jsonl.gz")
+
+
+def unpacked(path: Path) -> dict[str, Answer]:
     """By expression. LookupError where the values are not those that were recorded."""
-    path = ANSWERS / f"{subject}.jsonl.gz"
-    head, *lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+    head, *lines = gzip.decompress(path.read_bytes()).decode("utf-8").strip("\n").split("\n")
     if json.loads(head)["values"] != digest():
-        raise LookupError(f"values.py has changed: python -m tests.functions.record {subject}")
+        raise LookupError(f"values.py is not what {path.name} was recorded with")
     return dict(_answer(line) for line in lines)
 
 
@@ -44,13 +49,10 @@ def line(case: Case, answer: Answer) -> str:
     return json.dumps({"e": case.text, **told}, ensure_ascii=False, separators=(",", ":"))
 
 
-def write(subject: str, lines: Iterable[str], version: str) -> None:
-    head = json.dumps({"values": digest(), "spark": version})
-    text = "\n".join([head, *lines]) + "\n"
-    ANSWERS.mkdir(exist_ok=True)
+def pack(path: Path, lines: Iterable[str]) -> None:
+    text = "\n".join([json.dumps({"values": digest()}), *lines]) + "\n"
     # mtime: the same answers are the same file
-    packed = gzip.compress(text.encode("utf-8", "surrogatepass"), mtime=0)
-    (ANSWERS / f"{subject}.jsonl.gz").write_bytes(packed)
+    path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
 
 
 def record(wanted: Iterable[str]) -> None:
@@ -59,7 +61,7 @@ def record(wanted: Iterable[str]) -> None:
         for subject in wanted:
             began = time.monotonic()
             lines = [line(case, oracle.answer(case)) for case in cases(subject)]
-            write(subject, lines, spark.version)
+            pack(ANSWERS / f"{subject}.jsonl.gz", lines)
             print(f"{subject}: {len(lines)} in {time.monotonic() - began:.0f} s", flush=True)
 
 

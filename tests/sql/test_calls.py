@@ -196,7 +196,7 @@ def test_lists_flow_through_expressions() -> None:
            FROM TUMBLE(orders, ts, 1 HOUR)"""
     )
     assert {column.name: str(column.type) for column in made.schema} == {
-        "a": "int64",
+        "a": "int32",
         "b": "int32",
         "c": "string",
         "d": "bool",
@@ -208,8 +208,8 @@ def test_lists_flow_through_expressions() -> None:
 
 LISTS = [
     ("SIZE(COLLECT_LIST(n))", [3, 0, None]),
-    ("COLLECT_LIST(n)[0]", [3, None, None]),
-    ("ELEMENT_AT(COLLECT_LIST(n), -1)", [2, None, None]),
+    ("GET(COLLECT_LIST(n), 0)", [3, None, None]),
+    ("TRY_ELEMENT_AT(COLLECT_LIST(n), -1)", [2, None, None]),
     ("TRANSFORM(COLLECT_LIST(n), x -> x + 1)", [[4, 2, 3], [], None]),
     ("SORT_ARRAY(COLLECT_LIST(n))", [[1, 2, 3], [], None]),
     ("CARDINALITY(COLLECT_LIST(n))", [3, 0, None]),

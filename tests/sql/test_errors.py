@@ -104,7 +104,7 @@ def test_what_no_example_teaches_tells_what_may_stand_there() -> None:
         "  at line 1, column 6\n"
         "  | SHOW TABLES\n"
         "  |      ^^^^^^\n"
-        "  legal: STREAMS"
+        "  legal: FUNCTIONS, STREAMS"
     )
 
 

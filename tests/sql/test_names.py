@@ -128,7 +128,7 @@ def test_qualifiers_of_the_binder_are_no_names(table: str) -> None:
 LITERALS = [
     (f"SELECT SUM(n) AS n {HOUR} HAVING SUM(n) > 'abc'", "'abc'", "a BIGINT"),
     ("SELECT id FROM orders WHERE id > 'abc'", "'abc'", "a BIGINT"),
-    ("SELECT id FROM orders WHERE n IN (1, 'nine')", "'nine'", "an INT"),
+    ("SELECT id FROM orders WHERE n IN (1, 'nine')", "'nine'", "a BIGINT"),
     ("SELECT id FROM orders WHERE value BETWEEN 1 AND 'much'", "'much'", "a DOUBLE"),
     ("SELECT id FROM orders WHERE ts > 'noon'", "'noon'", "a TIMESTAMP"),
     ("SELECT COALESCE(id, 'none') AS id FROM orders", "'none'", "a BIGINT"),

@@ -176,7 +176,7 @@ REFUSED = [
     ),
     (
         "SELECT ABS(ts) + 1 FROM orders",
-        "abs does not take TIMESTAMP",
+        "ABS does not take TIMESTAMP",
         "ABS",
     ),
     (
@@ -210,9 +210,9 @@ REFUSED = [
         "foo",
     ),
     (
-        "SELECT value + product FROM orders WHERE value",
-        "+ does not take DOUBLE, STRING",
-        "value + product",
+        "SELECT value + ARRAY(n) FROM orders WHERE value > 1",
+        "+ does not take DOUBLE, ARRAY<INT>",
+        "value + ARRAY(n)",
     ),
     (
         "SELECT value +  FROM orders",
@@ -376,7 +376,7 @@ REFUSED = [
     ),
     (
         "SELECT ts - ts AS d FROM orders",
-        "a column cannot be INTERVAL; CAST it, to STRING for instance",
+        "a column cannot be INTERVAL DAY TO SECOND; CAST it, to STRING for instance",
         "ts - ts AS d",
     ),
     (

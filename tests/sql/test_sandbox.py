@@ -10,10 +10,10 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import QueryError
+from sqlwin.functions.table import names
 from sqlwin.sandbox.locked import binding, locked, running
 from sqlwin.sandbox.pure import PURE
 from sqlwin.sandbox.tree import Forbidden, calls
-from sqlwin.functions.table import names
 from tests.sql.cases import ORDERS, bound, columns, mistake, plan
 
 FILES = [
@@ -210,8 +210,7 @@ def test_columns_called_as_values_of_the_session_are_columns() -> None:
 
 
 def test_what_is_allowed_is_called_by_names_that_spark_has() -> None:
-    assert not {"read_text", "query", "getenv", "now", "sleep_ms"} & allowed.NAMES
-    assert not allowed.NAMES & allowed.CHANGING_NAMES
+    assert not {"read_text", "query", "getenv", "now", "sleep_ms"} & set(names())
 
 
 def test_pure_functions_are_consistent_to_the_engine() -> None:

@@ -183,21 +183,21 @@ def test_names_are_not_case_sensitive() -> None:
     ("expression", "type_", "duckdb"),
     [
         ("value", "double", '"value"'),
-        ("price * 2", "decimal128(18, 2)", '"price" * 2'),
+        ("price * 2", "decimal128(12, 2)", '("price" * '),
         ("CAST(product AS INT)", "int32", 'CAST("product" AS INT)'),
         ("TRY_CAST(product AS INT)", "int32", 'TRY_CAST("product" AS INT)'),
-        ("DATE_TRUNC('hour', ts)", "timestamp[us, tz=UTC]", "DATE_TRUNC('HOUR', \"ts\")"),
-        ("product || 'x'", "string", "\"product\" || 'x'"),
-        ("UNIX_MILLIS(ts)", "int64", 'EPOCH_MS("ts")'),
+        ("DATE_TRUNC('hour', ts)", "timestamp[us, tz=UTC]", "make_timestamptz"),
+        ("product || 'x'", "string", '("product" || '),
+        ("UNIX_MILLIS(ts)", "int64", '(epoch_us("ts")'),
         ("NULL", "string", "CAST(NULL AS VARCHAR)"),
-        ("n IS NULL", "bool", '"n" IS NULL'),
+        ("n IS NULL", "bool", '("n" IS NULL)'),
     ],
 )
-def test_types_are_the_engines(expression: str, type_: str, duckdb: str) -> None:
+def test_types_are_those_of_spark(expression: str, type_: str, duckdb: str) -> None:
     node = plan(f"SELECT {expression} AS x FROM orders")
     assert str(node.schema[0].type) == type_
     ((_, scalar),) = node.columns  # type: ignore[union-attr]
-    assert scalar.duckdb.startswith(duckdb.split("(")[0])
+    assert scalar.duckdb.startswith(duckdb)
 
 
 def test_an_empty_text_asks_for_nothing() -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.entry import Call, Function, How, function, of
-from sqlwin.functions.limits import BYTES, check_bytes
+from sqlwin.functions.limits import BYTES, check_all, check_bytes, check_each
 from sqlwin.functions.types import STRING
 from sqlwin.functions.vectors import Vector, by_value, only, valued, vector
 
@@ -53,6 +53,7 @@ def padded(result: pa.DataType, texts: pa.Array, length: pa.Array, pad: pa.Array
     constant = _constant(length, pad)
     if constant is None:
         return by_value(_lpad, texts, length, pad, type=result)
+    check_each(4 * constant[0], len(texts))
     whole = pc.utf8_lpad(texts, width=constant[0], padding=constant[1])
     return pc.utf8_slice_codeunits(whole, 0, constant[0])
 
@@ -62,6 +63,7 @@ def padded_right(result: pa.DataType, texts: pa.Array, length: pa.Array, pad: pa
     constant = _constant(length, pad)
     if constant is None:
         return by_value(_rpad, texts, length, pad, type=result)
+    check_each(4 * constant[0], len(texts))
     whole = pc.utf8_rpad(texts, width=constant[0], padding=constant[1])
     return pc.utf8_slice_codeunits(whole, 0, constant[0])
 
@@ -70,7 +72,7 @@ def padded_right(result: pa.DataType, texts: pa.Array, length: pa.Array, pad: pa
 def repeat(texts: pa.Array, counts: pa.Array) -> pa.Array:
     counts = pc.max_element_wise(counts, 0, skip_nulls=False)
     sizes = pc.multiply(pc.cast(pc.binary_length(texts), pa.int64()), counts)
-    check_bytes(pc.max(sizes).as_py() or 0)
+    check_all(sizes)
     return pc.binary_repeat(texts, counts)
 
 

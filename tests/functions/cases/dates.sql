@@ -320,3 +320,15 @@ timestamp '2024'
 DATE '2024'
 dt BETWEEN DATE '2024-01-01' AND DATE '2024-12-31'
 ts BETWEEN TIMESTAMP '2024-01-01' AND TIMESTAMP '2024-12-31'
+time_bucket(INTERVAL '15' MINUTE, ts)
+time_bucket(INTERVAL '1' DAY, ts)
+time_bucket(INTERVAL '36' HOUR, ts)
+time_bucket(INTERVAL '1' MONTH, ts)
+time_bucket(INTERVAL '1' YEAR, ts)
+time_bucket(INTERVAL '15' MINUTE, ts, TIMESTAMP '2024-01-01 00:05:00')
+time_bucket(INTERVAL '0' MINUTE, ts)
+time_bucket(i2, ts)
+time_bucket(INTERVAL '15' MINUTE, dt)
+timestamp_nanos(l)
+unix_nanos(ts)
+try_make_timestamp_ntz(2024, 13, 1, 0, 0, 0)

@@ -191,8 +191,6 @@ width_bucket(d, 0, 10, i2)
 width_bucket(d, 0, 0, 5)
 width_bucket(dt, DATE '2000-01-01', DATE '2030-01-01', 3)
 width_bucket(INTERVAL '5' DAY, INTERVAL '0' DAY, INTERVAL '10' DAY, 5)
-uniform(0, 10, 0)
-rand(0)
 div(i, i2)
 i DIV i2 * i2 + i % i2
 negative(t)

@@ -1,0 +1,54 @@
+"""The gap of a session that each row has: an interval, or a text that is read as a duration.
+
+Its entry is called with a space in its name, which no text of SQL has for a function.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from sqlwin.durations import LONGEST
+from sqlwin.durations import micros as duration
+from sqlwin.functions.casts import cast
+from sqlwin.functions.entry import Call, Function, of
+from sqlwin.functions.typed import Typed
+from sqlwin.functions.types import BIGINT, STRING
+from sqlwin.functions.vectors import by_value, vector
+
+GAP = "session gap"
+
+
+@vector("duration")
+def _duration(texts: pa.Array) -> pa.Array:
+    """Microseconds; NULL of what is no duration."""
+    return by_value(_micros, texts, type=BIGINT)
+
+
+def _micros(text: str) -> int | None:
+    try:
+        return duration(text, None)
+    except ValueError:
+        return None
+
+
+def _checked(call: Call) -> str:
+    given = call.args[0]
+    assert isinstance(given, Typed)
+    is_text = given.type == STRING
+    micros = f"{_duration.named([STRING], BIGINT)}({{0}})" if is_text else "{0}"
+    text = given.sql if is_text else cast(given, STRING).sql
+    wrong = "'a session needs a gap greater than 0 and without months, not '"
+    failed = f"error({wrong} || coalesce({text}, 'NULL'))"
+    made = f"CASE WHEN {micros} BETWEEN 1 AND {LONGEST} THEN {micros} "
+    return call.filled(made) + f"ELSE {failed} END"
+
+
+GAPS: tuple[Function, ...] = (
+    Function(
+        (GAP,),
+        (
+            of("(INTERVAL_DT) -> BIGINT", _checked, fails=True, strict=True),
+            of("(STRING) -> BIGINT", _checked, fails=True, strict=True),
+        ),
+    ),
+)

@@ -1,0 +1,120 @@
+"""The expressions of Spark's own tests and manuals: its live answer against sqlwin's.
+
+    python -m tests.functions.goldens --jar spark-sql_2.13-4.2.0-tests.jar --answers /tmp/goldens.gz
+    python -m tests.functions.goldens --answers /tmp/goldens.gz --show silent,unraised,crash
+    python -m tests.functions.goldens --examples --answers /tmp/examples.gz
+
+The jar is of Spark's published tests; `--examples` takes what `DESCRIBE FUNCTION EXTENDED` shows
+instead. Of their SELECTs without FROM, or FROM VALUES, each item that is a scalar is one case.
+What the files expect is not read: the pinned PySpark answers. With `--answers` these are written
+to a file, and read from it where it is there already; nothing of them belongs in the repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tests.functions.live import NOTHING, Answered, Over, compared, read, written
+from tests.functions.oracle import Oracle, failures, session
+from tests.functions.statements import Select, split
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_QUERY = re.compile(r"^-- !query\n(.*?)\n-- !query (?:schema|analysis)$", re.M | re.S)
+_EXAMPLE = re.compile(r"^\s*> (SELECT.*?);$", re.M | re.S)
+_VOLATILE = re.compile(
+    r"\b(current_\w+|curdate|now|localtime\w*|rand\w*|uuid|uniform|shuffle|user|session_user|version"
+    r"|monotonically_increasing_id|spark_partition_id|input_file_\w+|reflect|java_method|try_reflect)\b"
+    r"|'(now|today|tomorrow|yesterday)'",
+    re.I,
+)
+Text = tuple[str, str]
+"""Subject, statement."""
+
+
+def of_jar(path: Path) -> Iterator[Text]:
+    with zipfile.ZipFile(path) as jar:
+        for name in sorted(jar.namelist()):
+            if re.fullmatch(r"sql-tests/results/.*\.out", name):
+                text = jar.read(name).decode("utf-8")
+                yield from ((Path(name).name.split(".")[0], each) for each in _QUERY.findall(text))
+
+
+def of_manual(spark: SparkSession) -> Iterator[Text]:
+    for (name,) in spark.sql("SHOW SYSTEM FUNCTIONS").collect():
+        told = spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
+        shown = "\n".join(line[0] for line in told)
+        yield from (("examples", each) for each in _EXAMPLE.findall(shown))
+
+
+def selects(texts: Iterable[Text]) -> Iterator[tuple[str, Select]]:
+    """Each once, of the subject that has it first."""
+    seen: set[Select] = set()
+    for subject, text in texts:
+        found = split(text)
+        if found is not None and found not in seen and not _VOLATILE.search(text):
+            seen.add(found)
+            yield subject, found
+
+
+def answered(spark: SparkSession, texts: Iterable[Text]) -> Iterator[Answered]:
+    plain = Oracle(spark, NOTHING)
+    seen: set[tuple[str, str]] = set()
+    for subject, select in selects(list(texts)):
+        table = _table(spark, select.source) if select.source else NOTHING
+        if table is None:
+            continue
+        oracle = Oracle(spark, table) if select.source else plain
+        oracle.shown()
+        for item in select.items:
+            if (item, select.source) not in seen and oracle.is_scalar(item):
+                seen.add((item, select.source))
+                case = Over(subject, item, table)
+                yield case, oracle.answer(case)
+
+
+def _table(spark: SparkSession, source: str) -> pa.Table | None:
+    """Its rows; None where it is none, or of types that are no columns."""
+    try:
+        found: Any = spark.sql(f"SELECT * FROM {source}").toArrow()
+    except (*failures(), pa.ArrowException):
+        return None
+    distinct = len(set(map(str.lower, found.column_names))) == found.num_columns
+    return found if distinct and found.num_rows else None
+
+
+def asked(jar: Path | None) -> list[Answered]:
+    """Of Spark."""
+    with session() as spark:
+        return list(answered(spark, of_manual(spark) if jar is None else of_jar(jar)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.functions.goldens")
+    parser.add_argument("--jar", type=Path)
+    parser.add_argument("--examples", action="store_true")
+    parser.add_argument("--answers", type=Path)
+    parser.add_argument("--show", default="", help="classes, parted by commas, or all")
+    given = parser.parse_args()
+    kept: Path | None = given.answers
+    if kept is None or not kept.exists():
+        if given.jar is None and not given.examples:
+            parser.error("--jar or --examples, or --answers that were written before")
+        found = asked(None if given.examples else given.jar)
+        if kept is not None:
+            written(kept, found)
+    else:
+        found = list(read(kept))
+    compared(found, given.show)
+
+
+if __name__ == "__main__":
+    main()
