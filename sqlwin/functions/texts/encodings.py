@@ -91,8 +91,8 @@ def _from_base32(text: str) -> bytes:
     """What is no letter of base 32 is passed over; bits that are left are no byte, but those of
     one letter behind whole groups of 8, of which two are dropped."""
     bits, count, letters, made = 0, 0, 0, bytearray()
-    for letter in text.upper():
-        place = _BASE32.find(letter)
+    for letter in text:
+        place = _BASE32.find(letter.upper() if letter.isascii() else "?")
         if letter == "=":
             break
         if place >= 0:

@@ -45,6 +45,11 @@ class Matcher:
         except re2.error:
             return None
 
+    @property
+    def exact(self) -> bool:
+        """Whether RE2 finds the same in every text."""
+        return self.fast is not None and not self.how.common
+
     @cached_property
     def full(self) -> Any:
         try:
@@ -136,7 +141,7 @@ def replaced(text: str, pattern: str, replacement: str, position: int = 1) -> st
     parts: list[str | int] | None = None
     for match in found.all(rest):
         if parts is None:
-            parts = _parts(replacement, found.how)
+            parts = parts_of(replacement, found.how)
         put = "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
         size += len(put)
         check_bytes(size)
@@ -150,7 +155,7 @@ _PART = re.compile(
 )
 
 
-def _parts(replacement: str, how: Translated) -> list[str | int]:
+def parts_of(replacement: str, how: Translated) -> list[str | int]:
     """Texts, and numbers of groups. ValueError where Java's `appendReplacement` fails."""
     parts: list[str | int] = []
     at = 0

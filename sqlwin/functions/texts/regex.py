@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.entry import Call, Function, function, of
+from sqlwin.functions.limits import BYTES
 from sqlwin.functions.literals import literal
 from sqlwin.functions.texts.matching import (
     Matcher,
@@ -20,6 +21,7 @@ from sqlwin.functions.texts.matching import (
     begin,
     extracted,
     matcher,
+    parts_of,
     replaced,
     split,
 )
@@ -86,6 +88,35 @@ def _rlike_text(call: Call) -> str:
 _replaced = _timed("regexpreplace")(replaced)
 
 
+@vector("regexpreplaceall")
+def _all_replaced(texts: pa.Array, patterns: pa.Array, replacements: pa.Array) -> pa.Array:
+    """By Arrow, where RE2 takes a constant pattern that no empty text matches: of empty matches
+    Java finds others. And where no value can get too long."""
+    pattern, put = only(patterns), only(replacements)
+    made = None if pattern is None or put is None else _rewritten(matcher(pattern), put)
+    longest = pc.max(pc.binary_length(texts)).as_py() or 0
+    if made is not None and longest * made[1] <= BYTES:
+        found = matcher(pattern).how.re2
+        return pc.replace_substring_regex(texts, pattern=found, replacement=made[0])
+    begin()
+    return by_value(replaced, texts, patterns, replacements, type=STRING)
+
+
+def _rewritten(found: Matcher, replacement: str) -> tuple[str, int] | None:
+    """As RE2 has it, and how many times longer it may make a text; None where it does not do."""
+    if not found.exact or found.fast.search("") is not None:
+        return None
+    try:
+        parts = parts_of(replacement, found.how)
+    except ValueError:
+        return None
+    if any(isinstance(part, int) and part > 9 for part in parts):
+        return None
+    texts = (f"\\{part}" if isinstance(part, int) else part for part in parts)
+    made = "".join("\\\\" if text == "\\" else text for text in texts)
+    return made, 1 + sum(4 for _ in parts)
+
+
 def _replace_text(call: Call) -> str:
     if len(call.args) == 4:
         position = call.args[3]
@@ -99,7 +130,7 @@ def _replace_text(call: Call) -> str:
     if found is not None and found.how.literal and plain:
         old = literal(found.how.literal, STRING).sql
         return f"{replace.named([STRING] * 3, STRING)}({call.texts[0]}, {old}, {put.sql})"
-    return _called(_replaced, call, STRING)
+    return _called(_all_replaced, call, STRING)
 
 
 _extracted = _timed("regexpextract")(extracted)
@@ -108,6 +139,15 @@ _ONE = "CAST(1 AS INTEGER)"
 
 
 def _extract_text(call: Call) -> str:
+    """By DuckDB, where RE2 takes a constant pattern that has the group."""
+    found, group = _constant(call), 1
+    if len(call.args) == 3:
+        given = call.args[2]
+        assert isinstance(given, Typed)
+        group = given.value if isinstance(given.value, int) else -1
+    if found is not None and found.exact and 0 <= group <= min(found.how.groups, 9):
+        pattern = literal(found.how.re2, STRING).sql
+        return f"regexp_extract({call.texts[0]}, {pattern}, {group})"
     return _called(_extracted, call, STRING, *[_ONE] * (len(call.args) == 2))
 
 

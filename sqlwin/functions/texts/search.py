@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sqlwin.functions.entry import Call, Function, How, function, of
 from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import INT
+from sqlwin.functions.types import INT, STRING
 from sqlwin.functions.vectors import valued, vector
 
 _STEPS = 10**9
@@ -43,6 +43,16 @@ def distance(one: str, other: str) -> int:
 
 
 _distance = valued("levenshtein")(distance)
+
+
+def _distance_text(call: Call) -> str:
+    """DuckDB counts bytes: it does for short texts of ASCII."""
+    one, other = call.texts
+    full = f"{_distance.named([STRING, STRING], INT)}({one}, {other})"
+    if max(len(one), len(other)) > 100:
+        return full
+    short = " AND ".join(f"strlen({x}) = length({x}) AND strlen({x}) < 1000" for x in (one, other))
+    return f"CASE WHEN {short} THEN CAST(levenshtein({one}, {other}) AS INTEGER) ELSE {full} END"
 
 
 @valued("levenshteinlimit")
@@ -195,7 +205,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "levenshtein",
-        of("(STRING, STRING) -> INT", _distance),
+        of("(STRING, STRING) -> INT", _distance_text, fails=True),
         of("(STRING, STRING, INT) -> INT", _limited),
         doc="How many letters differ; with a limit, -1 where that are more.",
     ),
