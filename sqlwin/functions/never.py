@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+_KEYS = "keys do not belong in the text of a query; encrypt before or behind it"
 _VARIANT = "there are no columns of type VARIANT: GET_JSON_OBJECT and FROM_JSON read JSON"
 _XML = "XML is parsed before it gets into a stream, as rows of columns"
 _ROWS = "it makes several rows of one, which no scalar does"
@@ -44,4 +45,7 @@ NEVER: dict[str, str] = {
         ),
         _NO_TIME,
     ),
+    **dict.fromkeys(("aes_encrypt", "aes_decrypt", "try_aes_decrypt"), _KEYS),
+    "sentences": "where words and sentences end differs from one Java to another",
+    "randstr": "what it gives is left to chance",
 }

@@ -145,7 +145,26 @@ def _constant(node: Expr) -> Expr:
     return node
 
 
+_MASK = {"str": None, "upperchar": "X", "lowerchar": "x", "digitchar": "n", "otherchar": None}
+"""Parameters of MASK, which may be named, and what they are where they are absent."""
+
+
+def _masked(node: Expr) -> Called:
+    given = [part for part in node.expressions if not isinstance(part, exp.Kwarg)]
+    named = {part.name.lower(): part for part in node.expressions if isinstance(part, exp.Kwarg)}
+    if not named:
+        return "mask", given
+    for name in named:
+        if name not in list(_MASK)[len(given) :]:
+            raise Refused(f"MASK takes no {name} here", ", ".join(_MASK))
+    for name, default in list(_MASK.items())[len(given) :]:
+        absent = exp.Null() if default is None else exp.Literal.string(default)
+        given.append(named[name].expression if name in named else absent)
+    return "mask", given
+
+
 _NAMED_PARTS: dict[str, Callable[[Any], Called]] = {
+    "mask": _masked,
     "struct": _struct,
     "arrays_zip": _zip,
     **dict.fromkeys(("to_json", "from_json", "schema_of_json"), _with_constants),

@@ -82,7 +82,7 @@ def _one(sql: str, strings: list[Token]) -> Token:
     return one
 
 
-_GRAMMAR = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY")
+_GRAMMAR = (*("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITION", "OVERLAY"),)
 """Functions of the table whose arguments have words between them."""
 _WITH_UNIT = (
     *("DATEADD", "DATE_ADD", "TIMESTAMPADD", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"),
@@ -123,7 +123,9 @@ class SqlwinSpark(Spark):
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
-        FUNCTION_PARSERS: ClassVar = _others(SparkParser.FUNCTION_PARSERS)
+        FUNCTION_PARSERS: ClassVar = _others(
+            {**SparkParser.FUNCTION_PARSERS, "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"]}
+        )
         TERM: ClassVar = {**SparkParser.TERM, TokenType.DPIPE: exp.DPipe}
         ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
         """Of no array: `array(a, b)[0]` is a call, and an element of what it gives."""

@@ -11,11 +11,12 @@ from sqlwin.functions.texts import (
     like,
     padding,
     parts,
+    printing,
     regex,
     search,
     urls,
 )
 
-_ROOMS = (basics, parts, padding, search, checks, like, regex, encodings, hashes, urls)
+_ROOMS = (basics, parts, padding, search, checks, printing, like, regex, encodings, hashes, urls)
 FUNCTIONS: tuple[Function, ...] = tuple(f for room in _ROOMS for f in room.FUNCTIONS)
 MORE = encodings.MORE

@@ -27,6 +27,7 @@ _CHARSETS = {
     "UTF-32": "utf-32",
 }
 """Spark's names, whatever their case, and Python's."""
+_BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _NO_BASE64 = re.compile(r"[^A-Za-z0-9+/=]")
 
 
@@ -79,6 +80,29 @@ def _from_base64(text: str) -> bytes:
     if wrong or rest.strip("=") or len(rest) > (many == 2):
         raise ValueError("Input byte array has wrong 4-byte ending unit.")
     return base64.b64decode(data + "=" * (-many % 4))
+
+
+@valued("tobase32")
+def _to_base32(data: bytes | str) -> str:
+    return base64.b32encode(data.encode() if isinstance(data, str) else data).decode()
+
+
+def _from_base32(text: str) -> bytes:
+    """What is no letter of base 32 is passed over; bits that are left are no byte, but those of
+    one letter behind whole groups of 8, of which two are dropped."""
+    bits, count, letters, made = 0, 0, 0, bytearray()
+    for letter in text:
+        place = _BASE32.find(letter.upper() if letter.isascii() else "?")
+        if letter == "=":
+            break
+        if place >= 0:
+            bits, count, letters = (bits << 5 | place) & 0xFFFF, count + 5, letters + 1
+        if count >= 8:
+            count -= 8
+            made.append(bits >> count & 255)
+    if letters % 8 == 1:
+        made.append(bits >> 2 & 255)
+    return bytes(made)
 
 
 def _from_hex(text: str) -> bytes | None:
@@ -166,6 +190,12 @@ FUNCTIONS: tuple[Function, ...] = (
         "unbase64",
         of("(STRING) -> BINARY", valued("unbase64")(_from_base64)),
         doc="BINARY from base 64.",
+    ),
+    function("to_base32", of("(S) -> STRING", _to_base32), doc="BINARY in base 32."),
+    function(
+        "from_base32",
+        of("(STRING) -> BINARY", valued("frombase32")(_from_base32)),
+        doc="BINARY from base 32.",
     ),
     function(
         "hex",

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import zlib
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ import pyarrow as pa
 from sqlwin.functions.entry import Call, Function, How, function, of
 from sqlwin.functions.texts.murmur import MURMUR, SEED, XXHASH, hashed
 from sqlwin.functions.typed import Refused
-from sqlwin.functions.types import is_list, is_map, is_struct, name
+from sqlwin.functions.types import STRING, is_list, is_map, is_struct, name
 from sqlwin.functions.vectors import Vector, valued, vector
 
 _BITS = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"}
@@ -28,6 +29,26 @@ def _sha2(data: bytes | str, bits: int) -> str | None:
 @valued("crc32")
 def _crc32(data: bytes | str) -> int:
     return zlib.crc32(data.encode() if isinstance(data, str) else data)
+
+
+_MACS = {"MD5": "md5", "SHA-1": "sha1", "SHA-224": "sha224", "SHA-256": "sha256"}
+_MACS |= {"SHA-384": "sha384", "SHA-512": "sha512"}
+
+
+@valued("hmac")
+def _hmac(key: bytes | str, data: bytes | str, algorithm: str) -> bytes:
+    digest = _MACS.get(algorithm.upper())
+    if digest is None or not key:
+        told = f"The HMAC cannot be made: {'an empty key' if digest else algorithm[:100]}."
+        raise ValueError(f"[INVALID_PARAMETER_VALUE.HMAC_CRYPTO_ERROR] {told}")
+    key, data = (each.encode() if isinstance(each, str) else each for each in (key, data))
+    return hmac.digest(key, data, digest)
+
+
+def _hmac_text(call: Call) -> str:
+    types = [call.type(0), call.type(1), STRING]
+    algorithm = call.texts[2] if len(call.args) == 3 else "'SHA-256'"
+    return f"{_hmac.named(types, call.result)}({call.texts[0]}, {call.texts[1]}, {algorithm})"
 
 
 @vector("hash")
@@ -70,6 +91,11 @@ FUNCTIONS: tuple[Function, ...] = (
         "sha2",
         of("(S, INT) -> STRING", valued("sha2")(_sha2)),
         doc="SHA-2 of 224, 256, 384 or 512 bits, in base 16; 0 is as 256.",
+    ),
+    function(
+        "hmac",
+        of("(S, S1, STRING?) -> BINARY", _hmac_text, fails=True),
+        doc="The code that a key gives a message: of SHA-256, or of the hash that is named.",
     ),
     function("crc32", of("(S) -> BIGINT", _crc32), doc="The cyclic redundancy check."),
     function(

@@ -4,7 +4,7 @@ A constant pattern is left to DuckDB, with the escape it needs; others go throug
 does not depend on how many `%` there are.
 
 >>> read("a\\\\_%", "\\\\")
-['a_', '%']
+[(False, 'a_'), (True, '%')]
 >>> read("a\\\\b", "\\\\")
 Traceback (most recent call last):
 ValueError: [INVALID_FORMAT.ESC_IN_THE_MIDDLE] The format is invalid: 'a\\\\b'. The escape \

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from threading import local
+from time import process_time
 from typing import Any
 
 import re2
@@ -22,7 +24,8 @@ from sqlwin.functions.texts.java_class import BadPattern
 from sqlwin.functions.texts.java_regex import Translated, translated
 
 SECONDS = 1.0
-"""Of the engine that may take long, for one text."""
+"""Of the engine that may take long, for all texts of one call."""
+_time = local()
 _MANY_LINES = re.compile("[\\n\\r]")
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
@@ -42,6 +45,11 @@ class Matcher:
         except re2.error:
             return None
 
+    @property
+    def exact(self) -> bool:
+        """Whether RE2 finds the same in every text."""
+        return self.fast is not None and not self.how.common
+
     @cached_property
     def full(self) -> Any:
         try:
@@ -58,11 +66,11 @@ class Matcher:
         """The first match; None where there is none."""
         if self._fits(text):
             return self.fast.search(text)
-        return _in_time(lambda: self.full.search(text, timeout=SECONDS))
+        return _in_time(lambda left: self.full.search(text, timeout=left))
 
     def all(self, text: str) -> Iterator[Any]:
         if not self._fits(text):
-            yield from _in_time(lambda: list(self.full.finditer(text, timeout=SECONDS)))
+            yield from _in_time(lambda left: list(self.full.finditer(text, timeout=left)))
             return
         last = None
         for match in self.fast.finditer(text):
@@ -72,13 +80,20 @@ class Matcher:
             last = match.span()
 
 
-def _in_time(search: Callable[[], Any]) -> Any:
+def begin() -> None:
+    """A call begins: it has all its time."""
+    _time.left = SECONDS
+
+
+def _in_time(search: Callable[[float], Any]) -> Any:
+    left, start = getattr(_time, "left", SECONDS), process_time()
     try:
-        return search()
+        return search(left)
     except TimeoutError:
-        raise ValueError(
-            f"a regular expression takes more than {SECONDS} s over one text"
-        ) from None
+        told = f"a regular expression takes more than {SECONDS} s"
+        raise ValueError(told) from None
+    finally:
+        _time.left = max(left - (process_time() - start), 0.001)
 
 
 @lru_cache(maxsize=1024)
@@ -126,7 +141,7 @@ def replaced(text: str, pattern: str, replacement: str, position: int = 1) -> st
     parts: list[str | int] | None = None
     for match in found.all(rest):
         if parts is None:
-            parts = _parts(replacement, found.how)
+            parts = parts_of(replacement, found.how)
         put = "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
         size += len(put)
         check_bytes(size)
@@ -140,7 +155,7 @@ _PART = re.compile(
 )
 
 
-def _parts(replacement: str, how: Translated) -> list[str | int]:
+def parts_of(replacement: str, how: Translated) -> list[str | int]:
     """Texts, and numbers of groups. ValueError where Java's `appendReplacement` fails."""
     parts: list[str | int] = []
     at = 0

@@ -79,7 +79,11 @@ def repeat(texts: pa.Array, counts: pa.Array) -> pa.Array:
 @valued("trimbytes")
 def _trim_bytes(text: bytes, of_: bytes) -> str:
     """Of BINARY Spark makes STRING of both."""
-    return text.decode("utf-8", "replace").strip(of_.decode("utf-8", "replace"))
+    try:
+        return text.decode().strip(of_.decode()) if of_ else text.decode()
+    except UnicodeDecodeError:
+        told = "The bytes are no UTF-8, and no STRING."
+        raise ValueError(f"[INVALID_UTF8_STRING] {told}") from None
 
 
 def _padded(vector_: Vector, default: str) -> How:

@@ -6,25 +6,44 @@ is matched text by text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.entry import Call, Function, function, of
+from sqlwin.functions.limits import BYTES
 from sqlwin.functions.literals import literal
 from sqlwin.functions.texts.matching import (
     Matcher,
     all_extracted,
+    begin,
     extracted,
     matcher,
+    parts_of,
     replaced,
     split,
 )
 from sqlwin.functions.texts.parts import replace
 from sqlwin.functions.typed import Refused, Typed
 from sqlwin.functions.types import BOOLEAN, INT, STRING
-from sqlwin.functions.vectors import Vector, by_value, only, valued, vector
+from sqlwin.functions.vectors import Vector, by_value, only, vector
 
 _TEXTS = pa.list_(STRING)
+
+
+def _timed(name: str) -> Callable[[Callable[..., Any]], Vector]:
+    """As `valued`: all rows of a call have its time together."""
+
+    def made(compute: Callable[..., Any]) -> Vector:
+        def all_of(result: pa.DataType, *arrays: pa.Array) -> pa.Array:
+            begin()
+            return by_value(compute, *arrays, type=result)
+
+        return vector(name, typed=True)(all_of)
+
+    return made
 
 
 def _constant(call: Call, at: int = 1) -> Matcher | None:
@@ -51,6 +70,7 @@ def _rlike(texts: pa.Array, patterns: pa.Array) -> pa.Array:
         found = matcher(pattern)
         if found.fast is not None and found.how.test is not None:
             return pc.match_substring_regex(texts, found.how.test)
+    begin()
     return by_value(_matches, texts, patterns, type=BOOLEAN)
 
 
@@ -65,7 +85,36 @@ def _rlike_text(call: Call) -> str:
     return _called(_rlike, call, BOOLEAN)
 
 
-_replaced = valued("regexpreplace")(replaced)
+_replaced = _timed("regexpreplace")(replaced)
+
+
+@vector("regexpreplaceall")
+def _all_replaced(texts: pa.Array, patterns: pa.Array, replacements: pa.Array) -> pa.Array:
+    """By Arrow, where RE2 takes a constant pattern that no empty text matches: of empty matches
+    Java finds others. And where no value can get too long."""
+    pattern, put = only(patterns), only(replacements)
+    made = None if pattern is None or put is None else _rewritten(matcher(pattern), put)
+    longest = pc.max(pc.binary_length(texts)).as_py() or 0
+    if made is not None and longest * made[1] <= BYTES:
+        found = matcher(pattern).how.re2
+        return pc.replace_substring_regex(texts, pattern=found, replacement=made[0])
+    begin()
+    return by_value(replaced, texts, patterns, replacements, type=STRING)
+
+
+def _rewritten(found: Matcher, replacement: str) -> tuple[str, int] | None:
+    """As RE2 has it, and how many times longer it may make a text; None where it does not do."""
+    if not found.exact or found.fast.search("") is not None:
+        return None
+    try:
+        parts = parts_of(replacement, found.how)
+    except ValueError:
+        return None
+    if any(isinstance(part, int) and part > 9 for part in parts):
+        return None
+    texts = (f"\\{part}" if isinstance(part, int) else part for part in parts)
+    made = "".join("\\\\" if text == "\\" else text for text in texts)
+    return made, 1 + sum(4 for _ in parts)
 
 
 def _replace_text(call: Call) -> str:
@@ -81,15 +130,24 @@ def _replace_text(call: Call) -> str:
     if found is not None and found.how.literal and plain:
         old = literal(found.how.literal, STRING).sql
         return f"{replace.named([STRING] * 3, STRING)}({call.texts[0]}, {old}, {put.sql})"
-    return _called(_replaced, call, STRING)
+    return _called(_all_replaced, call, STRING)
 
 
-_extracted = valued("regexpextract")(extracted)
-_all_extracted = valued("regexpextractall")(all_extracted)
+_extracted = _timed("regexpextract")(extracted)
+_all_extracted = _timed("regexpextractall")(all_extracted)
 _ONE = "CAST(1 AS INTEGER)"
 
 
 def _extract_text(call: Call) -> str:
+    """By DuckDB, where RE2 takes a constant pattern that has the group."""
+    found, group = _constant(call), 1
+    if len(call.args) == 3:
+        given = call.args[2]
+        assert isinstance(given, Typed)
+        group = given.value if isinstance(given.value, int) else -1
+    if found is not None and found.exact and 0 <= group <= min(found.how.groups, 9):
+        pattern = literal(found.how.re2, STRING).sql
+        return f"regexp_extract({call.texts[0]}, {pattern}, {group})"
     return _called(_extracted, call, STRING, *[_ONE] * (len(call.args) == 2))
 
 
@@ -97,12 +155,12 @@ def _extract_all_text(call: Call) -> str:
     return _called(_all_extracted, call, _TEXTS, *[_ONE] * (len(call.args) == 2))
 
 
-@valued("regexpcount")
+@_timed("regexpcount")
 def _count(text: str, pattern: str) -> int:
     return sum(1 for _ in matcher(pattern).all(text))
 
 
-@valued("regexpinstr")
+@_timed("regexpinstr")
 def _place(text: str, pattern: str, _group: int) -> int:
     match = matcher(pattern).find(text)
     return 0 if match is None else match.start() + 1
@@ -112,13 +170,13 @@ def _place_text(call: Call) -> str:
     return _called(_place, call, INT, *["CAST(0 AS INTEGER)"] * (len(call.args) == 2))
 
 
-@valued("regexpsubstr")
+@_timed("regexpsubstr")
 def _found(text: str, pattern: str) -> str | None:
     match = matcher(pattern).find(text)
     return str(match[0]) or None if match is not None else None
 
 
-_split = valued("split")(split)
+_split = _timed("split")(split)
 
 
 def _split_text(call: Call) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sqlwin.functions.entry import Call, Function, How, function, of
 from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import INT
+from sqlwin.functions.types import INT, STRING
 from sqlwin.functions.vectors import valued, vector
 
 _STEPS = 10**9
@@ -45,11 +45,52 @@ def distance(one: str, other: str) -> int:
 _distance = valued("levenshtein")(distance)
 
 
+def _distance_text(call: Call) -> str:
+    """DuckDB counts bytes: it does for short texts of ASCII."""
+    one, other = call.texts
+    full = f"{_distance.named([STRING, STRING], INT)}({one}, {other})"
+    if max(len(one), len(other)) > 100:
+        return full
+    short = " AND ".join(f"strlen({x}) = length({x}) AND strlen({x}) < 1000" for x in (one, other))
+    return f"CASE WHEN {short} THEN CAST(levenshtein({one}, {other}) AS INTEGER) ELSE {full} END"
+
+
 @valued("levenshteinlimit")
 def _limited(one: str, other: str, limit: int) -> int:
     """-1 where they are further apart."""
     found = -1 if abs(len(one) - len(other)) > limit else distance(one, other)
     return found if found <= limit else -1
+
+
+def _jaro(one: str, other: str) -> float:
+    """Letters are the same that stand within a window of each other."""
+    window = max(0, max(len(one), len(other)) // 2 - 1)
+    free = [True] * len(other)
+    mine: list[str] = []
+    for at, letter in enumerate(one):
+        for place in range(max(0, at - window), min(len(other), at + window + 1)):
+            if free[place] and other[place] == letter:
+                free[place] = False
+                mine.append(letter)
+                break
+    if not mine:
+        return 0.0
+    yours = [letter for letter, is_free in zip(other, free, strict=True) if not is_free]
+    moved = sum(a != b for a, b in zip(mine, yours, strict=True)) // 2
+    same = len(mine)
+    return (same / len(one) + same / len(other) + (same - moved) / same) / 3.0
+
+
+def _jaro_winkler(one: str, other: str) -> float:
+    if one == other:
+        return 1.0
+    if len(one) * len(other) > 10**7:
+        raise ValueError("JARO_WINKLER_SIMILARITY would take more than 10000000 steps")
+    found = _jaro(one, other)
+    prefix = 0
+    while prefix < min(4, len(one), len(other)) and one[prefix] == other[prefix]:
+        prefix += 1
+    return found + prefix * 0.1 * (1.0 - found)
 
 
 _SOUNDS = "01230127022455012623017202"
@@ -164,9 +205,14 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "levenshtein",
-        of("(STRING, STRING) -> INT", _distance),
+        of("(STRING, STRING) -> INT", _distance_text, fails=True),
         of("(STRING, STRING, INT) -> INT", _limited),
         doc="How many letters differ; with a limit, -1 where that are more.",
+    ),
+    function(
+        "jaro_winkler_similarity",
+        of("(STRING, STRING) -> DOUBLE", valued("jarowinkler")(_jaro_winkler)),
+        doc="How alike two texts are, from 0 to 1; a common start counts more.",
     ),
     function(
         "soundex",

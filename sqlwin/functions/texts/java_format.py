@@ -1,0 +1,293 @@
+"""FORMAT_STRING: Java's Formatter, over values whose types are known.
+
+A format has the form `%[number$][flags][width][.precision]conversion`. What Java refuses is
+refused for the row, with the name of Java's exception: `%d` of a DOUBLE, more formats than values.
+Values of FLOAT and DOUBLE are given as Spark writes them. Dates and times are numbers to it (days,
+microseconds), as Spark hands them over.
+
+>>> formatted("%05d|%-5s|%,.2f", [42, "ab", "1234.5"], ["int", "string", "double"])
+'00042|ab   |1,234.50'
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sqlwin.functions.limits import BYTES, check_bytes
+from sqlwin.functions.texts.murmur import MURMUR, hashed
+
+_FORMAT = re.compile(
+    r"%(?P<index>\d+\$|<)?(?P<flags>[-#+ 0,(]*)(?P<width>[1-9]\d*)?(?:\.(?P<precision>\d+))?"
+    r"(?P<conversion>[tT]?[a-zA-Z%])"
+)
+_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_EXACT = Context(prec=800)
+
+
+class _Wrong(ValueError):
+    def __init__(self, exception: str, told: str) -> None:
+        super().__init__(f"java.util.{exception}: {told}")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """index: of the value, from 0; -1 the one before, None the next."""
+
+    conversion: str
+    flags: str = ""
+    width: int = 0
+    precision: int | None = None
+    index: int | None = None
+
+    def padded(self, text: str) -> str:
+        """Java counts in units of UTF-16."""
+        missing = " " * (self.width - len(text.encode("utf-16-le")) // 2)
+        check_bytes(len(missing) + len(text))
+        return text + missing if "-" in self.flags else missing + text
+
+    def cut(self, text: str) -> str:
+        """Half of a character is a `?`."""
+        units = text.encode("utf-16-le")
+        if self.precision is None or len(units) <= 2 * self.precision:
+            return self.padded(text)
+        kept = units[: 2 * self.precision].decode("utf-16-le", "ignore")
+        half = "?" * (self.precision - len(kept.encode("utf-16-le")) // 2)
+        return self.padded(kept + half)
+
+
+@lru_cache(maxsize=1024)
+def _parts(format_: str) -> tuple[str | _Part, ...]:
+    made: list[str | _Part] = []
+    at = 0
+    while at < len(format_):
+        start = format_.find("%", at)
+        if start < 0:
+            made.append(format_[at:])
+            break
+        made.append(format_[at:start])
+        found = _FORMAT.match(format_, start)
+        if found is None:
+            raise _Wrong("UnknownFormatConversionException", "Conversion = '%'")
+        made.append(_part(found))
+        at = found.end()
+    return tuple(made)
+
+
+def _part(found: re.Match[str]) -> _Part:
+    index, flags, conversion = found["index"], found["flags"], found["conversion"]
+    if conversion[0] not in "tT" and conversion not in "bBhHsScCdoxXeEfgGaA%n":
+        raise _Wrong("UnknownFormatConversionException", f"Conversion = '{conversion}'")
+    if len(set(flags)) < len(flags):
+        raise _Wrong("DuplicateFormatFlagsException", f"Flags = '{flags}'")
+    width = int(found["width"] or 0)
+    precision = None if found["precision"] is None else int(found["precision"])
+    if max(width, precision or 0) > BYTES:
+        raise ValueError(f"FORMAT_STRING makes a value of more than {BYTES} bytes")
+    if ("-" in flags or "0" in flags) and not width:
+        raise _Wrong("MissingFormatWidthException", found[0])
+    if ("-" in flags and "0" in flags) or ("+" in flags and " " in flags):
+        raise _Wrong("IllegalFormatFlagsException", f"Flags = '{flags}'")
+    at = None if index is None else -1 if index == "<" else int(index[:-1]) - 1
+    return _Part(conversion, flags, width, precision, at)
+
+
+def formatted(format_: str, values: Sequence[Any], types: Sequence[str]) -> str:
+    """types: names of Spark's. ValueError as Java's Formatter raises."""
+    made: list[str] = []
+    last, following = -1, 0
+    for part in _parts(format_):
+        if isinstance(part, str):
+            made.append(part)
+            continue
+        if part.conversion in "%n":
+            made.append(part.padded("%") if part.conversion == "%" else "\n")
+            continue
+        if part.index is None:
+            last, following = following, following + 1
+        elif part.index >= 0:
+            last = part.index
+        if not 0 <= last < len(values):
+            raise _Wrong("MissingFormatArgumentException", f"Format specifier '%{part.conversion}'")
+        made.append(_one(part, values[last], types[last]))
+    return "".join(made)
+
+
+def _one(part: _Part, value: Any, type_: str) -> str:
+    lower = part.conversion.lower()
+    write = _CONVERSIONS.get(lower)
+    if write is None:
+        if value is None and lower[0] == "t":
+            return part.padded("null" if part.conversion[0] == "t" else "NULL")
+        raise _mismatch(part, type_)
+    if value is None and lower != "b":
+        text = part.cut("null") if lower not in "doxc" else part.padded("null")
+    else:
+        text = write(part, value, type_)
+    return text if part.conversion == lower else text.upper()
+
+
+def _mismatch(part: _Part, type_: str) -> _Wrong:
+    return _Wrong("IllegalFormatConversionException", f"{part.conversion} != {type_}")
+
+
+def _boolean(part: _Part, value: Any, type_: str) -> str:
+    held = value is not None and (value if type_ == "boolean" else True)
+    return part.cut("true" if held else "false")
+
+
+def _string(part: _Part, value: Any, type_: str) -> str:
+    if "#" in part.flags:
+        raise _Wrong("FormatFlagsConversionMismatchException", "Conversion = s, Flags = #")
+    return part.cut(_java(value, type_))
+
+
+def _java(value: Any, type_: str) -> str:
+    """Java's toString of it; of FLOAT and DOUBLE the text is already Spark's."""
+    if type_ == "boolean":
+        return "true" if value else "false"
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def _hash(part: _Part, value: Any, type_: str) -> str:
+    """Of a text as HASH has it, of a number as Java's hashCode."""
+    if type_ == "string":
+        number = int(hashed(MURMUR, [pa.array([value], pa.string())])[0])
+    elif type_ in _BITS and type_ != "bigint":
+        number = value
+    else:
+        raise _mismatch(part, type_)
+    return part.cut(f"{number % 2**32:x}")
+
+
+def _character(part: _Part, value: Any, type_: str) -> str:
+    if type_ not in ("tinyint", "smallint", "int"):
+        raise _mismatch(part, type_)
+    if not 0 <= value <= 0x10FFFF or 0xD800 <= value < 0xE000:
+        raise _Wrong("IllegalFormatCodePointException", f"Code point = 0x{value % 2**32:x}")
+    return part.padded(chr(value))
+
+
+def _whole(part: _Part, value: Any, type_: str) -> str:
+    if part.precision is not None:
+        raise _Wrong("IllegalFormatPrecisionException", str(part.precision))
+    if type_ not in _BITS:
+        raise _mismatch(part, type_)
+    if part.conversion == "d":
+        return _signed(part, value < 0, f"{abs(value):{',' if ',' in part.flags else ''}d}")
+    return _unsigned(part, value % 2 ** _BITS[type_])
+
+
+def _unsigned(part: _Part, value: int) -> str:
+    if set(part.flags) & set("+ ,("):
+        told = f"Conversion = {part.conversion}, Flags = {part.flags}"
+        raise _Wrong("FormatFlagsConversionMismatchException", told)
+    octal = part.conversion == "o"
+    prefix = ("0" if octal else "0x") if "#" in part.flags else ""
+    digits = f"{value:o}" if octal else f"{value:x}"
+    if "0" in part.flags:
+        digits = digits.rjust(part.width - len(prefix), "0")
+    return part.padded(prefix + digits)
+
+
+def _signed(part: _Part, negative: bool, digits: str) -> str:
+    """Digits with their sign, and zeros before them."""
+    before, after = "-" if negative else "", ""
+    if negative and "(" in part.flags:
+        before, after = "(", ")"
+    elif not negative:
+        before = "+" if "+" in part.flags else " " if " " in part.flags else ""
+    if "0" in part.flags:
+        digits = digits.rjust(part.width - len(before) - len(after), "0")
+    return part.padded(before + digits + after)
+
+
+def _real(part: _Part, value: Any, type_: str) -> str:
+    if type_ not in ("float", "double"):
+        raise _mismatch(part, type_)
+    number = float(value)
+    negative = math.copysign(1.0, number) < 0 and not math.isnan(number)
+    if not math.isfinite(number):
+        word = "NaN" if math.isnan(number) else "Infinity"
+        signs = "" if math.isnan(number) else "+( "
+        flags = "".join(flag for flag in part.flags if flag in signs + "-")
+        unpadded = _Part(part.conversion, flags, part.width)
+        return _signed(unpadded, negative, word)
+    if type_ == "float":
+        number = float(np.float32(value))
+    # the shortest decimal that is the number, as Java rounds from it
+    return _signed(part, negative, _digits(part, abs(Decimal(repr(number)))))
+
+
+def _digits(part: _Part, number: Decimal) -> str:
+    places = 6 if part.precision is None else part.precision
+    check_bytes(places)
+    kind = part.conversion.lower()
+    if kind == "f":
+        made = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _context(places))
+        text = f"{made:{',' if ',' in part.flags else ''}f}"
+        return text + "." * ("#" in part.flags and not places)
+    if kind == "e":
+        return _scientific(number, places)
+    return _general(part, number, places or 1)
+
+
+def _context(places: int) -> Context:
+    return _EXACT if places < 400 else Context(prec=places + 400)
+
+
+def _scientific(number: Decimal, places: int) -> str:
+    context = Context(prec=places + 1, rounding=ROUND_HALF_UP)
+    rounded = context.plus(number) if number else Decimal(0)
+    exponent = rounded.adjusted() if number else 0
+    mantissa = rounded.scaleb(-exponent, context).quantize(
+        Decimal(1).scaleb(-places), ROUND_HALF_UP, _context(places)
+    )
+    return f"{mantissa:f}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+
+
+def _general(part: _Part, number: Decimal, digits: int) -> str:
+    """As `f` from 0.0001 up to 10 ** precision, with so many digits in all, else as `e`."""
+    rounded = Context(prec=digits, rounding=ROUND_HALF_UP).plus(number)
+    if not number or (Decimal("0.0001") <= rounded < Decimal(10) ** digits):
+        places = max(0, digits - 1 - (rounded.adjusted() if number else 0))
+        return _digits(_Part("f", part.flags, precision=places), number)
+    return _scientific(number, digits - 1)
+
+
+def _hexadecimal(part: _Part, value: Any, type_: str) -> str:
+    if type_ not in ("float", "double"):
+        raise _mismatch(part, type_)
+    if part.precision is not None:
+        raise ValueError("FORMAT_STRING has no precision of %a")
+    number = float(value)
+    if not math.isfinite(number):
+        return _real(part, value, type_)
+    made = abs(number).hex().replace("p+", "p")
+    made = re.sub(r"\.?0*p", lambda found: ".0p" if "." not in made else "p", made, count=1)
+    if "." not in made:
+        made = made.replace("p", ".0p")
+    return _signed(part, math.copysign(1.0, number) < 0, made)
+
+
+_CONVERSIONS: dict[str, Callable[[_Part, Any, str], str]] = {
+    "b": _boolean,
+    "s": _string,
+    "h": _hash,
+    "c": _character,
+    "d": _whole,
+    "o": _whole,
+    "x": _whole,
+    "f": _real,
+    "e": _real,
+    "g": _real,
+    "a": _hexadecimal,
+}
