@@ -17,6 +17,7 @@ from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.connectors import STREAMS, boolean, check_whole, connector_of
 from sqlwin.plan.facts import sources_of, tables_of
 from sqlwin.plan.nodes import Script, Stream
+from sqlwin.plan.warnings import undeclared
 from sqlwin.runtime import files
 from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.globbing import is_glob, listing
@@ -148,8 +149,12 @@ def check_sources(script: Script, options: RunOptions) -> None:
     """QueryError for a stream that cannot be read; InputError where there is no file at all.
 
     A run that follows waits for its files, and a run that goes on may have read its own already:
-    these are warned. The files of a static table are there before the first run.
+    these are warned. The files of a static table are there before the first run. Warned, too, is
+    what lacks a WATERMARK.
     """
+    texts = (text for query in script.queries for text in undeclared(query))
+    for text in dict.fromkeys(texts):
+        options.on_warning(text)
     for query in script.queries:
         for stream in sources_of(query.plan):
             source_of(stream)
