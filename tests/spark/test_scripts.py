@@ -103,6 +103,31 @@ def test_a_file_that_grows_between_runs_and_one_that_is_replaced(
     assert pl.concat(shown)["total"].to_list() == [7]
 
 
+def test_a_rotated_log_and_a_last_line_that_waits(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "orders").mkdir()
+    file, kept = tmp_path / "orders" / "a[1]*", tmp_path / "state"
+    asked = sqlwin.spark.query(spark, GROWING)
+    file.write_text("value,ts\n1,2024-01-01T09:00:00Z\n")
+    assert asked.run(tmp_path, kept).read == 1
+    with file.open("a") as log:
+        log.write("2,2024-01-01T09:01:00Z\n")
+    file.rename(f"{file}.1")
+    file.write_text("value,ts\n4,2024-01-01T09:02:00Z\n8,2024")
+    monkeypatch.setattr("sqlwin.runtime.waiting.SECONDS", 0.0)
+    told: list[str] = []
+
+    def warned(text: str) -> None:
+        told.append(text)
+        if len(told) == 1:
+            raise KeyboardInterrupt
+
+    assert asked.run(tmp_path, kept, follow=True, on_warning=warned).read == 2
+    assert all(f"the last line of {file} has no line end" in text for text in told)
+    assert len(told) == 2  # while it ran, and at the end
+
+
 LINES = b"""{"s": 1.50, "d": 1234567890123456.78, "n": 7}
 {"s": "a", "d": 1.005, "n": 1}
 {"s": "b", "d": "1", "n": true}
