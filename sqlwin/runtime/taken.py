@@ -42,6 +42,8 @@ from sqlwin.runtime.ends import UNKNOWN, End, Files, Stat, is_same, stat_of
 from sqlwin.runtime.pieces import Piece, fingerprint, of_lines, pieces, within_a_line
 from sqlwin.runtime.rotated import Rotation
 
+LONGEST = 1 << 20
+"""Bytes that a line may wait with."""
 MEND = (
     "put it back as it was, or begin with a new checkpoint; new rows belong in a new file, and "
     "what a rotation moves stays beside it, not compressed, until it is read"
@@ -129,10 +131,10 @@ class Taken:
         return bool(fresh)
 
     def behind(self, source: Files) -> dict[str, int]:
-        """Files that go on behind what was taken, and where: a last line that is not complete."""
+        """Files with a last line that is not complete, by path, and where it begins."""
         known = self.known.items()
         found = {source.path(name): end.hi for name, end in known if end.hi != UNKNOWN}
-        return {path: hi for path, hi in found.items() if (stat_of(path) or (0,))[0] > hi}
+        return {path: hi for path, hi in found.items() if _waits(path, source, hi)}
 
     def renamed(self, name: Callable[[str], str]) -> Taken:
         """Files under other names, as where a checkpoint of before has paths."""
@@ -178,6 +180,15 @@ def _fresh(
             f"end of a run: {MEND}"
         )
     return cut(lo=known.hi)
+
+
+def _waits(path: str, source: Files, hi: int) -> bool:
+    """Whether there is something behind, and no whole line. Much of it was just not read yet."""
+    there = (stat_of(path) or (0,))[0]
+    if not hi < there < hi + LONGEST or not of_lines(path, source.format):
+        return False
+    found = pieces(path, source.format, lo=hi, ends=False, delimiter=source.delimiter)
+    return all(piece.hi == hi for piece in found)
 
 
 def check_piece(piece: Piece) -> Stat:

@@ -34,7 +34,6 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.derived import withdrawn_first
-from sqlwin.runtime.locked import locked
 from sqlwin.runtime.malformed import Malformed
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
@@ -44,6 +43,7 @@ from sqlwin.runtime.sources import check_sources
 from sqlwin.runtime.waiting import Waiting
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.held import held
 from sqlwin.spark.listing import unread
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.progress import After, after, leave, number_of
@@ -366,7 +366,7 @@ def _withdrawn_first(parts: list[pl.DataFrame]) -> pl.DataFrame:
 def _checkpoint(options: RunOptions) -> Iterator[Path]:
     """The run's checkpoint, or one that goes when the run has ended."""
     if options.checkpoint is not None:
-        with locked(options.checkpoint / "sqlwin", options.checkpoint):
+        with held(options.checkpoint):
             yield options.checkpoint.resolve()
         return
     folder = tempfile.mkdtemp(prefix="sqlwin-run-")
