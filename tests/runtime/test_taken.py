@@ -319,3 +319,14 @@ def test_a_copy_that_no_rotation_makes_is_no_excuse(tmp_path: Path, name: str) -
     log.write_text(lines(1, 3))
     with pytest.raises(RunError, match=r"was replaced or changed .* stays beside it, not compress"):
         read()
+
+
+def test_only_a_line_that_is_not_complete_is_said_to_wait(tmp_path: Path) -> None:
+    options = (("format", "csv"), ("path", "a"))
+    source, taken = FileSource(Stream("s", COLUMNS, None, options=options), "a"), Taken()
+    file = tmp_path / "a"
+    file.write_text("n\n1\n")
+    source.find(taken, tmp_path)
+    for rest, waits in (("2\n", False), ("2\n3", False), ("2", True), ('"2\n', True)):
+        file.write_text(f"n\n1\n{rest}")
+        assert list(source.left(taken, tmp_path).values()) == [4] * waits, rest
