@@ -80,9 +80,9 @@ GROUP BY product, window_start;
 ROW = '{"product": "tea", "value": 1, "ts": "2024-01-01T09:00:10Z"}\n'
 
 
-def whole(python: str, loops: int, starts: int, seconds: float) -> str:
-    """So many runs of a script, or as many as begin within the time; what became of them."""
-    given_up, took, ended = 0, list[float](), 0
+def whole(python: str, loops: int, starts: int, seconds: float) -> Iterator[str]:
+    """So many runs of a script, or as many as begin within the time; what became of each."""
+    given_up = runs = 0
     finished: Callable[..., None] = running.finished
 
     def counted(*given: Any) -> None:
@@ -101,14 +101,14 @@ def whole(python: str, loops: int, starts: int, seconds: float) -> str:
         spark = session.local_session()
         began = time.monotonic()
         with busy(loops, seconds + 300), patch.object(running, "finished", counted):
-            while len(took) < starts and time.monotonic() - began < seconds:
-                at = time.monotonic()
+            while runs < starts and time.monotonic() - began < seconds:
+                at, read, runs = time.monotonic(), 0, runs + 1
                 with suppress(RunError):
-                    ended += running.run(script(SCRIPT), RunOptions(Path(home)), spark).read
-                took.append(time.monotonic() - at)
+                    read = running.run(script(SCRIPT), RunOptions(Path(home)), spark).read
+                took = time.monotonic() - at
+                ended = "ended" if read else "failed"
+                yield f"run {runs} {ended}, in {took:.0f} s; workers given up so far: {given_up}\n"
         spark.stop()
-    times = ", ".join(f"{each:.0f}" for each in took)
-    return f"{ended} of {len(took)} runs ended, in {times} s; given up: {given_up} workers"
 
 
 def main(arguments: list[str]) -> int:
@@ -121,7 +121,9 @@ def main(arguments: list[str]) -> int:
     if options.whole:
         python = worker_python() if options.whole == "early" else sys.executable
         loops = options.loops * (os.cpu_count() or 1)
-        sys.stdout.write(f"{whole(python, loops, options.starts, options.seconds)}\n")
+        for told in whole(python, loops, options.starts, options.seconds):
+            sys.stdout.write(told)
+            sys.stdout.flush()
         return 0
     pythons = {"as PySpark does": sys.executable, "early": worker_python()}
     with busy(options.loops * (os.cpu_count() or 1), options.seconds):
