@@ -24,7 +24,7 @@ from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
-from sqlwin.plan.warnings import undeclared, warnings
+from sqlwin.plan.warnings import warnings
 from sqlwin.runtime.admission import MESSAGES
 from sqlwin.runtime.load import Load, load
 from sqlwin.runtime.malformed import limit
@@ -143,9 +143,6 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
     )
     for answer in answers(asked):
         print(answer)
-    for query in asked.queries:
-        for warning in undeclared(query):
-            progress.warning(warning)
     if not asked.queries:
         return 0
     if arguments.engine == "embedded":

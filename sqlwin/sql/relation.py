@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.names import nearest as nearest
-from sqlwin.plan.facts import join_of
+from sqlwin.plan.facts import join_of, untimed_streams
 from sqlwin.plan.nodes import (
     Filter,
     Join,
@@ -197,11 +197,17 @@ def _retimed(stream: Stream, name: str, span: Span) -> Stream:
     message = f"{name} is no event time of {stream.name}"
     if not timed:
         message = f"{message}, which carries none"
-    joined = any(join_of(plan) is not None for plan in stream.of)
-    lacking = "bounds of both event times in its join, or a RETAIN" if joined else ""
-    lacking = lacking or "window_time, window_end or the event-time column in its SELECT"
-    legal = ", ".join(timed) or lacking
-    raise QueryError(message, span, legal=legal)
+    raise QueryError(message, span, legal=", ".join(timed) or _lacking(stream))
+
+
+def _lacking(derived: Stream) -> str:
+    """What would give it an event time."""
+    untimed = [s.name for plan in derived.of for s in untimed_streams(plan)]
+    if untimed:
+        return f"a WATERMARK in CREATE STREAM {', '.join(dict.fromkeys(untimed))}"
+    if any(join_of(plan) is not None for plan in derived.of):
+        return "bounds of both event times in its join, or a RETAIN"
+    return "window_time, window_end or the event-time column in its SELECT"
 
 
 def _spelled(relation: Relation, ts: str) -> str:
