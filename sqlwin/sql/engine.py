@@ -24,6 +24,7 @@ from sqlwin.sandbox.locked import binding, running
 from sqlwin.sandbox.running import Failed, TooLarge, run
 from sqlwin.sandbox.tree import VALUES, Forbidden, calls
 from sqlwin.schema import TIMESTAMP, Schema, arrow_schema
+from sqlwin.sql.depth import MESSAGE
 
 _CASTS: dict[str, tuple[str, pa.DataType]] = {
     "HUGEINT": ("DECIMAL(38, 0)", pa.decimal128(38, 0)),
@@ -154,6 +155,8 @@ def _empty(schema: Schema) -> pa.Table:
 
 def _reason(error: str) -> str:
     """The first line, without the kind of error before it."""
+    if "Max expression depth limit" in error:
+        return MESSAGE
     unknown = re.search(
         r'Function with name (\w+) does not exist!(?:\s*Did you mean "(\w+)")?', error
     )
