@@ -24,7 +24,7 @@ from sqlwin.errors import InputError
 from sqlwin.runtime.formats.nested import DEEPEST
 from sqlwin.runtime.formats.python_values import TOO_DEEP, column_of, shown
 from sqlwin.runtime.formats.values import of_values, with_years
-from sqlwin.schema import Schema, polars_type, type_name
+from sqlwin.schema import Schema, a_type, polars_type
 
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
@@ -75,7 +75,7 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             continue
         for at in _lost(given, out[column.name], blanks):
             malformed.setdefault(
-                at, f"{column.name} is {_shown(given, at)}, not a {type_name(column.type)}"
+                at, f"{column.name} is {_shown(given, at)}, not {a_type(column.type)}"
             )
     return Conformed(pl.DataFrame(out), sorted(malformed.items()))
 

@@ -19,11 +19,12 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
+from sqlwin.sql.casts import UNITS, refuse_casts
 from sqlwin.sql.checked import changing, refused
 from sqlwin.sql.constants import refuse_unreadable
 from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
-from sqlwin.sql.engine import Untypable, type_of, typed
+from sqlwin.sql.engine import UNREADABLE, Untypable, no_part, type_of, typed
 from sqlwin.sql.functions import for_duckdb
 from sqlwin.sql.text import QUOTED
 from sqlwin.sql.trees import copied, rewritten, rewritten_in_place
@@ -193,6 +194,7 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run, own: bool = False) -> Scala
     refuse_deep_tree(tree, run.span)
     sql, type_ = _asked(typed, tree, schema, run)
     refuse_unreadable(tree, sql, read(tree, schema), run)
+    refuse_casts(tree, sql, read(tree, schema), run)
     return Scalar(spark(tree), sql, type_, inputs(tree))
 
 
@@ -229,8 +231,19 @@ def _asked(ask: Callable[[str, Schema], T], tree: Expr, schema: Schema, run: ast
     try:
         return ask(duckdb, read(tree, schema))
     except Untypable as problem:
+        interval = _odd_interval(tree) if str(problem) == UNREADABLE else None
+        if interval is not None:
+            raise QueryError(no_part(interval), run.span, legal=UNITS) from None
         place_ = _blamed(str(problem), tree, run)
         raise QueryError(str(problem), place_, legal=problem.legal) from None
+
+
+def _odd_interval(tree: Expr) -> str | None:
+    """The unit of an interval that is none to the engine."""
+    units = (node.args.get("unit") for node in tree.find_all(exp.Interval))
+    names = [unit.name for unit in units if isinstance(unit, exp.Var)]
+    known = UNITS.split(", ")
+    return next((name for name in names if name.upper().removesuffix("S") not in known), None)
 
 
 def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
