@@ -229,7 +229,7 @@ def test_a_long_text_takes_as_long_as_its_parts(name: str) -> None:
 def test_long_lists_of_columns(name: str) -> None:
     """Eight times the text, where each element is rewritten: once, 64 times as long."""
     bound(LONG[name](10))
-    one, eight = _seconds(LONG[name], 400), _seconds(LONG[name], 3_200)
+    one, eight = _seconds(LONG[name], 200), _seconds(LONG[name], 1_600)
     assert eight < 2.5 * 8 * one, (one, eight)
 
 
