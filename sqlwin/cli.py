@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
+from sqlwin.interrupts import INTERRUPTED, interruptible, told
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
@@ -36,11 +36,18 @@ from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
 
 MISTAKE, FAILURE = 2, 1
-INTERRUPTED = 128 + signal.SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
+    with interruptible(f"interrupted{_left(arguments)}"):
+        code = _ended(arguments)
+    if argv is None:
+        told()
+    return code
+
+
+def _ended(arguments: argparse.Namespace) -> int:
     try:
         if arguments.command == "state":
             return _state(arguments)

@@ -52,9 +52,18 @@ def run(rows: pa.Table, query: str) -> pa.Table:
             with found.to_arrow_reader(10_000) as reader:
                 return _collected(reader)
     except (duckdb.Error, OSError, pa.ArrowException) as failure:
-        raise Failed(str(failure).splitlines()[0]) from None
+        raise Failed(_reason(str(failure))) from None
     finally:
         con.unregister("rows")
+
+
+def _reason(message: str) -> str:
+    """The engine's first line, without its advice on settings, which nobody here can change.
+
+    >>> _reason("Invalid Input Error: Division by zero in expression (n % 0). Use TRY(...) to …")
+    'Invalid Input Error: Division by zero in expression (n % 0)'
+    """
+    return message.splitlines()[0].partition(". Use TRY(")[0]
 
 
 def _in_pieces(rows: pa.Table, size: int) -> pa.Table:

@@ -17,7 +17,7 @@ import re
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.schema import Schema
+from sqlwin.schema import Schema, with_article
 from sqlwin.sql import ast
 from sqlwin.sql.engine import failure
 from sqlwin.sql.text import quoted, unquoted
@@ -51,7 +51,7 @@ def told(reason: str) -> str:
         return f"what it is taken for: {reason}"
     name = (found[1] or found[2]).upper()
     name = _NAMES.get(name, name)
-    return f"an {name}" if name.startswith("I") else f"a {name}"
+    return with_article(name)
 
 
 def _place(text: exp.Literal, run: ast.Run) -> Span:

@@ -13,7 +13,10 @@ can: what is counted in 128 bits becomes a decimal, an instant without a zone is
 from __future__ import annotations
 
 import re
+from datetime import date, datetime
+from decimal import Decimal
 from functools import lru_cache
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -24,6 +27,7 @@ from sqlwin.sandbox.locked import binding, running
 from sqlwin.sandbox.running import Failed, TooLarge, run
 from sqlwin.sandbox.tree import VALUES, Forbidden, calls
 from sqlwin.schema import TIMESTAMP, Schema, arrow_schema
+from sqlwin.sql.depth import MESSAGE
 
 _CASTS: dict[str, tuple[str, pa.DataType]] = {
     "HUGEINT": ("DECIMAL(38, 0)", pa.decimal128(38, 0)),
@@ -42,12 +46,15 @@ _CASTS: dict[str, tuple[str, pa.DataType]] = {
 }
 _NO_COLUMN = ("INTERVAL", "TIME", "TIME WITH TIME ZONE", "TIME_NS", "BIT", "BIGNUM")
 _NO_SUCH_CALL = re.compile(r"No function matches .* argument types '([^(]+)\((.*)\)'\.")
+NO_PART = re.compile(r'extract specifier "(.*)" not recognized')
+UNREADABLE = "this expression cannot be read"
 _CANDIDATES = 4
 _NAMES = {
     "TIMESTAMP WITH TIME ZONE": "TIMESTAMP",
     r"\bVARCHAR\b": "STRING",
     r"\bINTEGER(_LITERAL)?\b": "INT",
     r"\bSTRING_LITERAL\b": "STRING",
+    r"\A(.*)\[\]\Z": r"ARRAY<\1>",
 }
 """Of types, the engine's as patterns, and ours."""
 
@@ -84,17 +91,38 @@ def _is_foreign(type_: pa.DataType) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def failure(sql: str, schema: Schema) -> str:
-    """Why the expression fails for a row of NULLs, in the engine's words; none if it does not."""
+def failure(sql: str, schema: Schema, nulls: bool = True) -> str:
+    """Why the expression fails for a row, in the engine's words; none if it does not.
+
+    nulls: of NULLs; else of the value 1 in each type, or what is likest to it.
+    """
     fields = arrow_schema(schema)
-    row = {field.name: pa.nulls(1, field.type) for field in fields} or {"__none": pa.nulls(1)}
     try:
+        row = {
+            field.name: pa.array([None if nulls else _sample(field.type)], field.type)
+            for field in fields
+        } or {"__none": pa.nulls(1)}
         run(pa.table(row), f"SELECT {sql} AS x FROM rows")
     except Failed as failed:
         return str(failed)
-    except (Forbidden, OutOfTime, TooLarge):
+    except (Forbidden, OutOfTime, TooLarge, pa.ArrowException):
         return ""  # each is said where the expression is typed, or runs
     return ""
+
+
+def _sample(type_: pa.DataType) -> Any:
+    if pa.types.is_map(type_):
+        return [(_sample(type_.key_type), _sample(type_.item_type))]
+    if pa.types.is_struct(type_):
+        return {field.name: _sample(field.type) for field in type_}
+    if pa.types.is_nested(type_):
+        return [_sample(type_.value_type)]
+    if pa.types.is_temporal(type_):
+        return date(2000, 1, 1) if pa.types.is_date(type_) else datetime(2000, 1, 1)
+    if pa.types.is_boolean(type_):
+        return True
+    text = pa.types.is_string(type_) or pa.types.is_binary(type_)
+    return b"1" if text else Decimal(1) if pa.types.is_decimal(type_) else 1
 
 
 def type_of(sql: str, schema: Schema) -> str:
@@ -154,6 +182,13 @@ def _empty(schema: Schema) -> pa.Table:
 
 def _reason(error: str) -> str:
     """The first line, without the kind of error before it."""
+    if "Max expression depth limit" in error:
+        return MESSAGE
+    if "syntax error at or near" in error:
+        return UNREADABLE
+    part = NO_PART.search(error)
+    if part:
+        return no_part(part[1])
     unknown = re.search(
         r'Function with name (\w+) does not exist!(?:\s*Did you mean "(\w+)")?', error
     )
@@ -162,8 +197,12 @@ def _reason(error: str) -> str:
         return f"no function is called {unknown[1]}{near}"
     wrong = _NO_SUCH_CALL.search(error)
     if wrong:
-        return f"{wrong[1]} does not take {_spark(wrong[2]) or 'nothing'}"
+        return f"{wrong[1]} does not take {plain_types(wrong[2]) or 'nothing'}"
     return error.splitlines()[0].split(" Error: ", 1)[-1]
+
+
+def no_part(name: str) -> str:
+    return f"{name.upper()} is no unit of time"
 
 
 def _legal(error: str) -> str:
@@ -180,11 +219,11 @@ def _legal(error: str) -> str:
 
 def _plain(args: str) -> str:
     """`x TIMESTAMP WITH TIME ZONE, /`: the types alone."""
-    given = [arg.rpartition(" ")[2] for arg in _spark(args).split(", ")]
+    given = [arg.rpartition(" ")[2] for arg in plain_types(args).split(", ")]
     return ", ".join(arg for arg in given if arg != "/")
 
 
-def _spark(types: str) -> str:
+def plain_types(types: str) -> str:
     for theirs, ours in _NAMES.items():
         types = re.sub(theirs, ours, types)
     return types

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from sqlwin.sql.trees import rewritten
+
 Expr = exp.Expr
 Rewrite = Callable[[list[Expr]], Expr | None]
 
@@ -26,7 +28,7 @@ def _instant(scale: int) -> Rewrite:
 def _from_epoch(value: Expr, scale: int) -> Expr:
     # The engine multiplies in the wider type, and INT is too narrow.
     wide = exp.cast(exp.Literal.number(scale), "BIGINT")
-    product = exp.Mul(this=exp.Paren(this=value.copy()), expression=wide)
+    product = exp.Mul(this=exp.Paren(this=value), expression=wide)
     micros = exp.cast(exp.Paren(this=product), "BIGINT")
     return exp.cast(exp.Anonymous(this="MAKE_TIMESTAMP", expressions=[micros]), "TIMESTAMPTZ")
 
@@ -43,7 +45,7 @@ def _called(function: str, count: int) -> Rewrite:
     """The same arguments, another name."""
 
     def rewrite(args: list[Expr]) -> Expr | None:
-        call = exp.Anonymous(this=function, expressions=[arg.copy() for arg in args])
+        call = exp.Anonymous(this=function, expressions=args)
         return call if len(args) == count else None
 
     return rewrite
@@ -64,7 +66,7 @@ def _escaped(node: exp.Like | exp.ILike) -> Expr:
     pattern = node.expression
     if isinstance(pattern, exp.Literal) and "\\" not in pattern.name:
         return node
-    inner = node.this.transform(for_duckdb), pattern.transform(for_duckdb)
+    inner = rewritten(node.this, for_duckdb), rewritten(pattern, for_duckdb)
     like = type(node)(this=inner[0], expression=inner[1], negate=node.args.get("negate"))
     return exp.Escape(this=like, expression=exp.Literal.string("\\"))
 
@@ -72,11 +74,11 @@ def _escaped(node: exp.Like | exp.ILike) -> Expr:
 def for_duckdb(node: Expr) -> Expr:
     """For `transform`, which does not go into what is new: arguments are rewritten here."""
     if isinstance(node, exp.Anonymous) and node.name.upper() in REWRITES:
-        args = [arg.transform(for_duckdb) for arg in node.expressions]
+        args = [rewritten(arg, for_duckdb) for arg in node.expressions]
         return REWRITES[node.name.upper()](args) or node
     if isinstance(node, exp.UnixSeconds):
         # EPOCH has a fraction, and CAST would round it.
-        seconds = exp.Anonymous(this="EPOCH", expressions=[node.this.transform(for_duckdb)])
+        seconds = exp.Anonymous(this="EPOCH", expressions=[rewritten(node.this, for_duckdb)])
         return exp.cast(exp.Floor(this=seconds), "BIGINT")
     if isinstance(node, exp.Like | exp.ILike) and not isinstance(node.parent, exp.Escape):
         return _escaped(node)

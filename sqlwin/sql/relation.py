@@ -8,6 +8,7 @@ top are kept apart as one predicate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 from sqlglot import exp
@@ -34,6 +35,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.depth import refuse_grown
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
+from sqlwin.sql.trees import rewritten
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
@@ -49,8 +51,11 @@ class Side:
 
     def find(self, name: str) -> str | None:
         """The join's name of a column of its own."""
-        lower = name.lower()
-        return next((called for own, called in self.columns if own.lower() == lower), None)
+        return self._called.get(name.lower())
+
+    @cached_property
+    def _called(self) -> dict[str, str]:
+        return {own.lower(): called for own, called in reversed(self.columns)}
 
 
 @dataclass(frozen=True)
@@ -100,12 +105,25 @@ class Relation:
     def stream(self) -> Stream | None:
         return self.base.stream if isinstance(self.base, Scan) else None
 
+    @cached_property
+    def under(self) -> Schema:
+        """The columns of the base."""
+        return self.base.schema
+
     def find(self, name: str) -> str | None:
         """The column's own spelling; names are not case sensitive."""
-        return next((n for n, _, _ in self.columns if n.lower() == name.lower()), None)
+        return self._spelled.get(name.lower())
+
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        return {name.lower(): name for name, _, _ in reversed(self.columns)}
 
     def expression(self, name: str) -> Expr:
-        return next(expr for n, expr, _ in self.columns if n == name)
+        return self._expressions[name]
+
+    @cached_property
+    def _expressions(self) -> dict[str, Expr]:
+        return {name: expr for name, expr, _ in reversed(self.columns)}
 
     def candidates(self, name: str) -> list[tuple[Side, str]]:
         """The inputs of a join that have such a column, and the join's name of it."""
@@ -119,7 +137,7 @@ class Relation:
         """`tree` over this relation's columns, as one over the base's. run: where it stands."""
         named = [self.expression(node.name) for node in tree.find_all(exp.Column)]
         refuse_grown(named, tree, None if run is None else run.span)
-        return tree.transform(self._substituted)
+        return rewritten(tree, self._substituted)
 
     def _substituted(self, node: Expr) -> Expr:
         if not isinstance(node, exp.Column):
@@ -128,9 +146,7 @@ class Relation:
 
     def plan(self) -> Node:
         """Base, then Filter where there is a predicate, then Project."""
-        columns = tuple(
-            (name, scalar(expr, self.base.schema, run)) for name, expr, run in self.columns
-        )
+        columns = tuple((name, scalar(expr, self.under, run)) for name, expr, run in self.columns)
         return Project(self.filtered(), columns)
 
     def filtered(self) -> Node:
@@ -145,8 +161,7 @@ class Relation:
 
     def schema(self) -> Schema:
         return tuple(
-            Column(name, scalar(expr, self.base.schema, run).type)
-            for name, expr, run in self.columns
+            Column(name, scalar(expr, self.under, run).type) for name, expr, run in self.columns
         )
 
 

@@ -19,13 +19,15 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
+from sqlwin.sql.casts import UNITS, refuse_casts
 from sqlwin.sql.checked import changing, refused
 from sqlwin.sql.constants import refuse_unreadable
 from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
-from sqlwin.sql.engine import Untypable, type_of, typed
+from sqlwin.sql.engine import UNREADABLE, Untypable, no_part, type_of, typed
 from sqlwin.sql.functions import for_duckdb
 from sqlwin.sql.text import QUOTED
+from sqlwin.sql.trees import copied, rewritten, rewritten_in_place
 
 Expr = exp.Expr
 T = TypeVar("T")
@@ -50,7 +52,7 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     _repeatable(tree, run)
     _one_row(tree, run)
     _own_names(tree, run)
-    return tree.transform(_strict, copy=False) if tree.find(exp.TryCast) else tree
+    return rewritten_in_place(tree, _strict) if tree.find(exp.TryCast) else tree
 
 
 def _no_query(run: ast.Run) -> None:
@@ -108,7 +110,7 @@ def _hint(error: dict[str, object]) -> str:
 def _strict(node: Expr) -> Expr:
     if isinstance(node, exp.TryCast) and not node.args.get("safe"):
         # `transform` does not go into what is new.
-        return exp.Cast(this=node.this.transform(_strict), to=node.args["to"])
+        return exp.Cast(this=rewritten_in_place(node.this, _strict), to=node.args["to"])
     return node
 
 
@@ -165,7 +167,14 @@ def instead_of(node: Expr, tree: Expr) -> Expr:
     # AND, OR and some operators are functions too to sqlglot, but print as operators.
     call = isinstance(tree, exp.Func) and not isinstance(tree, exp.Binary)
     whole = call or isinstance(tree, exp.Column | exp.Literal | exp.Paren)
-    return tree.copy() if whole or node.parent is None else exp.Paren(this=tree.copy())
+    return copied(tree) if whole or node.parent is None else exp.Paren(this=copied(tree))
+
+
+def read(tree: Expr, schema: Schema) -> Schema:
+    """The columns of `schema` that a resolved tree names: an engine that binds an expression
+    needs time for each column that there is."""
+    names = set(inputs(tree))
+    return tuple(column for column in schema if column.name in names)
 
 
 def inputs(tree: Expr) -> tuple[str, ...]:
@@ -184,7 +193,8 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run, own: bool = False) -> Scala
         tree = exp.cast(tree, "STRING", dialect="spark")
     refuse_deep_tree(tree, run.span)
     sql, type_ = _asked(typed, tree, schema, run)
-    refuse_unreadable(tree, sql, schema, run)
+    refuse_unreadable(tree, sql, read(tree, schema), run)
+    refuse_casts(tree, sql, read(tree, schema), run)
     return Scalar(spark(tree), sql, type_, inputs(tree))
 
 
@@ -215,14 +225,25 @@ def _reductions(tree: Expr, schema: Schema, run: ast.Run) -> None:
 
 def _asked(ask: Callable[[str, Schema], T], tree: Expr, schema: Schema, run: ast.Run) -> T:
     try:
-        duckdb = _printed(tree.transform(for_duckdb), "duckdb")
+        duckdb = _printed(rewritten(tree, for_duckdb), "duckdb")
     except _FOREIGN:
         raise QueryError("this expression cannot be read", run.span) from None
     try:
-        return ask(duckdb, schema)
+        return ask(duckdb, read(tree, schema))
     except Untypable as problem:
+        interval = _odd_interval(tree) if str(problem) == UNREADABLE else None
+        if interval is not None:
+            raise QueryError(no_part(interval), run.span, legal=UNITS) from None
         place_ = _blamed(str(problem), tree, run)
         raise QueryError(str(problem), place_, legal=problem.legal) from None
+
+
+def _odd_interval(tree: Expr) -> str | None:
+    """The unit of an interval that is none to the engine."""
+    units = (node.args.get("unit") for node in tree.find_all(exp.Interval))
+    names = [unit.name for unit in units if isinstance(unit, exp.Var)]
+    known = UNITS.split(", ")
+    return next((name for name in names if name.upper().removesuffix("S") not in known), None)
 
 
 def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
@@ -237,7 +258,7 @@ def _blamed(reason: str, tree: Expr, run: ast.Run) -> Span:
 
 def spark(tree: Expr) -> str:
     """Spark SQL, with plain names unquoted."""
-    return _printed(tree.transform(_unquoted), "spark")
+    return _printed(rewritten(tree, _unquoted), "spark")
 
 
 def _printed(tree: Expr, dialect: str) -> str:
@@ -252,10 +273,10 @@ def _unquoted(node: Expr) -> Expr:
 
 
 def conjoined(*predicates: Expr | None) -> Expr | None:
-    given = [predicate.copy() for predicate in predicates if predicate is not None]
+    given = [copied(predicate) for predicate in predicates if predicate is not None]
     return exp.and_(*given, copy=False) if given else None
 
 
 def not_null(tree: Expr) -> Expr:
-    inner = tree.copy() if isinstance(tree, exp.Column) else exp.Paren(this=tree.copy())
+    inner = copied(tree) if isinstance(tree, exp.Column) else exp.Paren(this=copied(tree))
     return exp.Not(this=exp.Is(this=inner, expression=exp.Null()))

@@ -24,6 +24,7 @@ from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.parser import duration
 from sqlwin.sql.scalars import Expr, engine_type, parsed, scalar, spark
 from sqlwin.sql.scope import Scope
+from sqlwin.sql.trees import copied, rewritten
 from sqlwin.windows import Session, Unit
 
 LEGAL = "SESSION INTERVAL '30' MINUTE GAP, SESSION 100 ROWS GAP"
@@ -97,7 +98,7 @@ def _of_messages(given: ast.SessionSpec, gap: ast.Count) -> OpenSession:
 
 def _gap_by(below: Below, run: ast.Run) -> str:
     relation, tree = below.relation, _resolved(below, run, "the gap of a session")
-    return below.put(microseconds(relation.below(tree), relation.base.schema, run), "gap")
+    return below.put(microseconds(relation.below(tree), relation.under, run), "gap")
 
 
 def _condition(below: Below, run: ast.Run | None, purpose: str) -> str | None:
@@ -119,7 +120,8 @@ def microseconds(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
         told = type_.strip('"')
         message = f"the gap of a session is an INTERVAL or a STRING, this is {told}"
         raise QueryError(message, run.span, legal=EXPRESSION)
-    checked = _CHECKED.transform(
-        lambda node: tree.copy() if isinstance(node, exp.Column) and node.name == "gap" else node
+    checked = rewritten(
+        _CHECKED,
+        lambda node: copied(tree) if isinstance(node, exp.Column) and node.name == "gap" else node,
     )
     return replace(scalar(checked, schema, run, own=True), sql=spark(tree))
