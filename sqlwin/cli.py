@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,10 +20,11 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
+from sqlwin.interrupts import INTERRUPTED, interruptible, told
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain_script
 from sqlwin.plan.nodes import Script
-from sqlwin.plan.warnings import undeclared, warnings
+from sqlwin.plan.warnings import warnings
 from sqlwin.runtime.admission import MESSAGES
 from sqlwin.runtime.load import Load, load
 from sqlwin.runtime.malformed import limit
@@ -36,11 +36,18 @@ from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
 
 MISTAKE, FAILURE = 2, 1
-INTERRUPTED = 128 + signal.SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
+    with interruptible(f"interrupted{_left(arguments)}"):
+        code = _ended(arguments)
+    if argv is None:
+        told()
+    return code
+
+
+def _ended(arguments: argparse.Namespace) -> int:
     try:
         if arguments.command == "state":
             return _state(arguments)
@@ -143,9 +150,6 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
     )
     for answer in answers(asked):
         print(answer)
-    for query in asked.queries:
-        for warning in undeclared(query):
-            progress.warning(warning)
     if not asked.queries:
         return 0
     if arguments.engine == "embedded":

@@ -165,7 +165,22 @@ def type_name(type_: pa.DataType) -> str:
         return f"ARRAY<{type_name(type_.value_type)}>"
     if pa.types.is_struct(type_):
         return f"STRUCT<{', '.join(f'{field.name}: {type_name(field.type)}' for field in type_)}>"
+    if pa.types.is_map(type_):
+        return f"MAP<{type_name(type_.key_type)}, {type_name(type_.item_type)}>"
     return next((name for name, known in _NAMES.items() if known == type_), str(type_).upper())
+
+
+def a_type(type_: pa.DataType) -> str:
+    """With its article.
+
+    >>> a_type(pa.int32()), a_type(pa.int64()), a_type(pa.list_(pa.int64()))
+    ('an INT', 'a BIGINT', 'an ARRAY<BIGINT>')
+    """
+    return with_article(type_name(type_))
+
+
+def with_article(name: str) -> str:
+    return f"an {name}" if name[:1] in "AEIO" else f"a {name}"
 
 
 def type_names() -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from sqlwin.runtime.kept import HEADER
 from sqlwin.runtime.lower import lower
 from sqlwin.runtime.snapshot import Bucket, Snapshot, worded
 from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.commits import Commits
 from sqlwin.state.ledger import Ledger
 from sqlwin.state.sqlite_file import check_kind, has_ledger, translated
 
@@ -81,9 +82,12 @@ class _File:
         path = str(self.path)
         uri = f"{self.path.absolute().as_uri()}?mode=ro"
         with translated(path, "read"), closing(sqlite3.connect(uri, uri=True)) as db:
+            commits = Commits(path)
+            made = commits.known()
             db.execute("BEGIN")
             tables = self._tables(db)
             ledger = Ledger.read(db) if has_ledger(db, path, tables) else None
+            commits.check(made, None if ledger is None else ledger.commits)
             found = {n: data for table in tables for n, data in self._found(db, table, wanted)}
             for name, data in found.items():
                 if ledger is not None:

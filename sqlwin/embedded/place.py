@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sqlwin.runtime.ends import UNKNOWN, End
 from sqlwin.runtime.kept import check_version, parsed
-from sqlwin.runtime.taken import UNKNOWN, End, Taken
+from sqlwin.runtime.taken import Taken
 
 PROGRESS = "progress"
 VERSION = 2

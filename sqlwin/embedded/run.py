@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -37,6 +37,7 @@ from sqlwin.runtime.sources import check_sources, source_of
 from sqlwin.runtime.staged import StagedTask
 from sqlwin.runtime.taken import Taken
 from sqlwin.runtime.task import Output
+from sqlwin.runtime.waiting import Waiting
 from sqlwin.state.blobs import SqliteBlobs
 
 __all__ = ["PROGRESS", "file_of", "now", "run"]
@@ -64,10 +65,12 @@ def run(script: Script, options: RunOptions) -> Summary:
         except KeyboardInterrupt:
             if not options.follow:
                 raise
+            _warn(_left(runners), options)
     return summary
 
 
 def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None:
+    waiting = Waiting()
     while True:
         worked = [runner.step(summary) for runner in runners]
         if not any(worked):
@@ -76,6 +79,18 @@ def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None
             time.sleep(POLL_SECONDS)
             for runner in runners:
                 runner.tick(summary)
+            if waiting.due(time.monotonic()):
+                _warn(waiting.see(_left(runners), time.monotonic()), options)
+
+
+def _left(runners: list[_Runner]) -> dict[str, int]:
+    """What waits for its line end, see `Source.left`."""
+    return {text: lo for runner in runners for text, lo in runner.left().items()}
+
+
+def _warn(texts: Iterable[str], options: RunOptions) -> None:
+    for text in texts:
+        options.on_warning(text)
 
 
 @dataclass(frozen=True)
@@ -172,10 +187,14 @@ class _Runner:
         if self.deadline is not None and self.deadline <= now():
             self._without_rows(summary, end=False)
 
-    def finish(self, summary: Summary) -> None:
+    def left(self) -> dict[str, int]:
+        base, found = self.options.base, dict[str, int]()
         for name in self.chain.streams.keys() - self.chain.tables:
-            for text in self.sources[name].left(self.place.streams[name], self.options.base):
-                self.options.on_warning(text)
+            found |= self.sources[name].left(self.place.streams[name], base)
+        return found
+
+    def finish(self, summary: Summary) -> None:
+        _warn(self.left(), self.options)
         self._without_rows(summary, end=self.options.ends)
 
     def close(self) -> None:

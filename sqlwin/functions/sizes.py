@@ -62,4 +62,4 @@ def _width(type_: pa.DataType) -> int | None:
         return sum(known) if len(known) == len(widths) else None
     if type_ in (STRING, BINARY) or is_list(type_) or is_map(type_):
         return None
-    return max(1, computed_as(type_).bit_width // 8)
+    return max(1, int(computed_as(type_).bit_width) // 8)

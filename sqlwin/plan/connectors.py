@@ -52,6 +52,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def is_positive(text: str) -> bool:
+    try:
+        return positive(text) > 0
+    except ValueError:
+        return False
+
+
 def duration(text: str) -> int:
     """Microseconds, not negative."""
     found = micros(text, None)

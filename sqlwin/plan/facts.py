@@ -94,6 +94,12 @@ def tables_of(plan: Node) -> tuple[Stream, ...]:
     return tuple(dict.fromkeys(scan.stream for scan in read if isinstance(scan, StaticScan)))
 
 
+def untimed_streams(plan: Node) -> tuple[Stream, ...]:
+    """The declared streams below a plan that have no event time; a static table needs none."""
+    tables = tables_of(plan)
+    return tuple(s for s in sources_of(plan) if s.ts is None and s not in tables)
+
+
 def unranked(window: Window) -> Unranked:
     """The operator that has the state and the policy: what a WindowRank ranks."""
     return window.input if isinstance(window, WindowRank) else window

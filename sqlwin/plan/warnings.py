@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from sqlwin.plan import explain_joins
 from sqlwin.plan.cautions import cautions
 from sqlwin.plan.facts import (
+    arriving,
     derived_streams,
     join_of,
+    operator_of,
+    plans_of,
     sources_of,
     streams_of,
+    untimed_streams,
     window_of,
 )
-from sqlwin.plan.nodes import Node, Query
+from sqlwin.plan.nodes import Join, Node, Query, Stream
 
 
 def warnings(query: Query) -> Iterator[str]:
@@ -26,13 +30,35 @@ def warnings(query: Query) -> Iterator[str]:
 
 
 def undeclared(query: Query) -> Iterator[str]:
-    """Of streams whose event time no WATERMARK declares, where a window goes by it."""
-    for stream in sources_of(query.plan):
-        if stream.undeclared:
-            yield (
-                f"{stream.name} declares no WATERMARK, so a row before the greatest {stream.ts} is "
-                f"late; WATERMARK FOR {stream.ts} AS {stream.ts} - INTERVAL '5' SECOND awaits it"
-            )
+    """Of streams without a WATERMARK, where anything goes by event time: their own, or none.
+
+    What only passes rows on, or counts messages, is the same with a WATERMARK.
+    """
+    named = {stream.name: _named(stream) for stream in sources_of(query.plan) if stream.undeclared}
+    untimed = (stream for plan in plans_of(query.plan) for stream in _untimed(plan))
+    yield from ({stream.name: _without(stream) for stream in untimed} | named).values()
+
+
+def _named(stream: Stream) -> str:
+    return (
+        f"{stream.name} declares no WATERMARK, so a row before the greatest {stream.ts} is "
+        f"late; WATERMARK FOR {stream.ts} AS {stream.ts} - INTERVAL '5' SECOND awaits it"
+    )
+
+
+def _without(stream: Stream) -> str:
+    return (
+        f"{stream.name} declares no WATERMARK, so its rows have no event time: none is too old "
+        f"for a RETAIN, and ties go by arrival"
+    )
+
+
+def _untimed(plan: Node) -> Iterator[Stream]:
+    """The declared streams without event time that an operator reads which would go by it."""
+    operator = operator_of(plan)
+    static = isinstance(operator, Join) and operator.static
+    if operator is not None and not static and not arriving(operator):
+        yield from untimed_streams(plan)
 
 
 def cautions_of(plan: Node) -> Iterator[str]:

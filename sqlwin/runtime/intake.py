@@ -13,7 +13,7 @@ taken. A column that is missing is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,19 +21,15 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.runtime.formats.nested import DEEPEST, fitted, too_deep
-from sqlwin.runtime.formats.values import of_values, python_text
-from sqlwin.schema import Schema, polars_type, type_name
+from sqlwin.runtime.formats.nested import DEEPEST
+from sqlwin.runtime.formats.python_values import TOO_DEEP, column_of, shown
+from sqlwin.runtime.formats.values import of_values, with_years
+from sqlwin.schema import Schema, a_type, polars_type
 
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
 SHOWN = 80
 """Characters of a value that a reason repeats."""
-TOO_DEEP = b"\xff: nested too deep"
-"""In place of a value that is nested deeper than a line of JSON may be. It is no UTF-8, so that
-its row is malformed."""
-MISSING = ("NaTType", "NAType")
-"""What pandas has for NULL."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +70,12 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             out[column.name] = pl.Series([None] * len(frame), dtype=polars_type(column.type))
             continue
         given = frame[column.name]
-        if given.dtype == pl.Object:
-            given = _column(given.to_list(), column.type)
         out[column.name] = of_values(given, column.type)
         if out[column.name].null_count() == given.null_count():  # a NULL stays one
             continue
         for at in _lost(given, out[column.name], blanks):
             malformed.setdefault(
-                at, f"{column.name} is {_shown(given, at)}, not a {type_name(column.type)}"
+                at, f"{column.name} is {_shown(given, at)}, not {a_type(column.type)}"
             )
     return Conformed(pl.DataFrame(out), sorted(malformed.items()))
 
@@ -96,7 +90,7 @@ def _lost(given: pl.Series, taken: pl.Series, blanks: bool) -> list[int]:
 def _shown(given: pl.Series, at: int) -> str:
     """The value, not all of a long one."""
     value = given.to_physical()[at] if isinstance(given.dtype, pl.Datetime) else given[at]
-    text = repr(value.to_list() if isinstance(value, pl.Series) else value)
+    text = shown(with_years(value).to_list() if isinstance(value, pl.Series) else value)
     if text in (repr(TOO_DEEP), repr(repr(TOO_DEEP))):
         return f"nested deeper than {DEEPEST} levels"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text):,} characters)"
@@ -137,9 +131,8 @@ def _from_pandas(rows: Any, columns: Schema) -> pl.DataFrame:
         return pl.from_pandas(rows)
     except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         types = {column.name: column.type for column in columns}
-        return pl.DataFrame(
-            [_column(_none(rows[name]), types.get(name)).alias(str(name)) for name in rows.columns]
-        )
+        made = {str(name): column_of(_none(rows[name]), types.get(name)) for name in rows.columns}
+        return pl.DataFrame(made)
 
 
 def _none(values: Any) -> list[Any]:
@@ -159,68 +152,7 @@ def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:
         if not isinstance(name, str):
             raise InputError(f"a column's name is a str, not {name!r}")
     types = {column.name: column.type for column in columns}
-    data = {name: _column([row.get(name) for row in rows], types.get(name)) for name in names}
+    data = {name: column_of([row.get(name) for row in rows], types.get(name)) for name in names}
     if not data:
-        return pl.DataFrame({c.name: _column([None] * len(rows), c.type) for c in columns})
+        return pl.DataFrame({c.name: column_of([None] * len(rows), c.type) for c in columns})
     return pl.DataFrame(data)
-
-
-def _column(values: list[Any], type_: pa.DataType | None) -> pl.Series:
-    """Typed where every value is of the type's own kind, bytes where one is no text, else texts."""
-    if type_ is not None and pa.types.is_nested(type_):
-        made = fitted(values, type_)
-        if made.null_count() == values.count(None):
-            return made
-    if type_ is not None and all(map(_own(type_), values)):
-        try:
-            return pl.Series(values=values, dtype=polars_type(type_), strict=True)
-        except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeEncodeError):
-            pass
-    texts = [_text(value, type_) for value in values]
-    if type_ is not None and pa.types.is_binary(type_) and TOO_DEEP in texts:
-        raise InputError(f"a BINARY is nested deeper than {DEEPEST} levels")
-    if type_ is not None and not (pa.types.is_string(type_) or pa.types.is_binary(type_)):
-        texts = [
-            repr(text) if isinstance(text, bytes) else text for text in texts
-        ]  # no value of it
-    if any(isinstance(text, bytes) for text in texts):
-        coded = [text.encode(*_SURROGATES) if isinstance(text, str) else text for text in texts]
-        return pl.Series(values=coded, dtype=pl.Binary)
-    return pl.Series(values=texts, dtype=pl.String)
-
-
-_SURROGATES = ("utf-8", "surrogatepass")
-
-
-def _own(type_: pa.DataType) -> Callable[[Any], bool]:
-    """Whether Polars may take a Python value for the type as it is; a bool is no number."""
-    kinds: list[tuple[Callable[[pa.DataType], bool], tuple[type, ...]]] = [
-        (pa.types.is_integer, (int,)),
-        (pa.types.is_float64, (float, int)),
-        (pa.types.is_string, (str,)),
-        (pa.types.is_binary, (bytes,)),
-    ]
-    own = next((types for holds, types in kinds if holds(type_)), ())
-    if pa.types.is_boolean(type_):
-        return lambda v: v is None or isinstance(v, bool)
-    return lambda v: v is None or (isinstance(v, own) and not isinstance(v, bool))
-
-
-def _text(value: Any, type_: pa.DataType | None) -> str | bytes | None:
-    """Half of a surrogate pair, which Python's texts may have, is bytes: it is no text."""
-    if value is None or type(value).__name__ in MISSING:
-        return None
-    if isinstance(value, bytes | bytearray):
-        return bytes(value)
-    if too_deep(value, DEEPEST - 1):  # the row is a level, too
-        return TOO_DEEP
-    text = python_text(value, type_)
-    return text if text.isascii() or _whole(text) else text.encode(*_SURROGATES)
-
-
-def _whole(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from sqlwin.errors import InputError
 from sqlwin.runtime.intake import conform, frame_of
-from sqlwin.schema import Schema, type_name
+from sqlwin.schema import Schema, a_type, type_name
 
 Key = Any
 """A dict by column, a tuple in the order of the keys, or the value of the only key."""
@@ -49,7 +49,7 @@ def key_of(key: Key, columns: Schema) -> pl.DataFrame:
     for column in columns:
         value = values[column.name]
         if not _fits(value, column.type):
-            reason = f"{column.name} is a {type_name(column.type)}, not {value!r}"
+            reason = f"{column.name} is {a_type(column.type)}, not {value!r}"
             raise InputError(f"{key!r} is no key: its {reason}")
     found = conform(frame_of([values], columns), columns)
     for _, reason in found.malformed:

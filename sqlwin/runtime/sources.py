@@ -17,7 +17,9 @@ from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.connectors import STREAMS, boolean, check_whole, connector_of
 from sqlwin.plan.facts import sources_of, tables_of
 from sqlwin.plan.nodes import Script, Stream
+from sqlwin.plan.warnings import undeclared
 from sqlwin.runtime import files
+from sqlwin.runtime.ends import Files
 from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.globbing import is_glob, listing
 from sqlwin.runtime.names import Names
@@ -26,7 +28,7 @@ from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.pieces import Piece, copied
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.taken import Files, Taken, check_piece
+from sqlwin.runtime.taken import Taken, check_piece
 from sqlwin.secrets import opened, refers
 
 _PATTERN = re.compile(r"[*?\[\]{}\\\ud800-\udfff]|:/")
@@ -54,8 +56,8 @@ class Source(Protocol):
     def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
         """Take up what is new, see `Taken.refresh`."""
 
-    def left(self, taken: Taken, base: Path) -> list[str]:
-        """What is to be said of what a run has left unread."""
+    def left(self, taken: Taken, base: Path) -> dict[str, int]:
+        """What is to be said of what is left unread, and from which byte on it is."""
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """The `number`-th piece, of a split and not of its name. watermark: of its errors."""
@@ -96,12 +98,14 @@ class FileSource:
     def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
         return taken.refresh(self._files(base), size, ends)
 
-    def left(self, taken: Taken, base: Path) -> list[str]:
-        return [f"the last line of {path} {UNENDED}" for path in taken.behind(self._files(base))]
+    def left(self, taken: Taken, base: Path) -> dict[str, int]:
+        behind = taken.behind(self._files(base))
+        return {f"the last line of {path} {UNENDED}": hi for path, hi in behind.items()}
 
     def _files(self, base: Path) -> Files:
         names = self._names(base)
-        return Files(self.format, partial(self.splits, base), names.path, self.delimiter)
+        splits = partial(self.splits, base)
+        return Files(self.format, splits, names.path, self.delimiter, names.of)
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """RunError where the file is no longer what it was when the piece was found."""
@@ -136,8 +140,8 @@ class NexmarkSource:
     def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
         return taken.add(self.splits(base), self.weight)
 
-    def left(self, taken: Taken, base: Path) -> list[str]:
-        return []
+    def left(self, taken: Taken, base: Path) -> dict[str, int]:
+        return {}
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         columns = [column.name for column in self.stream.columns]
@@ -148,8 +152,12 @@ def check_sources(script: Script, options: RunOptions) -> None:
     """QueryError for a stream that cannot be read; InputError where there is no file at all.
 
     A run that follows waits for its files, and a run that goes on may have read its own already:
-    these are warned. The files of a static table are there before the first run.
+    these are warned. The files of a static table are there before the first run. Warned, too, is
+    what lacks a WATERMARK.
     """
+    texts = (text for query in script.queries for text in undeclared(query))
+    for text in dict.fromkeys(texts):
+        options.on_warning(text)
     for query in script.queries:
         for stream in sources_of(query.plan):
             source_of(stream)

@@ -5,10 +5,12 @@ later come after those known: a row's position is (number of the piece, row in t
 the list is kept with the checkpoint. A piece that was read and committed need not be known any
 more; of its file it stays known how far it was read, and what it began and ended with.
 
-A file that was read may grow by whole lines, which are a new piece, and may go. Any other
-change is a RunError: what was read of it is counted, and is no longer there.
+A file that was read may grow by whole lines, which are a new piece, and may go. It may be
+rotated, see `rotated`: then it goes on under its new name, and its own is that of a new file. Any
+other change is a RunError: what was read of it is counted, and is no longer there.
 
 >>> import tempfile
+>>> from pathlib import Path
 >>> base = Path(tempfile.mkdtemp())
 >>> source = Files("json", lambda: sorted(map(str, base.iterdir())), path=str)
 >>> _ = (base / "a").write_text('{"n": 1}\\n')
@@ -33,33 +35,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import RunError
+from sqlwin.runtime.ends import UNKNOWN, End, Files, Stat, is_same, stat_of
 from sqlwin.runtime.pieces import Piece, fingerprint, of_lines, pieces, within_a_line
+from sqlwin.runtime.rotated import Rotation
 
-UNKNOWN = -1
-"""How far a file was read, in a checkpoint that does not say."""
-MEND = "put it back as it was, or begin with a new checkpoint; new rows belong in a new file"
-
-
-@dataclass(frozen=True)
-class Files:
-    """Files of one format. names: of those there are now, in order. path: where one of them is."""
-
-    format: str
-    names: Callable[[], Iterable[str]]
-    path: Callable[[str], str]
-    delimiter: str = ","
-
-
-@dataclass(frozen=True)
-class End:
-    """How far a file was taken, and the print of the bytes before."""
-
-    hi: int
-    print: str
+LONGEST = 1 << 20
+"""Bytes that a line may wait with."""
+MEND = (
+    "put it back as it was, or begin with a new checkpoint; new rows belong in a new file, and "
+    "what a rotation moves stays beside it, not compressed, until it is read"
+)
 
 
 @dataclass
@@ -67,13 +55,15 @@ class Taken:
     """first: number of the first of `pieces`; those before it were read. files: of those read.
     Both know files by their names, see `names`.
 
-    seen: size and time of change of files that need not be looked into again.
+    seen: what `stat_of` says of files that need not be looked into again. kept: of each file its
+    inode and time of change when it was last looked into, which a new name leaves as they are.
     """
 
     first: int = 0
     files: dict[str, End] = field(default_factory=dict)
     pieces: list[Piece] = field(default_factory=list)
-    seen: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    seen: dict[str, Stat] = field(default_factory=dict, compare=False, repr=False)
+    kept: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def end(self) -> int:
@@ -96,11 +86,13 @@ class Taken:
 
     def refresh(self, source: Files, size: int | None = None, ends: bool = False) -> bool:
         """Take up what is new; whether there was anything. size, ends: as of `pieces`."""
-        known = self.files | {piece.path: End(piece.hi, piece.print) for piece in self.pieces}
-        before = self.end
-        for name in source.names():
+        before, listed = self.end, [*source.names()]
+        turned = self._rotate(source, listed)
+        known, there = self.known, {*listed}
+        left = [name for name in known if name not in there]  # a rotation's, or another's by a link
+        for name in dict.fromkeys((*left, *turned, *listed)):
             path = source.path(name)
-            stat = _stat(path)
+            stat = stat_of(path)
             if stat is None or (self.seen.get(name) == stat and not ends):
                 continue
             end = known.get(name)
@@ -112,8 +104,24 @@ class Taken:
                 )
                 fresh = _fresh(path, source.format, end, stat[0], cut)
                 self.pieces += [replace(piece, path=name) for piece in fresh]
-            self.seen[name] = stat
-        return self.end > before
+            self.seen[name], self.kept[name] = stat, stat[1:]
+        return self.end > before or bool(turned)
+
+    @property
+    def known(self) -> dict[str, End]:
+        """How far each file was taken."""
+        return self.files | {piece.path: End(piece.hi, piece.print) for piece in self.pieces}
+
+    def _rotate(self, source: Files, listed: list[str]) -> list[str]:
+        """Files that were rotated go on under their new names, which are returned."""
+        rotation = Rotation(self.known, self.kept, self.seen, source, frozenset(listed))
+        moved, gone = rotation.moved, rotation.gone
+        self.files = {moved.get(n, n): end for n, end in self.files.items() if n not in gone}
+        self.kept = {moved.get(n, n): kept for n, kept in self.kept.items() if n not in gone}
+        self.pieces = [replace(p, path=moved.get(p.path, p.path)) for p in self.pieces]
+        for name in (*moved, *moved.values(), *gone):
+            self.seen.pop(name, None)
+        return [*moved.values()]
 
     def add(self, names: Iterable[str], weight: Callable[[str], int]) -> bool:
         """As `refresh`, of what is no file."""
@@ -122,26 +130,34 @@ class Taken:
         self.pieces += [Piece(name, 0, weight(name), weight(name)) for name in fresh]
         return bool(fresh)
 
-    def behind(self, source: Files) -> list[str]:
-        """Paths of files that go on behind what was taken: a last line that is not complete."""
-        known = self.files | {piece.path: End(piece.hi, piece.print) for piece in self.pieces}
-        found = {source.path(name): end.hi for name, end in known.items() if end.hi != UNKNOWN}
-        return [path for path, hi in found.items() if (_stat(path) or (0, 0))[0] > hi]
+    def behind(self, source: Files) -> dict[str, int]:
+        """Files with a last line that is not complete, by path, and where it begins."""
+        known = self.known.items()
+        found = {source.path(name): end.hi for name, end in known if end.hi != UNKNOWN}
+        return {path: hi for path, hi in found.items() if _waits(path, source, hi)}
 
     def renamed(self, name: Callable[[str], str]) -> Taken:
         """Files under other names, as where a checkpoint of before has paths."""
         files = {name(path): end for path, end in self.files.items()}
-        return Taken(self.first, files, [replace(p, path=name(p.path)) for p in self.pieces])
+        known = [replace(p, path=name(p.path)) for p in self.pieces]
+        return Taken(self.first, files, known, kept={name(p): at for p, at in self.kept.items()})
 
     def dump(self, all: bool = True) -> dict[str, Any]:
         """As JSON has it. all: also the pieces that were not read."""
-        told = {"first": self.first, "files": {p: [e.hi, e.print] for p, e in self.files.items()}}
+        names = {*self.files, *(piece.path for piece in self.pieces if all)}
+        told = {
+            "first": self.first,
+            "files": {path: [end.hi, end.print] for path, end in self.files.items()},
+            "kept": {path: [*at] for path, at in self.kept.items() if path in names},
+        }
         return {**told, "pieces": [[*astuple(piece)] for piece in self.pieces]} if all else told
 
     @staticmethod
     def load(found: Mapping[str, Any]) -> Taken:
         files = {path: End(*end) for path, end in found["files"].items()}
-        return Taken(found["first"], files, [Piece(*each) for each in found.get("pieces", ())])
+        kept = {path: (at[0], at[1]) for path, at in found.get("kept", {}).items()}
+        known = [Piece(*each) for each in found.get("pieces", ())]
+        return Taken(found["first"], files, known, kept=kept)
 
 
 def _fresh(
@@ -166,9 +182,18 @@ def _fresh(
     return cut(lo=known.hi)
 
 
-def check_piece(piece: Piece) -> tuple[int, int]:
+def _waits(path: str, source: Files, hi: int) -> bool:
+    """Whether there is something behind, and no whole line. Much of it was just not read yet."""
+    there = (stat_of(path) or (0,))[0]
+    if not hi < there < hi + LONGEST or not of_lines(path, source.format):
+        return False
+    found = pieces(path, source.format, lo=hi, ends=False, delimiter=source.delimiter)
+    return all(piece.hi == hi for piece in found)
+
+
+def check_piece(piece: Piece) -> Stat:
     """RunError where a file is no longer what it was when the piece was found; else as `seen`."""
-    stat = _stat(piece.path)
+    stat = stat_of(piece.path)
     if stat is None:
         raise RunError(f"{piece.path} is gone, and was found but not read: put it back")
     _check_same(piece.path, End(piece.hi, piece.print), stat[0])
@@ -176,16 +201,8 @@ def check_piece(piece: Piece) -> tuple[int, int]:
 
 
 def _check_same(path: str, known: End, there: int) -> None:
+    if is_same(path, known, there):
+        return
     if there < known.hi:
         raise RunError(f"{path} has {there:,} bytes, and {known.hi:,} of it were taken: {MEND}")
-    if known.print and fingerprint(path, known.hi) != known.print:
-        raise RunError(f"{path} was replaced or changed after it was taken: {MEND}")
-
-
-def _stat(path: str) -> tuple[int, int] | None:
-    """Size and time of change; None: it is gone."""
-    try:
-        found = Path(path).stat()
-    except FileNotFoundError:
-        return None
-    return found.st_size, found.st_mtime_ns
+    raise RunError(f"{path} was replaced or changed after it was taken: {MEND}")

@@ -22,11 +22,11 @@ from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.nodes import Script, Stream
 from sqlwin.runtime.chain import chain
 from sqlwin.runtime.intake import frame_of
-from sqlwin.runtime.locked import locked
 from sqlwin.runtime.snapshot import Snapshot
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.held import held, started
 from sqlwin.spark.pack import packer
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.run import OnCame, asked, bucketed, delivered, finished, sourced
@@ -78,13 +78,20 @@ class SparkQuery:
 
         drain: then end the input. The sources are not ours, so that is a second start.
         """
-        with locked(checkpoint / "sqlwin", checkpoint):
+        with held(checkpoint):
             for end in [False, True] if drain else [False]:
                 finished(self._writer(on_came, checkpoint, end).trigger(availableNow=True).start())
 
     def start(self, on_came: OnCame, checkpoint: Path, **trigger: Any) -> StreamingQuery:
-        """Start and go on; `trigger` as that of a DataStreamWriter."""
-        return self._writer(on_came, checkpoint, end=False).trigger(**trigger).start()
+        """Start and go on; `trigger` as that of a DataStreamWriter.
+
+        Until it ends the checkpoint is its own. RunError where a process or a query has it.
+        """
+
+        def begin() -> StreamingQuery:
+            return self._writer(on_came, checkpoint, end=False).trigger(**trigger).start()
+
+        return started(checkpoint, begin)
 
     def _writer(self, on_came: OnCame, checkpoint: Path, end: bool) -> DataStreamWriter:
         folder = Folder(str(checkpoint.resolve() / "sqlwin"))

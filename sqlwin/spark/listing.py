@@ -10,14 +10,16 @@ A split of a source that computes its rows is one piece.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.kept import check_version
 from sqlwin.runtime.pieces import Piece
-from sqlwin.runtime.sources import Source
+from sqlwin.runtime.sources import Source, source_of
 from sqlwin.runtime.taken import Taken
 from sqlwin.spark.folder import Folder
 
@@ -77,6 +79,20 @@ class Listing:
     @property
     def _name(self) -> str:
         return f"listing/{self.number}.json"
+
+
+def unread(
+    folder: Folder, streams: Sequence[Stream], tables: Collection[int], base: Path
+) -> dict[str, int]:
+    """What was found of streams and not read, see `Source.left`. tables: numbers of those that
+    are static, which are read whole."""
+    found: dict[str, int] = {}
+    for number, stream in enumerate(streams):
+        if number not in tables:
+            listing = Listing(folder, number, source_of(stream), base, 0)
+            listing.restore()
+            found |= listing.source.left(listing.taken, base)
+    return found
 
 
 def _loaded(found: Any) -> Taken:

@@ -16,6 +16,7 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,16 +34,17 @@ from sqlwin.plan.nodes import Script
 from sqlwin.plan.settings import run_settings
 from sqlwin.runtime.back import Back
 from sqlwin.runtime.derived import withdrawn_first
-from sqlwin.runtime.locked import locked
 from sqlwin.runtime.malformed import Malformed
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.outlets import Outlet, outlets
 from sqlwin.runtime.progress import Batch, Summary
 from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sources import check_sources, source_of
+from sqlwin.runtime.sources import check_sources
+from sqlwin.runtime.waiting import Waiting
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Listing
+from sqlwin.spark.held import held
+from sqlwin.spark.listing import unread
 from sqlwin.spark.program import Program, settled
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.session import local_session, log_file
@@ -106,10 +108,21 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
                 follow=options.follow,
             )
 
+        waiting = Waiting()
+
+        def left_unread() -> dict[str, int]:
+            program, folder = Program(script.queries, 1, 1), Folder(str(checkpoint / "sqlwin"))
+            return unread(folder, program.streams, program.tables, options.base)
+
+        def meanwhile() -> None:
+            now = time.monotonic()
+            if options.follow and waiting.due(now):
+                _warn(waiting.see(left_unread(), now), options)
+
         try:
-            patiently(begin)
+            patiently(begin, meanwhile)
             delivery.malformed.end()
-            _warn_of_the_left(Program(script.queries, 1, 1), checkpoint, options)
+            _warn(left_unread(), options)
         except RunError:
             if delivery.failure is not None:
                 raise delivery.failure from None
@@ -117,18 +130,17 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
         except KeyboardInterrupt:
             if not options.follow:
                 raise
+            _warn(left_unread(), options)
     return delivery.summary
 
 
-def _warn_of_the_left(program: Program, checkpoint: Path, options: RunOptions) -> None:
-    """Of what this run has found and not read."""
-    for number, stream in enumerate(program.streams):
-        if number not in program.tables:
-            folder, source = Folder(str(checkpoint / "sqlwin")), source_of(stream)
-            listing = Listing(folder, number, source, options.base, 0)
-            listing.restore()
-            for text in source.left(listing.taken, options.base):
-                options.on_warning(text)
+def _warn(texts: Iterable[str], options: RunOptions) -> None:
+    for text in texts:
+        options.on_warning(text)
+
+
+def _nothing() -> None:
+    pass
 
 
 def start(
@@ -192,8 +204,9 @@ def bucketed(packed: DataFrame, program: Program) -> DataFrame:
     return packed
 
 
-def finished(query: StreamingQuery) -> None:
-    """Wait for the end; RunError with the cause where the query failed.
+def finished(query: StreamingQuery, meanwhile: Callable[[], None] = _nothing) -> None:
+    """Wait for the end; RunError with the cause where the query failed. meanwhile: is called again
+    and again.
 
     An interruption stops the query first: raised within a call to the JVM, as Spark's own
     handler does it, it would cancel the batch and leave a broken connection.
@@ -203,6 +216,7 @@ def finished(query: StreamingQuery) -> None:
             while not query.awaitTermination(POLL_SECONDS):  # type: ignore[arg-type]
                 if interrupted.is_set():
                     raise KeyboardInterrupt
+                meanwhile()
     except KeyboardInterrupt:
         query.stop()
         raise
@@ -226,7 +240,9 @@ def interruptions() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:
+def patiently(
+    begin: Callable[[], StreamingQuery], meanwhile: Callable[[], None] = _nothing, tries: int = 3
+) -> None:
     """Run to the end, and go on where Spark gave up waiting for a Python worker.
 
     Its patience is 10 s and cannot be set, which a busy machine exceeds. The batch
@@ -234,7 +250,7 @@ def patiently(begin: Callable[[], StreamingQuery], tries: int = 3) -> None:
     """
     for left in reversed(range(tries)):
         try:
-            finished(begin())
+            finished(begin(), meanwhile)
             return
         except RunError as failure:
             if UNCONNECTED not in str(failure) or not left:
@@ -350,7 +366,7 @@ def _withdrawn_first(parts: list[pl.DataFrame]) -> pl.DataFrame:
 def _checkpoint(options: RunOptions) -> Iterator[Path]:
     """The run's checkpoint, or one that goes when the run has ended."""
     if options.checkpoint is not None:
-        with locked(options.checkpoint / "sqlwin", options.checkpoint):
+        with held(options.checkpoint):
             yield options.checkpoint.resolve()
         return
     folder = tempfile.mkdtemp(prefix="sqlwin-run-")

@@ -20,6 +20,7 @@ from sqlwin.sql.opened import Named
 from sqlwin.sql.relation import Columns, Relation
 from sqlwin.sql.scalars import Expr, column, instead_of, parsed, place
 from sqlwin.sql.scope import DONE, Scope
+from sqlwin.sql.trees import rewritten
 
 
 def done(name: str) -> exp.Column:
@@ -43,8 +44,8 @@ class Above:
 
     def over(self, tree: Expr, run: ast.Run, wanted: str | None = None) -> Expr:
         """`tree` over the operator's output, marked."""
-        return tree.transform(
-            lambda node: self._over(node, run, wanted if node.parent is None else None)
+        return rewritten(
+            tree, lambda node: self._over(node, run, wanted if node.parent is None else None)
         )
 
     def _over(self, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
@@ -87,7 +88,7 @@ class Carrying(Above):
 
 def aliased(tree: Expr, aliases: Mapping[str, Expr], relation: Relation) -> Expr:
     """`tree` with what aliases stand for, marked as done; a column of that name wins."""
-    lower = {name.lower(): made.transform(marked) for name, made in aliases.items()}
+    lower = {name.lower(): rewritten(made, marked) for name, made in aliases.items()}
 
     def named(node: Expr) -> Expr:
         if not isinstance(node, exp.Column) or node.table or relation.find(node.name):
@@ -95,7 +96,7 @@ def aliased(tree: Expr, aliases: Mapping[str, Expr], relation: Relation) -> Expr
         alias = lower.get(node.name.lower())
         return node if alias is None else instead_of(node, alias)
 
-    return tree.transform(named)
+    return rewritten(tree, named)
 
 
 def marked(node: Expr) -> Expr:
@@ -104,10 +105,11 @@ def marked(node: Expr) -> Expr:
 
 def plain(tree: Expr) -> Expr:
     """Marked columns by their names alone."""
-    return tree.transform(
+    return rewritten(
+        tree,
         lambda node: (
             column(node.name) if isinstance(node, exp.Column) and node.table == DONE else node
-        )
+        ),
     )
 
 

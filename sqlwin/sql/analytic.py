@@ -33,7 +33,7 @@ from sqlglot import exp
 from sqlwin.aggregates import Param, is_numeric
 from sqlwin.errors import QueryError
 from sqlwin.schema import type_name
-from sqlwin.sql import ast
+from sqlwin.sql import ast, trees
 from sqlwin.sql.arguments import constant
 from sqlwin.sql.calls import Call, aggregate
 from sqlwin.sql.frames import Time
@@ -219,7 +219,7 @@ def formula(text: str, **parts: Expr) -> Expr:
 
     def filled(node: Expr) -> Expr:
         given = parts.get(node.name) if isinstance(node, exp.Column) else None
-        return node if given is None else given.copy()
+        return node if given is None else trees.copied(given)
 
-    made: Expr = tree.transform(filled)
+    made = trees.rewritten(tree, filled)
     return exp.Paren(this=made) if isinstance(made, exp.Binary) else made

@@ -6,6 +6,7 @@ is for. No name is used twice in one window query, neither below nor above.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -33,41 +34,41 @@ def ordered(name: str, key: exp.Ordered) -> Order:
 @dataclass
 class Below:
     """trees: of columns the expressions over the relation's base. taken: every name in use, lower
-    case."""
+    case. _named: columns by their SQL; _counts: by purpose the last number of a name."""
 
     relation: Relation
     columns: dict[str, Scalar] = field(default_factory=dict)
     trees: dict[str, Expr] = field(default_factory=dict)
     taken: set[str] = field(default_factory=lambda: set(EDGES))
+    _named: dict[str, str] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, tree: Expr, run: ast.Run, purpose: str) -> str:
         """The name of a column that holds `tree`, resolved in the relation."""
         below = self.relation.below(tree)
-        made = scalar(below, self.relation.base.schema, run)
+        made = scalar(below, self.relation.under, run)
         wanted = tree.name if isinstance(tree, exp.Column) else None
         name = self.put(made, purpose, wanted)
         self.trees.setdefault(name, below)
         return name
 
     def put(self, made: Scalar, purpose: str, wanted: str | None = None) -> str:
-        for name, known in self.columns.items():
-            if known.duckdb == made.duckdb:
-                return name
-        name = self.free(purpose, wanted)
-        self.columns[name] = made
+        name = self._named.get(made.duckdb)
+        if name is None:
+            name = self._named[made.duckdb] = self.free(purpose, wanted)
+            self.columns[name] = made
         return name
 
     def free(self, purpose: str, wanted: str | None = None) -> str:
         name = wanted
-        count = 0
         while name is None or name.lower() in self.taken or name.startswith(RESERVED):
-            count += 1
-            name = f"_{purpose}{count}"
+            self._counts[purpose] += 1
+            name = f"_{purpose}{self._counts[purpose]}"
         self.taken.add(name.lower())
         return name
 
     def condition(self, tree: Expr, run: ast.Run, purpose: str = "where") -> str:
-        made = condition(self.relation.below(tree), self.relation.base.schema, run)
+        made = condition(self.relation.below(tree), self.relation.under, run)
         return self.put(made, purpose)
 
     def aggregate(self, call: Call, run: ast.Run) -> Aggregate:
@@ -95,7 +96,7 @@ class Below:
         known, tree = call.function, self._resolved(call.args[at], run)
         wanted = known.types[at] if isinstance(known, Registered) else known.casts
         if wanted is not None:
-            have = scalar(self.relation.below(tree), self.relation.base.schema, run).type
+            have = scalar(self.relation.below(tree), self.relation.under, run).type
             if have != wanted and (wanted == known.casts or widens(have, wanted)):
                 tree = exp.cast(tree, type_name(wanted), dialect="spark")
         return self.add(tree, run, "arg")
@@ -117,8 +118,8 @@ class Below:
         return ordered(name, key)
 
     def aggregate_name(self, wanted: str | None) -> str:
-        own = {name.lower() for name, _, _ in self.relation.columns}
-        return self.free("agg", wanted if wanted and wanted.lower() not in own else None)
+        own = wanted is not None and self.relation.find(wanted) is not None
+        return self.free("agg", None if own else wanted or None)
 
     def over(self) -> Relation:
         """The rows of the Project, over the relation's base."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwin.errors import QueryError
+from sqlwin.plan.connectors import is_positive
 from sqlwin.plan.facts import (
     functions_of,
     operator_of,
@@ -43,7 +44,7 @@ from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.results import into, refuse_changes, told
 from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View, of_rows
-from sqlwin.sql.text import is_count, prepare
+from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import with_ttl
 
 
@@ -231,7 +232,7 @@ def _set(binding: Binding, statement: ast.Set) -> None:
         near = nearest(statement.name, (*SETTINGS, JOIN_WINDOW, *OPTIONS))
         message = f"there is no setting {statement.name}{near}"
         raise QueryError(message, statement.span, legal=legal)
-    if not is_count(value):
+    if not is_positive(value):
         raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")
     binding.settings[name] = value
 

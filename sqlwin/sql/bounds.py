@@ -21,6 +21,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.nodes import TopN
 from sqlwin.schema import Schema
 from sqlwin.sql.scalars import Expr
+from sqlwin.sql.trees import copied
 
 if TYPE_CHECKING:
     from sqlwin.sql.relation import Relation
@@ -64,7 +65,7 @@ def bounded(predicate: Expr, rank: str) -> tuple[int, Expr | None] | None:
     if not ends:
         return None
     limit = min(ends)
-    rest = [part.copy() for part, interval in parts if not _implied(interval, limit)]
+    rest = [copied(part) for part, interval in parts if not _implied(interval, limit)]
     return limit, exp.and_(*rest) if rest else None
 
 

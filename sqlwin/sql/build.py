@@ -7,6 +7,7 @@ rules below it made. What FROM reads is in `build_relations`, windows are in
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -123,8 +124,9 @@ class Build(WindowRules, RelationRules, PolicyRules):
         return ast.Set(name, value, meta_span(meta))
 
     def options(self, meta: Meta, children: Children) -> Clause:
-        for at, (key, _) in enumerate(children):
-            if key in [known for known, _ in children[:at]]:
+        times = Counter(key for key, _ in children)
+        for key in times:
+            if times[key] > 1:
                 raise QueryError(f"the option {key} is given twice", meta_span(meta), legal="once")
         return Clause("WITH", tuple(sorted(children)), meta_span(meta))
 

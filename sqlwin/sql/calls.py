@@ -22,6 +22,7 @@ from sqlwin.sql.engine import aggregate_names
 from sqlwin.sql.registered import registered
 from sqlwin.sql.scalars import Expr, function_names, place, word, written_name
 from sqlwin.sql.signatures import ANALYTIC
+from sqlwin.sql.trees import copied
 
 REFUSED = (
     *("grouping", "grouping_id", "count_min_sketch", "hll_sketch_agg", "histogram"),
@@ -125,7 +126,7 @@ class Worn:
 
     @property
     def where(self) -> Expr | None:
-        return exp.and_(*(where.copy() for where in self.wheres)) if self.wheres else None
+        return exp.and_(*(copied(where) for where in self.wheres)) if self.wheres else None
 
     def over(self, run: ast.Run) -> ast.Name | ast.Spec | None:
         if self.window is None:

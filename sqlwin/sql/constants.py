@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.functions.typed import Typed
+from sqlwin.schema import with_article
 from sqlwin.sql import ast
 from sqlwin.sql.engine import failure
 from sqlwin.sql.text import quoted, unquoted
@@ -37,8 +38,7 @@ def told(reason: str) -> str:
     found = _TO.search(reason)
     if found is None:
         return f"what it is taken for: {reason}"
-    name = found[1]
-    return f"an {name}" if name.startswith("I") else f"a {name}"
+    return with_article(found[1])
 
 
 def _place(text: str, tree: exp.Expr, run: ast.Run) -> Span:

@@ -15,6 +15,7 @@ means and prints the same.
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import threading
@@ -34,6 +35,9 @@ MESSAGE = f"this is nested too deep: {BRACKETS} brackets or {OPERATORS} operator
 LEGAL = "a view, or a query in FROM, for what is inside; AND and OR of any number"
 _FRAMES = 8_000
 """Of Python, for the deepest that is taken: some 25 for each bracket, 10 for each operator."""
+_COLLECTED = 50_000
+"""New objects before Python looks for cycles. A long text's trees are millions of objects, which
+its usual 700 goes through over and over: some 40% of the time."""
 _LONG = 50
 _CHAINS = (exp.And, exp.Or)
 _ENDS = {"end": "case", "typed": "type"}
@@ -132,14 +136,15 @@ def _halved(kind: type[exp.Expr], terms: list[exp.Expr]) -> exp.Expr:
 
 _lock = threading.Lock()
 _within = 0
-_before = 0
+_before: tuple[int, tuple[int, int, int]] = (0, (0, 0, 0))
 
 
 @contextmanager
 def room() -> Iterator[None]:
-    """Calls of Python may go as deep as a legal text takes them; QueryError beyond.
+    """Calls of Python may go as deep as a legal text takes them; QueryError beyond. And trees
+    may be as large as a long text makes them.
 
-    The limit is the whole process's: the first to raise it, of several threads, is the one
+    Both limits are the whole process's: the first to raise them, of several threads, is the one
     whose end is waited for.
     """
     _enter()
@@ -155,8 +160,10 @@ def _enter() -> None:
     global _within, _before
     with _lock:
         if _within == 0:
-            _before = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(_before, _FRAMES))
+            _before = sys.getrecursionlimit(), gc.get_threshold()
+            depth, (young, *older) = _before
+            sys.setrecursionlimit(max(depth, _FRAMES))
+            gc.set_threshold(max(young, _COLLECTED) if young else 0, *older)
         _within += 1
 
 
@@ -165,4 +172,6 @@ def _leave() -> None:
     with _lock:
         _within -= 1
         if _within == 0:
-            sys.setrecursionlimit(_before)
+            depth, thresholds = _before
+            sys.setrecursionlimit(depth)
+            gc.set_threshold(*thresholds)

@@ -76,7 +76,7 @@ def limited(relation: Relation, where: ast.Run | None) -> Relation:
         if nodes and all(
             node.table.lower() in ("", *lower) and relation.find(node.name) for node in nodes
         ):
-            kept = conjoined(kept, relation.below(scope.resolved(part.copy(), where)))
+            kept = conjoined(kept, relation.below(scope.resolved(part, where)))
     return replace(relation, predicate=kept, predicate_run=where)
 
 

@@ -20,6 +20,7 @@ from sqlwin.sql.calls import Call, call_at
 from sqlwin.sql.ranks import Ranks
 from sqlwin.sql.scalars import Expr, column, place, spark, word
 from sqlwin.sql.scope import DONE, WINDOW, Scope
+from sqlwin.sql.trees import rewritten
 
 NO_EDGE = {
     "window_start": "a window without bound has no beginning",
@@ -44,6 +45,7 @@ class Grouping:
     keys: dict[str, Expr] = field(default_factory=dict)
     names: dict[Expr, str] = field(default_factory=dict)
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
+    called: dict[Aggregate, str] = field(default_factory=dict)
     ranks: Ranks = field(default_factory=Ranks)
 
     def key(self, tree: Expr, run: ast.Run) -> str:
@@ -54,10 +56,10 @@ class Grouping:
 
     def above(self, tree: Expr, run: ast.Run, wanted: str | None) -> Expr:
         """`tree`, resolved, over the operator's output."""
-        made = tree.transform(
-            lambda node: self._above(node, run, wanted if node.parent is None else None)
+        made = rewritten(
+            tree, lambda node: self._above(node, run, wanted if node.parent is None else None)
         )
-        return made.transform(unmarked)
+        return rewritten(made, unmarked)
 
     def _above(self, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if isinstance(node, exp.Column) and node.table == DONE:
@@ -87,11 +89,10 @@ class Grouping:
         if call.over is not None:
             return self.ranks.call(call, node, run, lambda: self.below.aggregate_name(wanted))
         made = self.below.aggregate(call, run)
-        for name, known in self.aggregates.items():
-            if replace(known, name="") == made:
-                return name
-        name = self.below.aggregate_name(wanted)
-        self.aggregates[name] = replace(made, name=name)
+        name = self.called.get(made)
+        if name is None:
+            name = self.called[made] = self.below.aggregate_name(wanted)
+            self.aggregates[name] = replace(made, name=name)
         return name
 
     def _grouping(self, node: Expr, run: ast.Run) -> Expr:

@@ -160,12 +160,12 @@ class _Side:
     def __init__(self, relation: Relation) -> None:
         self.relation = relation
         self.columns = {
-            name: scalar(tree, relation.base.schema, run) for name, tree, run in relation.columns
+            name: scalar(tree, relation.under, run) for name, tree, run in relation.columns
         }
         self.keys: list[str] = []
 
     def scalar(self, tree: Expr, run: ast.Run) -> Scalar:
-        return scalar(self.relation.below(tree), self.relation.base.schema, run)
+        return scalar(self.relation.below(tree), self.relation.under, run)
 
     def named(self, made: Scalar) -> str | None:
         """The column that holds it, where there is one."""
@@ -180,7 +180,7 @@ def _of_versions(pair: Pair, right: _Side) -> None:
     relation = pair.right.input.relation
     assert relation.versions is not None
     trees = relation.versions
-    held = {scalar(tree, relation.base.schema, NOWHERE).duckdb for tree in trees}
+    held = {scalar(tree, relation.under, NOWHERE).duckdb for tree in trees}
     if {right.columns[key].duckdb for key in right.keys} != held:
         by = ", ".join(spark(tree) for tree in trees)
         message = "the versions of a key are joined by this key, no more and no less"

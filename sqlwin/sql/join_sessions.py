@@ -20,6 +20,7 @@ from sqlwin.sql.relation import Relation, Side
 from sqlwin.sql.scalars import Expr, parsed
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.sessions import microseconds
+from sqlwin.sql.trees import rewritten
 from sqlwin.sql.windows import Window
 from sqlwin.windows import Session, Unit
 
@@ -52,7 +53,7 @@ class Sessioned:
 
         gap = self.gap
         if not isinstance(gap, int):
-            gap = gap[0].transform(named), gap[1]
+            gap = rewritten(gap[0], named), gap[1]
         return Sessioned(tuple(names[name] for name in self.key), gap, self.span)
 
     def measured(self, relation: Relation) -> Scalar | None:
@@ -60,7 +61,7 @@ class Sessioned:
         if isinstance(self.gap, int):
             return None
         tree, run = self.gap
-        return microseconds(relation.below(tree), relation.base.schema, run)
+        return microseconds(relation.below(tree), relation.under, run)
 
 
 def sessioned(relation: Relation, spec: ast.Spec, window: Window) -> Sessioned:

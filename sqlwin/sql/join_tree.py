@@ -31,6 +31,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.join_inputs import Input
 from sqlwin.sql.nearness import Near, greatest, least, near
 from sqlwin.sql.scalars import Expr, inputs
+from sqlwin.sql.trees import copied
 from sqlwin.windows import Unit
 
 LEGAL_ASOF = "ON a.id = b.id; a condition in WHERE, or a query in FROM that filters"
@@ -218,8 +219,8 @@ def _parts(pair: Pair, term: Term) -> list[Term]:
     tree = term.tree.unnest()
     if not isinstance(tree, exp.Between) or near(tree, *_both_times(pair)) is not None:
         return [term]
-    low = exp.GTE(this=tree.this.copy(), expression=tree.args["low"].copy())
-    high = exp.LTE(this=tree.this.copy(), expression=tree.args["high"].copy())
+    low = exp.GTE(this=copied(tree.this), expression=copied(tree.args["low"]))
+    high = exp.LTE(this=copied(tree.this), expression=copied(tree.args["high"]))
     halves: list[Expr] = [low, high]
     if all(near(half, *_both_times(pair)) is None for half in halves):
         return [term]

@@ -27,6 +27,7 @@ from sqlwin.sql.relation import NOWHERE, Relation, nearest
 from sqlwin.sql.scalars import Expr, column, parsed, place
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.sources import Bind, Known
+from sqlwin.sql.trees import copied
 
 
 @dataclass
@@ -165,5 +166,5 @@ def _using(joining: Joining, pair: Pair, name: ast.Name) -> tuple[str, Expr]:
     right = column(found)
     pair.keys.append((left, right, run))
     if pair.kind == "full":
-        return name.text, exp.Coalesce(this=left.copy(), expressions=[right.copy()])
+        return name.text, exp.Coalesce(this=copied(left), expressions=[copied(right)])
     return name.text, right if pair.kind == "right" else left

@@ -8,6 +8,7 @@ Anything else says what was read and what might have stood there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,9 +18,15 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.sql.text import span
+from sqlwin.sql.text import offset, span
 
 END = "the end of the text"
+NESTED = "columns of lists, structs and maps are declared by a schema, in Python"
+_NESTED = re.compile(
+    r"\bCREATE\s+(?:STREAM|TABLE|SINK)\b[^;]*?[(,]\s*\w+\s+((?:ARRAY|MAP|STRUCT)\s*<[^;]*>)\s*\Z",
+    re.IGNORECASE,
+)
+"""What stands before the place where the parser stops: to it `<` and `>` compare."""
 _WORDS = {
     "NAME": "a name",
     "STRING": "'text'",
@@ -72,6 +79,10 @@ def explained(
     lesson = _nearest(stop, taught(grammar, folder)) if start == "start" else None
     if lesson is not None:
         return QueryError(lesson.message, place, text, lesson.legal)
+    declared = _NESTED.search(text, 0, offset(text, place))
+    if declared is not None and start == "start":
+        at = span(text, *declared.span(1))
+        return QueryError(NESTED, at, text, "a schema: sqlwin.query(text, {'s': pa.schema(…)})")
     shown = END if stop.kind == "$END" else _shown(unexpected)
     return QueryError(f"cannot read {shown} here", place, text, _expected(unexpected))
 

@@ -98,9 +98,10 @@ def _framed(
 
 @dataclass
 class Framed(Carrying):
-    """calls: by the name of their output column."""
+    """calls: by the name of their output column. called: those names, by calls without one."""
 
     calls: dict[str, OverCall] = field(default_factory=dict)
+    called: dict[OverCall, str] = field(default_factory=dict)
 
     def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
@@ -113,11 +114,10 @@ class Framed(Carrying):
 
     def framed(self, call: OverCall, wanted: str | None) -> str:
         """The name of a call, which is that of an equal one where there is one."""
-        for name, known in self.calls.items():
-            if replace(known, aggregate=replace(known.aggregate, name="")) == call:
-                return name
-        name = self.below.aggregate_name(wanted)
-        self.calls[name] = replace(call, aggregate=replace(call.aggregate, name=name))
+        name = self.called.get(call)
+        if name is None:
+            name = self.called[call] = self.below.aggregate_name(wanted)
+            self.calls[name] = replace(call, aggregate=replace(call.aggregate, name=name))
         return name
 
 
@@ -155,7 +155,7 @@ class Window:
         return done(self.binding.framed(made, self.wanted if named else None))
 
     def value(self, tree: Expr) -> Expr:
-        return self.binding.over(tree.copy(), self.run)
+        return self.binding.over(tree, self.run)
 
     def type_of(self, column: Expr) -> pa.DataType:
         return self.binding.calls[column.name].aggregate.type

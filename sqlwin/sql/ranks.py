@@ -27,6 +27,7 @@ from sqlwin.sql.relation import Base, Relation
 from sqlwin.sql.scalars import Expr, instead_of, parsed, place
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.signatures import RANKS
+from sqlwin.sql.trees import rewritten
 from sqlwin.windows import Cumulate, Hop, Session, Unit
 
 EDGES = ("window_start", "window_end")
@@ -209,12 +210,12 @@ class OfWindows(Above):
     def column(self, node: exp.Column, run: ast.Run) -> Expr:
         relation = self.scope.relation
         below = relation.below(self.scope.resolved(node, run))
-        return instead_of(node, below.transform(marked))
+        return instead_of(node, rewritten(below, marked))
 
     def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
             raise needs_over(node, run, EXAMPLE)
-        taken = {column.name.lower() for column in self.scope.relation.base.schema}
+        taken = {column.name.lower() for column in self.scope.relation.under}
 
         def free() -> str:
             names = [wanted or "", *(f"_rank{n}" for n in range(1, 100))]

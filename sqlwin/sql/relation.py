@@ -8,13 +8,14 @@ top are kept apart as one predicate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.names import nearest as nearest
-from sqlwin.plan.facts import join_of
+from sqlwin.plan.facts import join_of, untimed_streams
 from sqlwin.plan.nodes import (
     Filter,
     Join,
@@ -34,6 +35,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.depth import refuse_grown
 from sqlwin.sql.scalars import Expr, column, instead_of, scalar
+from sqlwin.sql.trees import rewritten
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
@@ -49,8 +51,11 @@ class Side:
 
     def find(self, name: str) -> str | None:
         """The join's name of a column of its own."""
-        lower = name.lower()
-        return next((called for own, called in self.columns if own.lower() == lower), None)
+        return self._called.get(name.lower())
+
+    @cached_property
+    def _called(self) -> dict[str, str]:
+        return {own.lower(): called for own, called in reversed(self.columns)}
 
 
 @dataclass(frozen=True)
@@ -100,12 +105,25 @@ class Relation:
     def stream(self) -> Stream | None:
         return self.base.stream if isinstance(self.base, Scan) else None
 
+    @cached_property
+    def under(self) -> Schema:
+        """The columns of the base."""
+        return self.base.schema
+
     def find(self, name: str) -> str | None:
         """The column's own spelling; names are not case sensitive."""
-        return next((n for n, _, _ in self.columns if n.lower() == name.lower()), None)
+        return self._spelled.get(name.lower())
+
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        return {name.lower(): name for name, _, _ in reversed(self.columns)}
 
     def expression(self, name: str) -> Expr:
-        return next(expr for n, expr, _ in self.columns if n == name)
+        return self._expressions[name]
+
+    @cached_property
+    def _expressions(self) -> dict[str, Expr]:
+        return {name: expr for name, expr, _ in reversed(self.columns)}
 
     def candidates(self, name: str) -> list[tuple[Side, str]]:
         """The inputs of a join that have such a column, and the join's name of it."""
@@ -119,7 +137,7 @@ class Relation:
         """`tree` over this relation's columns, as one over the base's. run: where it stands."""
         named = [self.expression(node.name) for node in tree.find_all(exp.Column)]
         refuse_grown(named, tree, None if run is None else run.span)
-        return tree.transform(self._substituted)
+        return rewritten(tree, self._substituted)
 
     def _substituted(self, node: Expr) -> Expr:
         if not isinstance(node, exp.Column):
@@ -128,9 +146,7 @@ class Relation:
 
     def plan(self) -> Node:
         """Base, then Filter where there is a predicate, then Project."""
-        columns = tuple(
-            (name, scalar(expr, self.base.schema, run)) for name, expr, run in self.columns
-        )
+        columns = tuple((name, scalar(expr, self.under, run)) for name, expr, run in self.columns)
         return Project(self.filtered(), columns)
 
     def filtered(self) -> Node:
@@ -145,8 +161,7 @@ class Relation:
 
     def schema(self) -> Schema:
         return tuple(
-            Column(name, scalar(expr, self.base.schema, run).type)
-            for name, expr, run in self.columns
+            Column(name, scalar(expr, self.under, run).type) for name, expr, run in self.columns
         )
 
 
@@ -197,11 +212,17 @@ def _retimed(stream: Stream, name: str, span: Span) -> Stream:
     message = f"{name} is no event time of {stream.name}"
     if not timed:
         message = f"{message}, which carries none"
-    joined = any(join_of(plan) is not None for plan in stream.of)
-    lacking = "bounds of both event times in its join, or a RETAIN" if joined else ""
-    lacking = lacking or "window_time, window_end or the event-time column in its SELECT"
-    legal = ", ".join(timed) or lacking
-    raise QueryError(message, span, legal=legal)
+    raise QueryError(message, span, legal=", ".join(timed) or _lacking(stream))
+
+
+def _lacking(derived: Stream) -> str:
+    """What would give it an event time."""
+    untimed = [s.name for plan in derived.of for s in untimed_streams(plan)]
+    if untimed:
+        return f"a WATERMARK in CREATE STREAM {', '.join(dict.fromkeys(untimed))}"
+    if any(join_of(plan) is not None for plan in derived.of):
+        return "bounds of both event times in its join, or a RETAIN"
+    return "window_time, window_end or the event-time column in its SELECT"
 
 
 def _spelled(relation: Relation, ts: str) -> str:

@@ -25,6 +25,7 @@ from sqlwin.sql.constants import refuse_unread
 from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
 from sqlwin.sql.text import QUOTED
+from sqlwin.sql.trees import copied, rewritten, rewritten_in_place
 from sqlwin.sql.volatile import changes
 
 Expr = exp.Expr
@@ -48,7 +49,7 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     _repeatable(tree, run)
     _one_row(tree, run)
     _own_names(tree, run)
-    return tree.transform(_strict, copy=False) if tree.find(exp.TryCast) else tree
+    return rewritten_in_place(tree, _strict) if tree.find(exp.TryCast) else tree
 
 
 def _no_query(run: ast.Run) -> None:
@@ -106,7 +107,7 @@ def _hint(error: dict[str, object]) -> str:
 def _strict(node: Expr) -> Expr:
     if isinstance(node, exp.TryCast) and not node.args.get("safe"):
         # `transform` does not go into what is new.
-        return exp.Cast(this=node.this.transform(_strict), to=node.args["to"])
+        return exp.Cast(this=rewritten_in_place(node.this, _strict), to=node.args["to"])
     return node
 
 
@@ -163,7 +164,7 @@ def instead_of(node: Expr, tree: Expr) -> Expr:
     # AND, OR and some operators are functions too to sqlglot, but print as operators.
     call = isinstance(tree, exp.Func) and not isinstance(tree, exp.Binary)
     whole = call or isinstance(tree, exp.Column | exp.Literal | exp.Paren)
-    return tree.copy() if whole or node.parent is None else exp.Paren(this=tree.copy())
+    return copied(tree) if whole or node.parent is None else exp.Paren(this=copied(tree))
 
 
 def inputs(tree: Expr) -> tuple[str, ...]:
@@ -199,7 +200,7 @@ def _compiled(tree: Expr, schema: Schema, run: ast.Run) -> Typed:
 
 def spark(tree: Expr) -> str:
     """Spark SQL, with plain names unquoted."""
-    return _printed(tree.transform(_unquoted), "spark")
+    return _printed(rewritten(tree, _unquoted), "spark")
 
 
 def _printed(tree: Expr, dialect: str) -> str:
@@ -214,10 +215,10 @@ def _unquoted(node: Expr) -> Expr:
 
 
 def conjoined(*predicates: Expr | None) -> Expr | None:
-    given = [predicate.copy() for predicate in predicates if predicate is not None]
+    given = [copied(predicate) for predicate in predicates if predicate is not None]
     return exp.and_(*given, copy=False) if given else None
 
 
 def not_null(tree: Expr) -> Expr:
-    inner = tree.copy() if isinstance(tree, exp.Column) else exp.Paren(this=tree.copy())
+    inner = copied(tree) if isinstance(tree, exp.Column) else exp.Paren(this=copied(tree))
     return exp.Not(this=exp.Is(this=inner, expression=exp.Null()))

@@ -16,6 +16,7 @@ from sqlwin.errors import QueryError
 from sqlwin.sql import ast
 from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.scalars import Expr, column, instead_of, place
+from sqlwin.sql.trees import rewritten
 
 WINDOW = "__window"
 DONE = "__done"
@@ -38,7 +39,7 @@ class Scope:
     aliases: Mapping[str, Expr] = field(default_factory=dict)
 
     def resolved(self, tree: Expr, run: ast.Run) -> Expr:
-        return tree.transform(lambda node: self._resolve(node, run))
+        return rewritten(tree, lambda node: self._resolve(node, run))
 
     def dotted(self, name: str) -> Expr:
         """What a name read by the grammar stands for: the column of that very name, dots and

@@ -87,7 +87,7 @@ def _of_messages(given: ast.SessionSpec, gap: ast.Count) -> OpenSession:
 
 def _gap_by(below: Below, run: ast.Run) -> str:
     relation, tree = below.relation, _resolved(below, run, "the gap of a session")
-    return below.put(microseconds(relation.below(tree), relation.base.schema, run), "gap")
+    return below.put(microseconds(relation.below(tree), relation.under, run), "gap")
 
 
 def _condition(below: Below, run: ast.Run | None, purpose: str) -> str | None:

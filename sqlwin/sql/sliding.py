@@ -19,6 +19,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.below import Below
 from sqlwin.sql.relation import Columns, Relation
 from sqlwin.sql.scalars import Expr, column, conjoined, instead_of
+from sqlwin.sql.trees import copied, rewritten
 from sqlwin.windows import Frame, Unit
 
 _BIGINT = pa.int64()
@@ -97,7 +98,7 @@ def _where(aggregate: Aggregate, where: str | None, below: Below) -> Aggregate:
 
 def _edges(number: str, frame: Frame) -> dict[str, Expr]:
     one = exp.cast(exp.Literal.number(1), "bigint")
-    end = exp.Paren(this=exp.Add(this=column(number), expression=one.copy()))
+    end = exp.Paren(this=exp.Add(this=column(number), expression=copied(one)))
     if frame.preceding is None:
         return {"window_start": one, "window_end": end}
     back = exp.Sub(this=column(number), expression=exp.Literal.number(frame.preceding))
@@ -109,10 +110,11 @@ def _is_edge(node: exp.Column) -> bool:
 
 
 def _numbered(tree: Expr, edges: dict[str, Expr]) -> Expr:
-    return tree.transform(
+    return rewritten(
+        tree,
         lambda node: (
             instead_of(node, edges[node.name])
             if isinstance(node, exp.Column) and _is_edge(node)
             else node
-        )
+        ),
     )

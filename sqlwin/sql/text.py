@@ -133,11 +133,6 @@ def literal(value: str) -> str:
     return f"(-{number[2]})" if number[1] == "-" else number[2]
 
 
-def is_count(value: str) -> bool:
-    """Whether an option's value is a whole number from 1, of a size that anything is counted in."""
-    return value.isdecimal() and len(value) < 19 and int(value) > 0
-
-
 def quoted(value: str) -> str:
     return "'" + whole(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
 

@@ -22,6 +22,7 @@ from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.derived import candidates, timed_as
 from sqlwin.sql.relation import Relation
 from sqlwin.sql.scalars import Expr, instead_of
+from sqlwin.sql.trees import rewritten
 
 LEGAL = "the stream itself, or ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1 of it"
 
@@ -50,7 +51,7 @@ def versions(relation: Relation, span: Span) -> Relation:
     return replace(
         relation,
         base=scan,
-        columns=tuple((name, tree.transform(below), run) for name, tree, run in relation.columns),
+        columns=tuple((name, rewritten(tree, below), run) for name, tree, run in relation.columns),
         predicate=ranked.predicate,
         predicate_run=ranked.predicate_run,
         versions=tuple(ranked.expression(key) for key in top.partition),

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import ClassVar
 
 from sqlwin.errors import InputError, RunError, StateError
+from sqlwin.state.commits import Commits
 from sqlwin.state.contract import Blobs
 from sqlwin.state.ledger import Ledger
 from sqlwin.state.sqlite_file import STANDS, fill, has_ledger, make, translated
@@ -83,6 +84,7 @@ class SqliteBlobs:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = fspath(path)
+        self._commits = Commits(self.path)
         try:
             with translated(self.path, "keep"):
                 self._open()
@@ -92,7 +94,9 @@ class SqliteBlobs:
             raise InputError(str(error).removesuffix(STANDS)) from error
 
     def _open(self) -> None:
-        make(self.path, self.tables)
+        if make(self.path, self.tables):
+            self._commits.forget()
+        known = self._commits.known()
         # closed by whatever thread the garbage collector runs in
         self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         whole = has_ledger(self._db, self.path, self.tables)
@@ -104,6 +108,9 @@ class SqliteBlobs:
             fill(self._db, self.tables)
         self._rooted = False
         self._read_ledger()
+        if whole:
+            self._commits.check(known, self._ledger.commits)
+        self._commits.note(self._ledger.commits or 0)
         self._ledger.check_names(self.names(), self.losable)
 
     def _read_ledger(self) -> None:
@@ -128,6 +135,8 @@ class SqliteBlobs:
         with translated(self.path, "write"):
             self._ledger.write(self._db)
             self._db.execute("COMMIT")
+            with suppress(OSError):  # it is committed; the count is behind then
+                self._commits.note(self._ledger.commits or 0)
             if not self._rooted:  # without its log the file is then not as if nothing was written
                 self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
                 self._rooted = True

@@ -40,10 +40,12 @@ def sum_of(name: str, data: bytes) -> str:
 
 
 class Ledger:
-    """sums: of each blob, by name."""
+    """sums: of each blob, by name. commits: so many there were, see `Commits`; None in files of
+    before.
+    """
 
-    def __init__(self, sums: Mapping[str, str]) -> None:
-        self.sums = dict(sums)
+    def __init__(self, sums: Mapping[str, str], commits: int | None = None) -> None:
+        self.sums, self.commits = dict(sums), commits
 
     @staticmethod
     def read(db: sqlite3.Connection) -> Ledger:
@@ -54,10 +56,14 @@ class Ledger:
         found = unsealed("the list of checksums", row[0])
         if found is row[0]:
             raise StateError("the list of checksums is damaged")
-        return Ledger(json.loads(found)["blobs"])
+        known = json.loads(found)
+        return Ledger(known["blobs"], known.get("commits"))
 
     def write(self, db: sqlite3.Connection) -> None:
-        plain = json.dumps({"version": VERSION, "blobs": self.sums}).encode()
+        """With one commit more."""
+        self.commits = (self.commits or 0) + 1
+        told = {"version": VERSION, "commits": self.commits, "blobs": self.sums}
+        plain = json.dumps(told).encode()
         data = sealed("the list of checksums", plain)
         db.execute(f"INSERT OR REPLACE INTO {TABLE} VALUES (?, ?)", (ROOT, data))
 

@@ -57,11 +57,13 @@ def _unwritable_itself(path: str, why: str) -> bool:
     return "readonly" in why and os.access(path, os.W_OK)
 
 
-def make(path: str, tables: Sequence[str]) -> None:
-    """The file with empty tables, if there is none. StateError for one that was emptied."""
+def make(path: str, tables: Sequence[str]) -> bool:
+    """The file with empty tables, if there is none; whether it was made. StateError for one that
+    was emptied.
+    """
     file = Path(path)
     if path == ":memory:":
-        return
+        return False
     if not file.exists():
         _refuse_remains(file)
         unfinished = file.with_name(f".{file.name}.{os.getpid()}")
@@ -71,8 +73,10 @@ def make(path: str, tables: Sequence[str]) -> None:
             _link(unfinished, file)
         finally:
             unfinished.unlink(missing_ok=True)
-    elif file.is_file():
+        return True
+    if file.is_file():
         check_kind(file, "keep state in")
+    return False
 
 
 def _refuse_remains(file: Path) -> None:

@@ -136,3 +136,49 @@ def test_rows_appended_while_a_run_follows(
     shown: list[pl.DataFrame] = []
     assert run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append)).read == 0
     assert pl.concat(shown)["total"].to_list() == [3]
+
+
+def test_a_last_line_that_waits_while_a_run_follows_is_warned_of(
+    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land(tmp_path, "1", "09:00:10", 1)
+    file = tmp_path / "orders" / "1.jsonl"
+    file.write_text(file.read_text() + '{"value')
+    monkeypatch.setattr("sqlwin.runtime.waiting.SECONDS", 0.0)
+    told, expected = list[str](), f"the last line of {file} has no line end: it is read when it"
+
+    def sleep(_: float) -> None:
+        if told:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(running.time, "sleep", sleep)
+    run(asked, RunOptions(tmp_path, follow=True, on_warning=told.append))
+    assert [text.startswith(expected) for text in told] == [True, True]  # and at the end
+
+
+def test_a_log_that_is_rotated_while_a_run_follows(
+    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land(tmp_path, "1", "09:00:10", 1)
+    file = tmp_path / "orders" / "1.jsonl"
+    line = file.read_text()
+
+    def rotate() -> None:
+        with file.open("a") as log:
+            log.write(line)
+        file.rename(f"{file}.1")
+        file.write_text(line * 3)
+
+    steps = iter([rotate, lambda: None])
+
+    def sleep(_: float) -> None:
+        step = next(steps, None)
+        if step is None:
+            raise KeyboardInterrupt
+        step()
+
+    monkeypatch.setattr(running.time, "sleep", sleep)
+    kept, shown = tmp_path / "state", list[pl.DataFrame]()
+    assert run(asked, RunOptions(tmp_path, kept, follow=True)).read == 5
+    assert run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append)).read == 0
+    assert pl.concat(shown)["total"].to_list() == [5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -19,6 +21,7 @@ import pytest
 
 import sqlwin
 from sqlwin.cli import main
+from sqlwin.embedded.checkpoint import state
 from sqlwin.embedded.run import run
 from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.locked import locked
@@ -88,6 +91,30 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a blob of before": (row_of_before, "progress is damaged: its checksum"),
     "checksums deleted": (list_lost, "a table is gone"),
 }
+
+
+def test_a_log_that_is_deleted_does_not_take_commits_with_it_unnoticed(tmp_path: Path) -> None:
+    file, copy = tmp_path / "orders.state", tmp_path / "copy"
+    query = stored(file)
+    copy.mkdir()
+    for rows in (A_MINUTE_EACH[:1], A_MINUTE_EACH[1:2], A_MINUTE_EACH[2:3]):
+        push(query, rows)
+        query.flush()
+    for each in tmp_path.glob("orders.state*"):  # as after a kill
+        shutil.copy(each, copy)
+    log = copy / "orders.state-wal"
+    whole = log.read_bytes()
+    for damage in (log.unlink, partial(log.write_bytes, whole[: len(whole) // 2])):
+        damage()
+        for path in (lambda: stored(copy / file.name), lambda: state(copy / file.name)):
+            with pytest.raises(
+                StateError, match=r"orders\.state is damaged: it has \d commits, and"
+            ):
+                path()
+        log.write_bytes(whole)
+    log.unlink()
+    (copy / "orders.state-commits").unlink()  # as the message says: then the earlier commit it is
+    stored(copy / file.name)
 
 
 @pytest.mark.parametrize("how", DAMAGE)

@@ -91,7 +91,7 @@ def test_what_is_nested_too_deep_is_one_row_of_the_error_stream(
     assert query.table()["n"].to_pylist() == [1, 3]
     (row,) = query.expired().to_pylist()
     assert row["position"] == "0:1"
-    assert row["reason"].startswith("malformed: v is nested deeper than 500 levels, not a ")
+    assert row["reason"].startswith("malformed: v is nested deeper than 500 levels, not a")
 
 
 def test_as_deep_as_a_line_of_json_may_be() -> None:

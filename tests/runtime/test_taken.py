@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -191,3 +193,140 @@ def test_a_line_that_was_taken_as_it_was_cannot_go_on(tmp_path: Path) -> None:
     append(file, "3\n")
     with pytest.raises(RunError, match="goes on in the middle of its last line"):
         read()
+
+
+# --- rotation -------------------------------------------------------------------------
+
+
+def log_of(home: Path, path: str) -> tuple[Callable[[], None], Read]:
+    """begin: another run goes on from the checkpoint."""
+    options = (("format", "json"), ("path", path))
+    source, taken = FileSource(Stream("s", COLUMNS, None, options=options), path), [Taken()]
+
+    def begin() -> None:
+        taken[0] = Taken.load(taken[0].dump())
+
+    def read() -> list[str]:
+        source.find(taken[0], home)
+        found = [taken[0].piece(at) for at in taken[0].left()]
+        placed = [replace(piece, path=source.split(piece.path, home)) for piece in found]
+        came = [source.read(piece, 0) for piece in placed]
+        taken[0].read(taken[0].end)
+        return [row for each in came for row in each.rows["n"].to_list()]
+
+    return begin, read
+
+
+def rename(log: Path, keep: int = 3) -> None:
+    for number in reversed(range(keep)):
+        file = log.with_name(f"{log.name}.{number}") if number else log
+        if file.exists():
+            file.rename(log.with_name(f"{log.name}.{number + 1}"))
+    log.touch()
+
+
+def copy(log: Path) -> None:
+    shutil.copy(log, log.with_name(f"{log.name}.1"))
+    os.truncate(log, 0)
+
+
+@pytest.mark.parametrize("begins", [False, True])
+@pytest.mark.parametrize(("path", "rotate"), [("log", rename), ("log*", rename), ("log", copy)])
+def test_a_log_that_is_rotated_is_read_once(
+    tmp_path: Path, path: str, rotate: Callable[[Path], None], begins: bool
+) -> None:
+    begin, read = log_of(tmp_path, path)
+    log, told = tmp_path / "log", []
+    log.touch()
+    for number in range(6):
+        append(log, lines(f"{number}a"))
+        told += read()
+        begin() if begins else None
+        append(log, lines(f"{number}b"))  # before the rotation, and not read yet
+        rotate(log)
+        append(log, lines(f"{number}c"))
+        told += read()
+        assert read() == []
+    assert told == [f"{number}{letter}" for number in range(6) for letter in "abc"]
+
+
+def test_what_a_rotated_log_is_given_still_is_read(tmp_path: Path) -> None:
+    _, read = log_of(tmp_path, "log")
+    log = tmp_path / "log"
+    log.write_text(lines(1))
+    assert read() == ["1"]
+    with log.open("a") as writer:  # goes on until it is told of the rotation
+        rename(log)
+        append(log, lines(3))
+        assert read() == ["3"]
+        writer.write(lines(2))
+    assert read() == ["2"]
+    rename(log)
+    append(tmp_path / "log.2", lines("late"))
+    assert read() == ["late"]
+
+
+def test_a_rotation_is_seen_between_its_two_steps(tmp_path: Path) -> None:
+    begin, read = log_of(tmp_path, "log*")
+    log = tmp_path / "log"
+    log.write_text(lines(1))
+    assert read() == ["1"]
+    begin()
+    log.rename(tmp_path / "log.1")
+    assert read() == []
+    log.write_text(lines(1))  # the same bytes, in a new file
+    assert read() == ["1"]
+    log.unlink()
+    (tmp_path / "log.2").write_text(lines(1))  # and no rotation, for it is no older
+    assert read() == ["1"]
+
+
+def test_an_empty_log_is_known_by_its_inode(tmp_path: Path) -> None:
+    begin, read = log_of(tmp_path, "log")
+    log = tmp_path / "log"
+    log.touch()
+    assert read() == []
+    begin()
+    append(log, lines(1))
+    rename(log)
+    append(log, lines(2))
+    assert read() == ["1", "2"]
+
+
+def test_rotations_that_were_missed_are_an_error(tmp_path: Path) -> None:
+    begin, read = log_of(tmp_path, "log")
+    log = tmp_path / "log"
+    log.write_text(lines(1))
+    assert read() == ["1"]
+    for number in (2, 3):
+        rename(log)
+        append(log, lines(number))
+        os.utime(log, ns=(number * 10**18, number * 10**18))
+    with pytest.raises(RunError, match=r"rotated more than once: .* in .*/log\.2, and .*/log\.1 w"):
+        read()
+    begin()
+    with pytest.raises(RunError, match="rotated more than once"):
+        read()
+
+
+@pytest.mark.parametrize("name", ["log.bak", "log~", "log.1.gz", "other.1"])
+def test_a_copy_that_no_rotation_makes_is_no_excuse(tmp_path: Path, name: str) -> None:
+    _, read = log_of(tmp_path, "log")
+    log = tmp_path / "log"
+    log.write_text(lines(1, 2))
+    assert read() == ["1", "2"]
+    log.rename(tmp_path / name)
+    log.write_text(lines(1, 3))
+    with pytest.raises(RunError, match=r"was replaced or changed .* stays beside it, not compress"):
+        read()
+
+
+def test_only_a_line_that_is_not_complete_is_said_to_wait(tmp_path: Path) -> None:
+    options = (("format", "csv"), ("path", "a"))
+    source, taken = FileSource(Stream("s", COLUMNS, None, options=options), "a"), Taken()
+    file = tmp_path / "a"
+    file.write_text("n\n1\n")
+    source.find(taken, tmp_path)
+    for rest, waits in (("2\n", False), ("2\n3", False), ("2", True), ('"2\n', True)):
+        file.write_text(f"n\n1\n{rest}")
+        assert list(source.left(taken, tmp_path).values()) == [4] * waits, rest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import sqlwin.spark
 from sqlwin.embedded import run as embedded
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.progress import Batch
+from sqlwin.spark.run import run
 from sqlwin.sql import script
 
 SCRIPT = """
@@ -101,6 +104,37 @@ def test_a_file_that_grows_between_runs_and_one_that_is_replaced(
     with pytest.warns(UserWarning, match="no file matches"):
         asked.run(tmp_path, kept, drain=True, show=shown.append)
     assert pl.concat(shown)["total"].to_list() == [7]
+
+
+def test_a_rotated_log_and_a_last_line_that_waits(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "orders").mkdir()
+    file, kept = tmp_path / "orders" / "a[1]*", tmp_path / "state"
+    asked = sqlwin.spark.query(spark, GROWING)
+    file.write_text("value,ts\n1,2024-01-01T09:00:00Z\n")
+    assert asked.run(tmp_path, kept).read == 1
+    with file.open("a") as log:
+        log.write("2,2024-01-01T09:01:00Z\n")
+    file.rename(f"{file}.1")
+    file.write_text("value,ts\n4,2024-01-01T09:02:00Z\n8,2024-01-01T09:03:00Z\n16,2024")
+    monkeypatch.setattr("sqlwin.runtime.waiting.SECONDS", 0.0)
+    told, read = list[str](), threading.Event()
+
+    def warned(text: str) -> None:
+        told.append(text)
+        if len(told) == 1:
+            assert read.wait(60)
+            raise KeyboardInterrupt
+
+    def came(batch: Batch) -> None:
+        if batch.read:
+            read.set()
+
+    following = RunOptions(tmp_path, kept, follow=True, on_warning=warned, on_batch=came)
+    assert run(asked.script, following, spark).read == 3
+    assert all(f"the last line of {file} has no line end" in text for text in told)
+    assert len(told) == 2  # while it ran, and at the end
 
 
 LINES = b"""{"s": 1.50, "d": 1234567890123456.78, "n": 7}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sqlwin.errors import QueryError
 from sqlwin.plan.answer import answers
 from sqlwin.plan.explain import explain
 from sqlwin.plan.facts import (
@@ -379,3 +380,11 @@ def test_refused(text: str, message: str, at: str) -> None:
     assert error.message == message
     assert underlined(error).startswith(at)
     assert error.legal
+
+
+def test_streams_without_a_watermark_are_named_where_a_view_of_them_has_no_event_time() -> None:
+    declared = "CREATE STREAM a (ts TIMESTAMP); CREATE STREAM b (ts TIMESTAMP);"
+    both = WINDOW.format("SELECT ts FROM a UNION ALL SELECT ts FROM b", "ts")
+    with pytest.raises(QueryError) as refused:
+        script(declared + both)
+    assert refused.value.legal == "a WATERMARK in CREATE STREAM a, b"

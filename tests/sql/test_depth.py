@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
@@ -82,6 +83,28 @@ LONG: dict[str, Make] = {
     "items": lambda n: "SELECT n AS c" + _each(n // 8, ", n + {0} AS c{0}") + " FROM orders",
     "statements": lambda n: _each(n // 16, "SELECT n + {} AS x FROM orders;"),
     "comments": lambda n: "SELECT id " + "/* c */ -- c\n" * n + " FROM orders",
+    "columns": lambda n: f"SELECT COALESCE(n{', n' * 3 * n}) AS x FROM orders",
+    "not in": lambda n: "SELECT id FROM orders WHERE n NOT IN (id" + _each(n, ", n + {}") + ")",
+    "casts": lambda n: (
+        "SELECT id FROM orders WHERE n IN (0" + _each(n, ", CAST('{}' AS INT)") + ")"
+    ),
+    "chains": lambda n: (
+        f"SELECT id FROM orders WHERE n{' + 1' * 200} = 0"
+        + _each(n // 50, f" OR n{' + 1' * 200} = {{}}")
+    ),
+    "keys": lambda n: "SELECT COUNT(*) AS c FROM orders GROUP BY n" + _each(n // 8, ", n + {}"),
+    "aggregates": lambda n: (
+        "SELECT n" + _each(n // 8, ", SUM(n + {0}) AS c{0}") + " FROM orders GROUP BY n"
+    ),
+    "wide": lambda n: (
+        f"CREATE STREAM x (a INT{_each(n // 8, ', c{} INT')}); SELECT a"
+        + _each(n // 8, ", c{} ")
+        + " FROM x"
+    ),
+    "views": lambda n: _each(n // 16, "CREATE VIEW w{0} AS SELECT n + {0} AS x FROM orders;"),
+    "windows": lambda n: _each(
+        n // 16, "SELECT COUNT(*) AS c{} FROM TUMBLE(orders, ts, INTERVAL '1' HOUR) EMIT FINAL;"
+    ),
     "string": lambda n: f"SELECT '{'x' * 20 * n}' AS x FROM orders",
     "quotes": lambda n: "SELECT '" + "a''" * 20 * n + "' AS x FROM orders",
 }
@@ -200,6 +223,32 @@ def test_a_long_text_takes_as_long_as_its_parts(name: str) -> None:
     bound(LONG[name](10))
     one, all_ = _seconds(LONG[name], 100), _seconds(LONG[name], 1_000)
     assert all_ < 3 * 10 * one, (one, all_)
+
+
+@pytest.mark.parametrize("name", ["columns", "casts"])
+def test_long_lists_of_columns(name: str) -> None:
+    """Eight times the text, where each element is rewritten: once, 64 times as long."""
+    bound(LONG[name](10))
+    one, eight = _seconds(LONG[name], 200), _seconds(LONG[name], 1_600)
+    assert eight < 2.5 * 8 * one, (one, eight)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["or", "list", "columns", "chains", "string"])
+def test_a_megabyte(name: str) -> None:
+    """Eight times as long as an eighth of it, nearly."""
+    letters = len(LONG[name](1_000))
+    eighth, whole = (1_000 * size // letters for size in (125_000, 1_000_000))
+    bound(LONG[name](10))
+    assert len(LONG[name](whole)) > 950_000
+    one, eight = _seconds(LONG[name], eighth), _seconds(LONG[name], whole)
+    assert eight < 2 * 8 * one + 0.5, (one, eight)
+
+
+def test_cycles_are_looked_for_as_often_as_before() -> None:
+    before = gc.get_threshold()
+    bound(LONG["or"](10))
+    assert gc.get_threshold() == before
 
 
 def _twice(number: int) -> str:

@@ -14,18 +14,15 @@ what cannot be taken, or was NULL. Each value by itself, as in `texts`.
 from __future__ import annotations
 
 import base64
-import json
-from collections.abc import Mapping
-from datetime import date, datetime
-from decimal import Decimal
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.instants import format_instant, from_datetime
 from sqlwin.runtime.formats.nested import fitted, of_text
-from sqlwin.runtime.formats.texts import is_whole, of_texts, only
-from sqlwin.runtime.render import plain
+from sqlwin.runtime.formats.python_values import column_of, is_foreign, json_text
+from sqlwin.runtime.formats.texts import of_texts, only
 from sqlwin.schema import INSTANT, Schema, iso, polars_type
 
 FARTHEST = {"ns": 2**63 - 1, "us": 4 * 10**18, "ms": 4 * 10**15}
@@ -34,17 +31,25 @@ FARTHEST = {"ns": 2**63 - 1, "us": 4 * 10**18, "ms": 4 * 10**15}
 
 def of_values(given: pl.Series, type_: pa.DataType) -> pl.Series:
     dtype = polars_type(type_)
+    if given.dtype == pl.Object:
+        return _of_objects(given.to_list(), type_)
     if given.dtype in (pl.Categorical, pl.Enum):
         given = given.cast(pl.String)
     if isinstance(given.dtype, pl.Datetime):
         given = _in_the_calendar(given)
-    if given.dtype == dtype or given.dtype == pl.Null:
+    if given.dtype == pl.Null or (given.dtype == dtype and not _has_instants(type_)):
         return given.cast(dtype)
     if given.dtype == pl.String and not dtype.is_nested():
         return of_texts(given, type_)
     if given.dtype == pl.Binary and pa.types.is_string(type_):
         return decoded_texts(given)
     return _OF[_kind(type_)](given, type_)
+
+
+def _has_instants(type_: pa.DataType) -> bool:
+    """Within a list, a struct or a map, where some may lie in no calendar."""
+    inner = [type_.field(at).type for at in range(type_.num_fields)]
+    return any(pa.types.is_timestamp(each) or _has_instants(each) for each in inner)
 
 
 def _kind(type_: pa.DataType) -> str:
@@ -90,7 +95,7 @@ def _decimals(given: pl.Series, type_: pa.DataType) -> pl.Series:
 def _strings(given: pl.Series, type_: pa.DataType) -> pl.Series:
     if isinstance(given.dtype, pl.Datetime):
         return given.to_frame("v").select(iso(pl.col("v"))).to_series()
-    if given.dtype.is_nested() or given.dtype == pl.Object:
+    if given.dtype.is_nested():
         texts = [None if value is None else json_text(value) for value in given.to_list()]
         return pl.Series(values=texts, dtype=pl.String)
     return given.cast(pl.String)
@@ -114,8 +119,20 @@ def _instants(given: pl.Series, type_: pa.DataType) -> pl.Series:
 
 
 def _nested(given: pl.Series, type_: pa.DataType) -> pl.Series:
-    known = given.to_list()
-    return fitted([of_text(text) for text in known] if given.dtype == pl.String else known, type_)
+    if given.dtype == pl.String:
+        return fitted([of_text(text) for text in given.to_list()], type_, _elements)
+    return fitted(given, type_, _elements)
+
+
+def _elements(given: pl.Series | Sequence[Any], type_: pa.DataType) -> pl.Series:
+    return of_values(given if isinstance(given, pl.Series) else column_of(given, type_), type_)
+
+
+def _of_objects(values: list[Any], type_: pa.DataType) -> pl.Series:
+    if pa.types.is_nested(type_):
+        read = [of_text(value) if isinstance(value, str) else value for value in values]
+        return fitted(read, type_, _elements)
+    return _elements([None if is_foreign(value) else value for value in values], type_)
 
 
 _OF = {
@@ -136,6 +153,15 @@ def _in_the_calendar(given: pl.Series) -> pl.Series:
     reach = FARTHEST[given.dtype.time_unit]
     within = given.to_physical().is_between(-reach, reach)
     return given if within.all() else only(given, within)
+
+
+def with_years(values: pl.Series) -> pl.Series:
+    """Instants that Python has not, within lists, as numbers."""
+    try:
+        values.to_list()
+    except (ValueError, OverflowError):
+        return values.to_physical()
+    return values
 
 
 def decoded_texts(given: pl.Series) -> pl.Series:
@@ -181,54 +207,9 @@ def _presentable(values: pl.Series, type_: pa.DataType | None) -> pl.Series:
         and _in_the_calendar(values).null_count() > values.null_count()
     ):
         return values.to_physical()
+    if values.dtype.is_nested():
+        return with_years(values)
     if values.dtype == pl.Object:
-        shown = [None if value is None else json_text(value) for value in values.to_list()]
-        return pl.Series(values.name, shown, dtype=pl.String)
+        texts = [None if value is None else json_text(value) for value in values.to_list()]
+        return pl.Series(values.name, texts, dtype=pl.String)
     return values
-
-
-def json_text(value: object) -> str:
-    """
-    >>> json_text({"a": [1, None], "b": True})
-    '{"a": [1, null], "b": true}'
-    """
-    return json.dumps(plain(value), default=str, ensure_ascii=False)
-
-
-def python_text(value: object, type_: pa.DataType | None) -> str:
-    """A Python value as a text that the type takes where it takes the value.
-
-    >>> python_text(7.0, pa.int64()), python_text(True, pa.int64())
-    ('7', 'true')
-    """
-    kind = "other" if type_ is None else _kind(type_)
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping | list | tuple):
-        return json_text(value)
-    if isinstance(value, datetime):
-        return _datetime_text(value, kind)
-    if isinstance(value, date):
-        return f"{value}T00:00:00Z" if kind == "instant" else value.isoformat()
-    return _number_text(value, kind)
-
-
-def _datetime_text(value: datetime, kind: str) -> str:
-    text = format_instant(from_datetime(value))
-    return text.removesuffix("T00:00:00Z") if kind == "date" else text
-
-
-def _number_text(value: object, kind: str) -> str:
-    if kind == "integer" and _is_whole(value):
-        return str(int(value))  # type: ignore[call-overload]
-    if isinstance(value, Decimal) and value.is_finite():
-        return f"{value:f}"
-    return str(pl.Series([value]).cast(pl.String)[0]) if isinstance(value, float) else str(value)
-
-
-def _is_whole(value: object) -> bool:
-    if isinstance(value, Decimal):
-        return is_whole(value)
-    return isinstance(value, float) and value.is_integer()

@@ -1,0 +1,46 @@
+"""Ctrl-C: the first ends a run in good order, the next at once; either with one line and 130.
+
+What is stored is whole at any moment, so a process may end between any two of its steps. A
+second KeyboardInterrupt would fall into what the first one closes, or into the interpreter's
+own end, and be told by a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+INTERRUPTED = 128 + signal.SIGINT
+
+
+@contextmanager
+def interruptible(line: str) -> Iterator[None]:
+    """line: for stderr, where the second Ctrl-C comes before the first was told. Nothing is
+    changed where somebody else takes care of Ctrl-C."""
+    own = threading.current_thread() is threading.main_thread()
+    if not own or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def second(number: int, frame: FrameType | None) -> None:
+        os.write(2, f"{line}\n".encode())
+        os._exit(INTERRUPTED)
+
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, second)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def told() -> None:
+    """Nothing is left to say: Ctrl-C ends the process where it is, in its own end."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))

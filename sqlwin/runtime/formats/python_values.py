@@ -1,0 +1,171 @@
+"""Values of Python as columns, each for itself: typed where all are of the type's own kind,
+else as texts that the type takes where it takes the value.
+
+What has no text of its own (an object, a set) is no value of any type: no `repr` stands for it.
+A column with such a value, or with a list where the type is nested, stays one of Python's values.
+
+>>> column_of([7, 7.0, "x"], pa.int64()).to_list()
+['7', '7', 'x']
+>>> column_of([7, {1}], pa.int64()).dtype
+Object
+"""
+
+from __future__ import annotations
+
+import json
+import numbers
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.errors import InputError
+from sqlwin.instants import format_instant, from_datetime
+from sqlwin.runtime.formats.nested import DEEPEST, is_missing, too_deep
+from sqlwin.runtime.formats.texts import is_whole
+from sqlwin.runtime.render import plain
+from sqlwin.schema import polars_type
+
+TOO_DEEP = b"\xff: nested too deep"
+"""In place of a value that is nested deeper than a line of JSON may be. It is no UTF-8, so that
+its row is malformed."""
+_TEXTUAL = (str, bytes, bytearray, numbers.Real, Decimal, date, time, UUID, np.generic)
+_NESTED = (Mapping, list, tuple)
+_SURROGATES = ("utf-8", "surrogatepass")
+
+
+def column_of(values: Sequence[Any], type_: pa.DataType | None) -> pl.Series:
+    """Of type Object where a value is foreign; then all are as they came, NULL those missing."""
+    if type_ is not None and all(map(_own(type_), values)):
+        try:
+            return pl.Series(values=values, dtype=polars_type(type_), strict=True)
+        except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeEncodeError):
+            pass
+    nested = type_ is not None and pa.types.is_nested(type_)
+    if nested or any(map(is_foreign, values)):
+        return pl.Series(values=[_kept(value) for value in values], dtype=pl.Object)
+    return _texts(values, type_)
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether it is of a kind that no column has."""
+    known = value is None or isinstance(value, (*_TEXTUAL, *_NESTED)) or is_missing(value)
+    return not known
+
+
+def _kept(value: Any) -> Any:
+    if is_missing(value):
+        return None
+    return TOO_DEEP if too_deep(value, DEEPEST - 1) else value
+
+
+def _texts(values: Sequence[Any], type_: pa.DataType | None) -> pl.Series:
+    """Bytes where one of them is no text."""
+    texts = [_text(value, type_) for value in values]
+    if type_ is not None and pa.types.is_binary(type_) and TOO_DEEP in texts:
+        raise InputError(f"a BINARY is nested deeper than {DEEPEST} levels")
+    if type_ is not None and not (pa.types.is_string(type_) or pa.types.is_binary(type_)):
+        texts = [
+            repr(text) if isinstance(text, bytes) else text for text in texts
+        ]  # no value of it
+    if any(isinstance(text, bytes) for text in texts):
+        coded = [text.encode(*_SURROGATES) if isinstance(text, str) else text for text in texts]
+        return pl.Series(values=coded, dtype=pl.Binary)
+    return pl.Series(values=texts, dtype=pl.String)
+
+
+def _own(type_: pa.DataType) -> Callable[[Any], bool]:
+    """Whether Polars may take a Python value for the type as it is; a bool is no number."""
+    kinds: list[tuple[Callable[[pa.DataType], bool], tuple[type, ...]]] = [
+        (pa.types.is_integer, (int,)),
+        (pa.types.is_float64, (float, int)),
+        (pa.types.is_string, (str,)),
+        (pa.types.is_binary, (bytes,)),
+    ]
+    own = next((types for holds, types in kinds if holds(type_)), ())
+    if pa.types.is_boolean(type_):
+        return lambda v: v is None or isinstance(v, bool)
+    return lambda v: v is None or (isinstance(v, own) and not isinstance(v, bool))
+
+
+def _text(value: Any, type_: pa.DataType | None) -> str | bytes | None:
+    """Half of a surrogate pair, which Python's texts may have, is bytes: it is no text."""
+    if is_missing(value):
+        return None
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    if too_deep(value, DEEPEST - 1):  # the row is a level, too
+        return TOO_DEEP
+    text = python_text(value, type_)
+    return text if text.isascii() or _whole(text) else text.encode(*_SURROGATES)
+
+
+def _whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(value: object) -> str:
+    """For people: `repr`, or the kind of a value whose own code for it fails."""
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001
+        return f"a {type(value).__name__}"
+
+
+def json_text(value: object) -> str:
+    """
+    >>> json_text({"a": [1, None], "b": True})
+    '{"a": [1, null], "b": true}'
+    """
+    return json.dumps(plain(value), default=shown, ensure_ascii=False)
+
+
+def python_text(value: object, type_: pa.DataType | None) -> str:
+    """A Python value as a text that the type takes where it takes the value.
+
+    >>> python_text(7.0, pa.int64()), python_text(True, pa.int64())
+    ('7', 'true')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping | list | tuple):
+        return json_text(value)
+    if isinstance(value, datetime):
+        return _datetime_text(value, type_)
+    if isinstance(value, date):
+        return f"{value}T00:00:00Z" if _is(type_, pa.types.is_timestamp) else value.isoformat()
+    return _number_text(value, type_)
+
+
+def _is(type_: pa.DataType | None, kind: Callable[[pa.DataType], bool]) -> bool:
+    return type_ is not None and kind(type_)
+
+
+def _datetime_text(value: datetime, type_: pa.DataType | None) -> str:
+    text = format_instant(from_datetime(value))
+    return text.removesuffix("T00:00:00Z") if _is(type_, pa.types.is_date) else text
+
+
+def _number_text(value: object, type_: pa.DataType | None) -> str:
+    if _is(type_, pa.types.is_integer) and _is_whole(value):
+        return str(int(value))  # type: ignore[call-overload]
+    if isinstance(value, Decimal) and value.is_finite():
+        return f"{value:f}"
+    return str(pl.Series([value]).cast(pl.String)[0]) if isinstance(value, float) else str(value)
+
+
+def _is_whole(value: object) -> bool:
+    if isinstance(value, Decimal):
+        return is_whole(value)
+    return isinstance(value, float) and value.is_integer()

@@ -1,0 +1,50 @@
+"""Ctrl-C, once and again, at whatever moment: one line, and 130."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CLOSING = """
+import signal, sys, time
+import sqlwin.embedded.run as run
+from sqlwin import cli
+
+def interrupted(*_):
+    signal.raise_signal(signal.SIGINT)
+
+run._loop = interrupted
+close = run._Runner.close
+
+def closed(self):
+    if "closing" in sys.argv[0]:
+        signal.raise_signal(signal.SIGINT)
+    close(self)
+
+run._Runner.close = closed
+if "ending" in sys.argv[0]:
+    import atexit
+    atexit.register(interrupted)
+code = cli.main()
+sys.exit(code)
+"""
+TEXT = """
+CREATE STREAM orders (v BIGINT) WITH (connector = 'files', path = 'orders.jsonl');
+SELECT v FROM orders;
+"""
+
+
+@pytest.mark.parametrize("again", ["never", "closing", "ending"])
+def test_a_second_ctrl_c_leaves_no_traceback(tmp_path: Path, again: str) -> None:
+    (tmp_path / "orders.jsonl").write_text('{"v": 1}\n')
+    (tmp_path / "q.sql").write_text(TEXT)
+    begin = f"import sys; sys.argv[0] = '{again}'\n{CLOSING}"
+    asked = [sys.executable, "-c", begin, "run", "q.sql", "--engine", "embedded"]
+    ended = subprocess.run(
+        asked, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    line = "interrupted: nothing is kept; with --checkpoint DIR a run can go on where it was\n"
+    assert (ended.stderr, ended.returncode) == (line, 130)
