@@ -66,18 +66,21 @@ def selects(texts: Iterable[Text]) -> Iterator[tuple[str, Select]]:
 
 
 def answered(spark: SparkSession, texts: Iterable[Text]) -> Iterator[Answered]:
-    plain = Oracle(spark, NOTHING)
+    """Each item once, over the rows it reads."""
+    oracles: dict[str, Oracle | None] = {"": Oracle(spark, NOTHING)}
     seen: set[tuple[str, str]] = set()
     for subject, select in selects(list(texts)):
-        table = _table(spark, select.source) if select.source else NOTHING
-        if table is None:
+        if select.source not in oracles:
+            table = _table(spark, select.source)
+            oracles[select.source] = None if table is None else Oracle(spark, table)
+        oracle = oracles[select.source]
+        if oracle is None:
             continue
-        oracle = Oracle(spark, table) if select.source else plain
         oracle.shown()
         for item in select.items:
             if (item, select.source) not in seen and oracle.is_scalar(item):
                 seen.add((item, select.source))
-                case = Over(subject, item, table)
+                case = Over(subject, item, oracle.rows)
                 yield case, oracle.answer(case)
 
 

@@ -51,11 +51,11 @@ class Oracle:
 
     def __init__(self, spark: SparkSession, rows: pa.Table | None = None) -> None:
         self.spark = spark
-        self._rows_of = table() if rows is None else rows
-        self._frame: Any = spark.createDataFrame(self._rows_of)
+        self.rows = table() if rows is None else rows
+        self._frame: Any = spark.createDataFrame(self.rows)
         self.shown()
         self._jvm: Any = spark._jvm
-        self._names = self._rows_of.column_names
+        self._names = self.rows.column_names
         self._last: tuple[str, tuple[Any, str]] = "", (None, "")
 
     def shown(self) -> None:
@@ -89,7 +89,7 @@ class Oracle:
         rows = self._frame._jdf.queryExecution().executedPlan().executeCollect()
         given = self.spark.sparkContext._gateway.new_array(self._jvm.Object, 2)  # type: ignore[union-attr]
         given[0], given[1] = rows, self._frame._jdf.schema()
-        return _constructor(self.spark).newInstance(given)
+        return _constructor(self._jvm).newInstance(given)
 
     def answer(self, case: Case) -> Answer:
         """Of one case; never raises for what Spark says of the expression."""
@@ -114,23 +114,21 @@ class Oracle:
         """Spark's error class."""
         if hasattr(failure, "getCondition"):
             return str(failure.getCondition() or type(failure).__name__)
-        raised = getattr(failure, "java_exception", None)
-        return type(failure).__name__ if raised is None else str(self._evaluator.reason(raised))
+        return str(self._evaluator.reason(failure.java_exception))
 
 
 @cache
 def failures() -> tuple[type[Exception], ...]:
-    """What Spark raises here: what PySpark knows, and the rest."""
-    from py4j.protocol import Py4JError
+    """What Spark raises here: what PySpark knows, and the rest. An error of py4j itself is none."""
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    return PySparkException, Py4JError
+    return PySparkException, Py4JJavaError
 
 
 @cache
-def _constructor(spark: SparkSession) -> Any:
-    """Of the evaluator; a class that is made once is one class to py4j."""
-    jvm: Any = spark._jvm
+def _constructor(jvm: Any) -> Any:
+    """Of the evaluator; made once, for py4j takes classes of one name for one class."""
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.Thread.currentThread().getContextClassLoader())
     compiler.cook(Path(__file__).with_name("Evaluator.java").read_text("utf-8"))

@@ -17,6 +17,7 @@ from functools import lru_cache
 
 import polars as pl
 import pyarrow as pa
+from polars.exceptions import PanicException
 
 import sqlwin
 from sqlwin.errors import QueryError
@@ -45,7 +46,7 @@ def answer(case: Case) -> Ours:
         return Ours(type_name(scalar.type), rows(scalar, case))
     except QueryError as refusal:
         return Ours(refused=str(refusal).splitlines()[0])
-    except Exception as failure:  # noqa: BLE001  whatever it is, the next expression is tried
+    except (Exception, PanicException) as failure:  # noqa: BLE001  the next one is tried
         return Ours(crashed=f"{type(failure).__name__}: {failure}".splitlines()[0])
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 
 from tests.functions.canonical import Json, canonical
@@ -66,12 +69,39 @@ def test_classes(theirs: Answer, ours: Ours, kind: str) -> None:
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_what_is_recorded_is_what_spark_says(spark: object) -> None:
-    oracle = Oracle(configured(spark))  # type: ignore[arg-type]
+def test_what_is_recorded_is_what_spark_says(spark: Any) -> None:
+    oracle = Oracle(configured(spark))
     for subject in subjects():
         answers = recorded(subject)
         for case in cases(subject)[::SAMPLE]:
             assert oracle.answer(case) == answers[case.text], case.text
+
+
+ELSEWHERE = re.compile(
+    r"(kll|hll|theta|tuple|st|approx|time)_\w+"  # sketches, shapes, TIME
+    r"|(make|to|try_to|current|local)_?time|time|\w*(variant|avro|protobuf|xml)\w*"
+    r"|(curdate|now|local|current_|rand|uniform|uuid|shuffle|user|session_|version|input_file)\w*"
+    r"|monotonically_increasing_id|spark_partition_id|(try_)?reflect|java_method|python_worker_logs"
+    r"|between|case|when|range|collations|sql_keywords|window|grouping\w*|and|or|not|in"
+)
+"""Functions of types that no column has, of chance, of the session, of plans, and syntax."""
+OF_MANY_ROWS = re.compile(
+    r"any|any_value|array_agg|avg|bit_(and|or|xor)|bool_\w+|collect_\w+|corr|count\w*|covar_\w+"
+    r"|bitmap_(and|or|construct)_agg|(first|last|nth)(_value)?|cume_dist|(dense_|percent_)?rank"
+    r"|row_number|ntile|lag|lead|every|some|explode\w*|posexplode\w*|inline\w*|stack|json_tuple"
+    r"|histogram_numeric|kurtosis|skewness|listagg|string_agg|(max|min)(_by)?|mean|median|mode"
+    r"|measure|percentile\w*|std\w*|(try_)?(sum|avg)|var_\w+|variance|regr_\w+|vector_(avg|sum)"
+)
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_every_scalar_function_is_in_a_case(spark: Any) -> None:
+    text = "\n".join(case.text for subject in subjects() for case in cases(subject)).lower()
+    called = set(re.findall(r"\w+(?=\()", text))
+    names = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()} - called
+    others = {name for name in names if not name.isidentifier() or ELSEWHERE.fullmatch(name)}
+    assert {name for name in names - others if not OF_MANY_ROWS.fullmatch(name)} == set()
 
 
 QUERIED = [
@@ -87,8 +117,8 @@ QUERIED = [
 @pytest.mark.spark
 @pytest.mark.long
 @pytest.mark.parametrize("case", QUERIED, ids=lambda case: case.text)
-def test_rows_by_themselves_are_as_in_a_query(spark: object, case: Case) -> None:
-    beside = configured(spark)  # type: ignore[arg-type]
+def test_rows_by_themselves_are_as_in_a_query(spark: Any, case: Case) -> None:
+    beside = configured(spark)
     beside.createDataFrame(case.rows).createOrReplaceTempView("rows")
     found = beside.sql(f"SELECT {case.text} AS x FROM rows ORDER BY nth").toArrow()["x"]
     queried: tuple[Json, ...] = tuple(canonical(value) for value in found)
