@@ -34,13 +34,15 @@ def damaged(path: str, why: object) -> StateError:
 
 @contextmanager
 def translated(path: str, doing: str) -> Iterator[None]:
-    """StateError or RunError with the file's name for what SQLite or a checksum says."""
+    """StateError or RunError with the file's name for what SQLite, a checksum or the disk says."""
     try:
         yield
     except StateError as error:
         raise error if path in str(error) else damaged(path, error) from error
     except (sqlite3.Error, UnicodeError) as error:
         raise failure(path, doing, error) from error
+    except OSError as error:  # such as a full disk, of a folder that is synced
+        raise _not_done(path, doing, error.strerror or str(error)) from error
 
 
 def failure(path: str, doing: str, error: Exception) -> RunError:
@@ -49,6 +51,10 @@ def failure(path: str, doing: str, error: Exception) -> RunError:
         return damaged(path, why)
     if "locked" in why:
         why = f"another process uses it ({why})"
+    return _not_done(path, doing, why)
+
+
+def _not_done(path: str, doing: str, why: str) -> RunError:
     return RunError(f"cannot {doing} state in {path}: {why}{STANDS * (doing != 'read')}")
 
 
