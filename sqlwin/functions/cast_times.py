@@ -6,6 +6,8 @@ the years that have four digits. Numbers are seconds.
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -140,6 +142,7 @@ def _to_decimal(casting: Casting) -> Typed:
     return casting.text(f"CAST({exact} AS {{result}})", fails=True)
 
 
+_EXACT_CONTEXT = Context(prec=60)
 _LIMIT = 9223372036854  # seconds, in either direction
 
 
@@ -158,8 +161,9 @@ def _decimal_to_timestamp(numbers: pa.Array) -> pa.Array:
     return by_value(_wrapped, numbers, type=BIGINT).cast(TIMESTAMP)
 
 
-def _wrapped(number: object) -> int:
-    exact = int(number.scaleb(6))  # type: ignore[attr-defined]
+def _wrapped(number: Decimal) -> int:
+    """Past the ends of time it begins anew, as in Spark."""
+    exact = int(number.scaleb(6, _EXACT_CONTEXT))
     return (exact + 2**63) % 2**64 - 2**63
 
 

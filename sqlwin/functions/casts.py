@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from sqlwin.functions import cast_nested, cast_numbers, cast_strings, cast_times
+from sqlwin.functions import cast_nested, cast_numbers, cast_strings, cast_texts, cast_times
 from sqlwin.functions.casting import Casting, How, kind
 from sqlwin.functions.literals import converted, literal
 from sqlwin.functions.typed import Refused, Typed
@@ -28,6 +28,7 @@ from sqlwin.functions.types import NULL, STRING, engine_name, is_nested, name
 _TABLE: dict[tuple[str, str], How] = {
     **cast_numbers.CASTS,
     **cast_strings.CASTS,
+    **cast_texts.CASTS,
     **cast_nested.CASTS,
     **cast_times.CASTS,
 }
@@ -40,8 +41,8 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
         return given
     if given.type == NULL:
         null = f"CAST(NULL AS {engine_name(to)})"
-        made = f"CASE WHEN {given.sql} IS NULL THEN {null} END" if given.fails else null
-        return replace(given, sql=made, type=to)
+        sql = f"CASE WHEN {given.sql} IS NULL THEN {null} END" if given.fails else null
+        return replace(given, sql=sql, type=to)
     known = _known(given, to) if given.is_constant else None
     if known is not None:
         return known
@@ -52,10 +53,10 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
     def inner(part: Typed, wanted: pa.DataType) -> Typed:
         return cast(part, wanted, safe=safe, implicitly=implicitly)
 
-    made = how(Casting(given, to, safe, inner))
+    done = how(Casting(given, to, safe, inner))
     if given.is_constant and given.type == STRING and not safe:
-        _note(given.value, made)
-    return made
+        _note(given.value, done)
+    return done
 
 
 @contextmanager

@@ -12,20 +12,21 @@ from sqlwin.functions.casts import cast
 from sqlwin.functions.csv_read import FROM_CSV, read_of
 from sqlwin.functions.csv_text import TO_CSV
 from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.json_options import NO_FORMATS, options, printable, schema
+from sqlwin.functions.json_options import NO_ZONES, options, printable, schema
 from sqlwin.functions.literals import literal
+from sqlwin.functions.time_options import FORMATS
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import NULL, STRING, is_struct, name
 
 _BOTH = ("sep", "delimiter", "quote", "escape", "nullValue")
-_BLANKS = ("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace")
+_BLANKS = (*FORMATS, "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace")
 _WRITING = (*_BOTH, *_BLANKS, "emptyValue", "quoteAll")
 _READING = (
     *(*_BOTH, *_BLANKS, "mode", "columnNameOfCorruptRecord", "comment"),
     *("nanValue", "positiveInf", "negativeInf"),
 )
 _NEVER = (
-    *NO_FORMATS,
+    *NO_ZONES,
     *("charToEscapeQuoteEscaping", "escapeQuotes", "lineSep", "unescapedQuoteHandling"),
     *("multiLine", "header", "enforceSchema", "preferDate", "charset", "encoding"),
 )
@@ -42,7 +43,7 @@ def _to_csv(call: Call) -> str:
     if not is_struct(given.type):
         told = f"TO_CSV takes a struct, not {name(given.type).upper()}"
         raise Refused(told, legal="TO_CSV(STRUCT(a, b))", at=0)
-    chosen = options(_behind(call.args, 1), _WRITING, _NEVER)
+    chosen = options(_behind(call.args, 1), _WRITING, _NEVER, reads=False)
     wanted = cast(given, printable(given.type), implicitly=True)
     named = TO_CSV.named([wanted.type, STRING], STRING)
     return f"{named}({wanted.sql}, {literal(chosen, STRING).sql})"

@@ -25,6 +25,7 @@ from sqlwin.functions.csv_text import BLANK
 from sqlwin.functions.instants import days_of, micros_of
 from sqlwin.functions.literals import decimal_of
 from sqlwin.functions.nested import made
+from sqlwin.functions.time_options import readers
 from sqlwin.functions.typed import Refused
 from sqlwin.functions.types import (
     BINARY,
@@ -152,6 +153,8 @@ def read_of(type_: pa.DataType, options: Mapping[str, str]) -> Read:
         return lambda text: _float(text, odd, type_ == FLOAT)
     if is_decimal(type_):
         return lambda text: _decimal(text, type_)
+    if type_ in (DATE, TIMESTAMP) and FORMATS[type_] in options:
+        return readers(options)[type_]
     if type_ not in _READS:
         raise Refused("a field of CSV is a number, text, date, timestamp or BOOLEAN", at=1)
     return _READS[type_]
@@ -193,6 +196,7 @@ def _instant(text: str) -> int | None:
     return None if text.strip(BLANK).lower() == "epoch" else micros_of(text)
 
 
+FORMATS = {DATE: "dateformat", TIMESTAMP: "timestampformat"}
 _READS: Mapping[pa.DataType, Read] = {
     STRING: lambda text: text,
     BINARY: str.encode,

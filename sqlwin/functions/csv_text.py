@@ -16,19 +16,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.functions.instants import iso_date
-from sqlwin.functions.json_text import iso_millis, key_text
+from sqlwin.functions.json_text import key_text
 from sqlwin.functions.nested import values
+from sqlwin.functions.time_options import printers
 from sqlwin.functions.types import (
     BINARY,
-    DATE,
     STRING,
     is_list,
     is_map,
     is_struct,
 )
 from sqlwin.functions.vectors import vector
-from sqlwin.schema import TIMESTAMP
 
 Text = Callable[[Any], str]
 BLANK = "".join(map(chr, range(0x21)))
@@ -48,7 +46,10 @@ class _Line:
         def on(name: str, default: str) -> bool:
             return options.get(name, default).lower() == "true"
 
-        self._fields = [(field.name, text_of(field.type)) for field in type_]
+        times = printers(options)
+        self._fields = [
+            (field.name, times.get(field.type) or text_of(field.type)) for field in type_
+        ]
         self._between = options.get("sep", options.get("delimiter", ","))
         self._quote = options.get("quote", '"')
         self._escape = options.get("escape", "\\")
@@ -111,6 +112,5 @@ def _entry(key: str, item: str | None) -> str:
 
 _LEAVES: Mapping[pa.DataType, Text] = {
     BINARY: lambda value: f"[{value.hex(' ').upper()}]",
-    DATE: iso_date,
-    TIMESTAMP: iso_millis,
+    **printers({}),
 }

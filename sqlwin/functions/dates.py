@@ -19,7 +19,7 @@ from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.made_times import MADE
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import DATE, INT, STRING, TINYINT, UNITS, is_interval
-from sqlwin.functions.vectors import vector
+from sqlwin.functions.vectors import Vector, vector
 from sqlwin.functions.zoned import ZONED
 from sqlwin.schema import TIMESTAMP
 
@@ -35,7 +35,8 @@ _PARTS = {
 }
 _CLOCK = {"hour": "The hour.", "minute": "The minute.", "second": "The second, without a fraction."}
 DECIMAL_SECONDS = pa.decimal128(8, 6)
-_SECONDS = f"CAST(microsecond({UTC}) * CAST('0.000001' AS DECIMAL(7, 6)) AS DECIMAL(8, 6))"
+_MICRO = "CAST('0.000001' AS DECIMAL(7, 6))"
+_SECONDS = f"CAST(microsecond({UTC}) * {_MICRO} AS DECIMAL(8, 6))"
 _FIELDS: dict[str, str] = {
     **dict.fromkeys(("YEAR", "Y", "YEARS", "YR", "YRS"), "year({0})"),
     "YEAROFWEEK": "isoyear({0})",
@@ -58,7 +59,7 @@ _OF_INTERVALS: dict[str, tuple[str, str, pa.DataType]] = {
     "minute({0})": ("MINUTE", "CAST({0} // 60000000 % 60 AS TINYINT)", TINYINT),
     "second": (
         "SECOND",
-        "CAST(CAST({0} % 60000000 AS INTEGER) * CAST('0.000001' AS DECIMAL(7, 6)) AS DECIMAL(8, 6))",
+        f"CAST(CAST({{0}} % 60000000 AS INTEGER) * {_MICRO} AS DECIMAL(8, 6))",
         DECIMAL_SECONDS,
     ),
 }
@@ -133,8 +134,8 @@ _day_name = vector("dayname")(_names(WEEKDAYS))
 _month_name = vector("monthname")(_names(MONTHS))
 
 
-def _named(names: Callable[..., pa.Array], part: str) -> tuple[Overload, Overload]:
-    called = names.named([INT], STRING)  # type: ignore[attr-defined]
+def _named(names: Vector, part: str) -> tuple[Overload, Overload]:
+    called = names.named([INT], STRING)
     return of_dates("STRING", f"{called}({_int(part)})")
 
 
@@ -151,7 +152,7 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(STRING!, STRING)", _extract_text, typing=lambda args: _field(args)[1], fails=True),
         _extracted("(STRING!, INTERVAL_YM)"),
         _extracted("(STRING!, INTERVAL_DT)"),
-        doc="A field of a date, an instant or an interval, named by a constant: EXTRACT(HOUR FROM ts).",
+        doc="A field of a date, an instant or an interval: EXTRACT(HOUR FROM ts).",
     ),
     function("dayname", *_named(_day_name, "isodow({0})"), doc="`Mon` and such."),
     function("monthname", *_named(_month_name, "month({0})"), doc="`Jan` and such."),

@@ -35,13 +35,15 @@ def possible(one: pa.DataType, other: pa.DataType, result: pa.DataType) -> bool:
 
 def quotients(one: pa.Array, other: pa.Array, result: pa.DataType) -> pa.Array:
     """NULL where the divisor is NULL or 0."""
-    zeros = 10 ** (result.scale - one.type.scale + other.type.scale)
-    absent = (_absent(one) | _absent(other)).astype(bool)
+    zeros = result.scale - one.type.scale + other.type.scale
+    absent = _absent(one) | _absent(other)
     dividend, divisor = _words(one, absent), _words(other, absent)
-    if dividend is None or divisor is None or _greatest(dividend) * zeros >= _SMALL:
-        return _in_128_bits(one, other, zeros, result)
-    absent |= divisor == 0
-    return _in_64_bits(dividend * zeros, np.where(absent, 1, divisor), absent, result)
+    if dividend is not None and divisor is not None:
+        absent = absent | (divisor == 0)
+        found = _in_64_bits(dividend, np.where(absent, 1, divisor), zeros)
+        if found is not None:
+            return _made(found, absent, result)
+    return _in_128_bits(one, other, 10**zeros, result)
 
 
 def _absent(array: pa.Array) -> Words:
@@ -61,15 +63,27 @@ def _greatest(words: Words) -> int:
     return max(abs(int(words.min())), abs(int(words.max()))) if len(words) else 0
 
 
-def _in_64_bits(dividend: Words, divisor: Words, absent: Words, type_: pa.DataType) -> pa.Array:
+def _in_64_bits(dividend: Words, divisor: Words, zeros: int) -> Words | None:
+    """As it is done on paper, some digits at a time; None where 64 bits do not do."""
     negative = (dividend < 0) != (divisor < 0)
-    dividend, divisor = np.abs(dividend), np.abs(divisor)
-    found, rest = np.divmod(dividend, divisor)
+    divisor = np.abs(divisor)
+    found, rest = np.divmod(np.abs(dividend), divisor)
+    at_once = len(str(_SMALL // max(1, _greatest(divisor)))) - 1
+    while zeros:
+        power = 10 ** min(at_once, zeros)
+        if power == 1 or _greatest(found) * power >= _SMALL:
+            return None
+        more, rest = np.divmod(rest * power, divisor)
+        found = found * power + more
+        zeros -= min(at_once, zeros)
     found += rest >= divisor - rest
-    found = np.where(negative, -found, found)
-    words = np.stack((found, found >> 63), axis=1)
+    return np.where(negative, -found, found)
+
+
+def _made(digits: Words, absent: Words, type_: pa.DataType) -> pa.Array:
+    words = np.stack((digits, digits >> 63), axis=1)
     valid = np.packbits(~absent, bitorder="little")
-    return pa.Array.from_buffers(type_, len(found), [pa.py_buffer(valid), pa.py_buffer(words)])
+    return pa.Array.from_buffers(type_, len(digits), [pa.py_buffer(valid), pa.py_buffer(words)])
 
 
 def _in_128_bits(one: pa.Array, other: pa.Array, zeros: int, type_: pa.DataType) -> pa.Array:

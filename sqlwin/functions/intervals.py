@@ -24,16 +24,14 @@ from sqlwin.functions.types import (
     BIGINT,
     DATE,
     DAY_TIME,
-    DOUBLE,
     INT,
-    NULL,
     STRING,
     YEAR_MONTH,
     Interval,
-    is_decimal,
+    is_integral,
     widest,
 )
-from sqlwin.functions.vectors import by_value, vector
+from sqlwin.functions.vectors import Vector, by_value, vector
 from sqlwin.schema import TIMESTAMP
 
 _DAY = Interval("DAY")
@@ -215,13 +213,12 @@ def _whole(args: tuple[Typed | Body, ...]) -> pa.DataType:
     return found.whole
 
 
-def _scaled(vector_: Any, swapped: bool = False) -> tuple[Overload, ...]:
+def _scaled(vector_: Vector, swapped: bool = False) -> tuple[Overload, ...]:
     def how(call: Call) -> str:
         interval, number = reversed(call.args) if swapped else call.args
         assert isinstance(interval, Typed) and isinstance(number, Typed)
-        if vector_ is _product and not (is_decimal(number.type) or number.type in (DOUBLE, NULL)):
-            if number.type in (INT, pa.int8(), pa.int16(), BIGINT):
-                return f"CAST({interval.sql} * {number.sql} AS {call.engine_type})"
+        if vector_ is _product and is_integral(number.type):
+            return f"CAST({interval.sql} * {number.sql} AS {call.engine_type})"
         named = vector_.named([interval.type, number.type], call.result)
         return f"{named}({interval.sql}, {number.sql})"
 

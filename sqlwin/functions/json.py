@@ -10,10 +10,11 @@ import pyarrow as pa
 from sqlwin.functions import csv, json_path, json_schema
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.json_options import NO_FORMATS, options, printable, schema
+from sqlwin.functions.json_options import NO_ZONES, options, printable, schema
 from sqlwin.functions.json_read import FROM_JSON
 from sqlwin.functions.json_text import TO_JSON
 from sqlwin.functions.literals import literal
+from sqlwin.functions.time_options import FORMATS
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import (
     NULL,
@@ -29,9 +30,9 @@ from sqlwin.functions.types import (
 _READING = (
     *("mode", "columnNameOfCorruptRecord", "allowSingleQuotes", "allowUnquotedControlChars"),
     *("allowNonNumericNumbers", "allowUnquotedFieldNames", "allowNumericLeadingZeros"),
-    *("allowBackslashEscapingAnyCharacter", "allowComments"),
+    *("allowBackslashEscapingAnyCharacter", "allowComments", *FORMATS),
 )
-_WRITING = ("ignoreNullFields", "pretty")
+_WRITING = ("ignoreNullFields", "pretty", *FORMATS)
 _INFERRING = (*_READING[2:], "primitivesAsString", "prefersDecimal")
 
 
@@ -42,7 +43,7 @@ def _to_json(call: Call) -> str:
     if not is_nested(given.type):
         told = f"a struct, map or array, not {name(given.type).upper()}"
         raise Refused(f"TO_JSON takes {told}", legal="TO_JSON(STRUCT(a, b))", at=0)
-    chosen = options(_behind(call.args, 1), _WRITING, NO_FORMATS)
+    chosen = options(_behind(call.args, 1), _WRITING, NO_ZONES, reads=False)
     wanted = cast(given, printable(given.type), implicitly=True)
     named = TO_JSON.named([wanted.type, STRING], STRING)
     return f"{named}({wanted.sql}, {literal(chosen, STRING).sql})"
@@ -74,14 +75,14 @@ def _string_keys(type_: pa.DataType) -> None:
 
 
 def _from_json(call: Call) -> str:
-    chosen = options(_behind(call.args, 2), _READING, NO_FORMATS)
+    chosen = options(_behind(call.args, 2), _READING, NO_ZONES)
     named = FROM_JSON.named([STRING, STRING], call.result)
     return f"{named}({call.texts[0]}, {literal(chosen, STRING).sql})"
 
 
 def _schema_of_json(call: Call) -> str:
     text = as_type(Typed, call.args[0]).value
-    chosen = options(_behind(call.args, 1), _INFERRING, NO_FORMATS)
+    chosen = options(_behind(call.args, 1), _INFERRING, NO_ZONES)
     return literal(json_schema.inferred(text, chosen), STRING).sql
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sqlwin.functions.time_options import checked
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import (
     BINARY,
@@ -33,17 +34,22 @@ _JSON_NAMES = {
 }
 
 
-NO_FORMATS = (
-    *("dateFormat", "timestampFormat", "timestampNTZFormat", "timeZone", "locale"),
-    *("inferTimestamp", "enableDateTimeParsingFallback"),
+NO_ZONES = (
+    *("timestampNTZFormat", "timeZone", "locale", "inferTimestamp"),
+    "enableDateTimeParsingFallback",
 )
-"""Options of Spark that are not supported: texts of times have the forms that CAST reads."""
+"""Options of Spark that are not supported: times are in UTC."""
 _MODES = ("PERMISSIVE", "FAILFAST")
 
 
-def options(arg: Typed | Body | None, known: Collection[str], never: Collection[str] = ()) -> str:
+def options(
+    arg: Typed | Body | None,
+    known: Collection[str],
+    never: Collection[str] = (),
+    reads: bool = True,
+) -> str:
     """Checked, as the text of a JSON object with names in lower case. never: those of Spark that
-    are not supported."""
+    are not supported. reads: texts are read, not written."""
     if arg is None:
         return "{}"
     assert isinstance(arg, Typed)
@@ -59,6 +65,7 @@ def options(arg: Typed | Body | None, known: Collection[str], never: Collection[
             raise Refused(f"the option {name_} is not supported", legal=", ".join(sorted(known)))
     if chosen.get("mode", "PERMISSIVE").upper() not in _MODES:
         raise Refused(f"there is no mode {chosen['mode']} here", legal=" or ".join(_MODES))
+    checked(chosen, reads)
     return json.dumps(chosen)
 
 

@@ -14,8 +14,9 @@ from decimal import Decimal
 
 import pyarrow as pa
 
+from sqlwin.functions.json_read import syntax
 from sqlwin.functions.json_tokens import FLOAT as REAL
-from sqlwin.functions.json_tokens import INTEGER, Malformed, Syntax, Tokens
+from sqlwin.functions.json_tokens import INTEGER, Malformed, Tokens
 from sqlwin.functions.json_tokens import STRING as TEXT
 from sqlwin.functions.typed import Refused
 from sqlwin.functions.types import (
@@ -38,16 +39,7 @@ def inferred(text: object, options: str) -> str:
         raise Refused("a schema is that of a constant text", legal="'{\"a\": 1}'", at=0)
     chosen = json.loads(options)
     on = {name_ for name_, value in chosen.items() if value.lower() == "true"}
-    syntax = Syntax(
-        single_quotes=chosen.get("allowsinglequotes", "true").lower() == "true",
-        control="allowunquotedcontrolchars" in on,
-        odd_numbers=chosen.get("allownonnumericnumbers", "true").lower() == "true",
-        unquoted_names="allowunquotedfieldnames" in on,
-        leading_zeros="allownumericleadingzeros" in on,
-        any_escape="allowbackslashescapinganycharacter" in on,
-        comments="allowcomments" in on,
-    )
-    tokens = Tokens(text, syntax)
+    tokens = Tokens(text, syntax(chosen))
     try:
         tokens.next()
         return written(_Inferring("primitivesasstring" in on, "prefersdecimal" in on).of(tokens))

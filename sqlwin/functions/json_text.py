@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlwin.functions.instants import iso_date
 from sqlwin.functions.json_write import java_digits, java_double, quoted
 from sqlwin.functions.nested import values
+from sqlwin.functions.time_options import printers
 from sqlwin.functions.types import (
     BINARY,
     BOOLEAN,
@@ -40,15 +40,27 @@ Shape = Any
 @vector("tojson")
 def TO_JSON(given: pa.Array, options: pa.Array) -> pa.Array:  # noqa: N802
     chosen = json.loads(options[0].as_py()) if len(options) else {}
-    shape = _shape(given.type, chosen.get("ignorenullfields", "true").lower() == "true")
+    without_nulls = chosen.get("ignorenullfields", "true").lower() == "true"
+    shape = _shape(given.type, without_nulls, _leaves(chosen))
     write = _pretty if chosen.get("pretty", "false").lower() == "true" else _compact
     found = [None if value is None else write(shape(value)) for value in values(given)]
     return pa.array(found, STRING)
 
 
-def _shape(type_: pa.DataType, without_nulls: bool) -> Callable[[Any], Shape]:
+def _leaves(options: Mapping[str, str]) -> Mapping[pa.DataType, Leaf]:
+    times = printers(options)
+    return {
+        **_LEAVES,
+        DATE: lambda value: quoted(times[DATE](value)),
+        TIMESTAMP: lambda value: quoted(times[TIMESTAMP](value)),
+    }
+
+
+def _shape(
+    type_: pa.DataType, without_nulls: bool, leaves: Mapping[pa.DataType, Leaf]
+) -> Callable[[Any], Shape]:
     def nested(part: pa.DataType) -> Callable[[Any], Shape]:
-        inner = _shape(part, without_nulls)
+        inner = _shape(part, without_nulls, leaves)
         return lambda value: "null" if value is None else inner(value)
 
     if is_struct(type_):
@@ -64,7 +76,7 @@ def _shape(type_: pa.DataType, without_nulls: bool) -> Callable[[Any], Shape]:
     if is_list(type_):
         each = nested(type_.value_type)
         return lambda value: list(map(each, value))
-    return _leaf(type_)
+    return leaves.get(type_, str)
 
 
 def _compact(shape: Shape) -> str:
@@ -85,12 +97,6 @@ def _pretty(shape: Shape, indent: str = "") -> str:
     deeper = indent + "  "
     parts = (f"{deeper}{quoted(name)} : {_pretty(part, deeper)}" for name, part in shape)
     return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-
-
-@cache
-def _leaf(type_: pa.DataType) -> Leaf:
-    found = _LEAVES.get(type_)
-    return found or str
 
 
 @cache
@@ -117,23 +123,10 @@ def _truth(value: bool) -> str:
     return "true" if value else "false"
 
 
-def iso_millis(micros: int) -> str:
-    """
-    >>> iso_millis(-1)
-    '1969-12-31T23:59:59.999Z'
-    """
-    day, rest = divmod(micros, 86_400_000_000)
-    seconds, below = divmod(rest, 1_000_000)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    return f"{iso_date(day)}T{clock}.{below // 1000:03}Z"
-
-
 _LEAVES: Mapping[pa.DataType, Leaf] = {
     STRING: quoted,
     BINARY: lambda value: f'"{base64.b64encode(value).decode()}"',
     BOOLEAN: _truth,
     DOUBLE: _number,
     FLOAT: lambda value: _odd(_single(value)),
-    DATE: lambda value: f'"{iso_date(value)}"',
-    TIMESTAMP: lambda value: f'"{iso_millis(value)}"',
 }

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 
 NAME, STRING, INTEGER, FLOAT = "name", "string", "integer", "float"
 WORDS = ("true", "false", "null")
-DEPTH = 1000
+DEPTH, DIGITS = 1000, 1000
+"""Jackson's limits: of brackets in brackets, and of a number's length."""
 _SPACE = re.compile(r"[ \t\n\r]*")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n\r]*", re.DOTALL)
 _NUMBER = re.compile(r"-?(\d+)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
@@ -172,6 +173,8 @@ class Tokens:
         if found is None:
             raise self._wrong()
         whole = found[1]
+        if len(found[0]) > DIGITS:
+            raise self._wrong()
         if len(whole) > 1 and whole[0] == "0" and not self.syntax.leading_zeros:
             raise self._wrong()
         return self._plain(found, FLOAT if found[2] or found[3] else INTEGER)

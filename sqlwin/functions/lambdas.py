@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.limits import BYTES
+from sqlwin.functions.sizes import held
 from sqlwin.functions.typed import Body, Refused
 from sqlwin.functions.types import BINARY, STRING, is_nested, name
 from sqlwin.functions.vectors import vector
@@ -69,9 +70,13 @@ def _aggregate(call: Call) -> str:
     return f"CASE WHEN {arrays} IS NOT NULL THEN {done} END"
 
 
+def _transform(call: Call) -> str:
+    return held(call.filled("list_transform({0}, {1})"), call.type(1))
+
+
 def _zip_with(call: Call) -> str:
     one, other, merge = call.texts
-    zipped = f"list_transform(list_zip({one}, {other}), {merge})"
+    zipped = held(f"list_transform(list_zip({one}, {other}), {merge})", call.type(2))
     return f"CASE WHEN {one} IS NOT NULL AND {other} IS NOT NULL THEN {zipped} END"
 
 
@@ -81,10 +86,8 @@ _FINISHED = "(ARRAY<T>, A, (A, T) => A, (A) => U) -> U"
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "transform",
-        of("(ARRAY<T>, (T) => U) -> ARRAY<U>", "list_transform({0}, {1})"),
-        of(
-            "(ARRAY<T>, (T, INT) => U) -> ARRAY<U>", "list_transform({0}, {1})", parameters=_INDEXED
-        ),
+        of("(ARRAY<T>, (T) => U) -> ARRAY<U>", _transform),
+        of("(ARRAY<T>, (T, INT) => U) -> ARRAY<U>", _transform, parameters=_INDEXED),
         doc="What a lambda makes of each element, and of its index from 0.",
     ),
     function(

@@ -1,14 +1,13 @@
 """Dates and instants made of numbers, and numbers of them.
 
->>> from sqlwin.functions.calendar import days
->>> _day(2024, 2, 29) == days(2024, 2, 29)
-True
+>>> _day(2024, 2, 29), _micros(1970, 1, 1, 0, 0, Decimal("1.5"), "+01:00")
+(19782, -3598500000)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from sqlwin.functions.zones import zone
 from sqlwin.schema import TIMESTAMP
 
 _SECONDS = pa.decimal128(16, 6)
+_EXACT = Context(prec=60)
 
 
 def narrowed(signature: str, overload: Overload, *types: pa.DataType | None) -> Overload:
@@ -113,7 +113,7 @@ def _decimal_seconds(numbers: pa.Array) -> pa.Array:
 
 
 def _exact_micros(number: Decimal) -> int:
-    micros = number.scaleb(6)
+    micros = number.scaleb(6, _EXACT)
     if micros != int(micros):
         raise ValueError("[ROUNDING_NECESSARY] a TIMESTAMP has microseconds, and no less")
     if not -(2**63) <= micros < 2**63:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 from typing import cast as as_type
@@ -13,6 +12,7 @@ from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.map_building import ENTRIES, built
 from sqlwin.functions.nested import by_rows, identity, made, values
+from sqlwin.functions.texts.matching import split
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import NULL, STRING, is_map, is_struct, name, widest_of
 from sqlwin.functions.vectors import vector
@@ -108,26 +108,18 @@ def ZIPPED(result: pa.DataType, one: pa.Array, other: pa.Array) -> pa.Array:  # 
 def _from_text(
     result: pa.DataType, texts: pa.Array, pairs: pa.Array, between: pa.Array
 ) -> pa.Array:
-    """pairs, between: regular expressions, of what is between pairs, and in each."""
+    """pairs, between: Java's regular expressions, of what is between pairs, and in each."""
 
     def entries(text: str, pair: str, value: str) -> list[tuple[str, str | None]]:
         found: dict[str, str | None] = {}
-        for part in _split(text, pair, 0):
-            key, *rest = _split(part, value, 1)
+        for part in split(text, pair, -1):
+            key, *rest = split(part, value, 2)
             if key in found:
                 raise ValueError(f"[DUPLICATED_MAP_KEY] Duplicate map key {key} was found")
             found[key] = rest[0] if rest else None
         return list(found.items())
 
     return by_rows(entries, texts, pairs, between, type=result)
-
-
-def _split(text: str, pattern: str, most: int) -> list[str]:
-    """As Java's: a match of nothing at the start parts nothing."""
-    if not pattern:
-        parts = list(text) or [""]
-        return parts if not most else [text[:1], text[1:]] if len(text) > 1 else [text]
-    return re.split(pattern, text, maxsplit=most)
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -92,16 +92,16 @@ class NumberFormat:
             return None
         parts = found.groupdict()
         whole, fraction = parts["whole"] or "", parts.get("fraction") or ""
-        groups = [re.sub(r"\s", "", group) for group in whole.split(",")]
+        groups = [_without_space(group) for group in whole.split(",")]
         if (
             not _fits(groups, self.whole.split(","))
-            or len("".join(fraction.split())) > self.digits[1]
+            or len(_without_space(fraction)) > self.digits[1]
         ):
             return None
         digits = "".join(groups)
-        if not digits and not fraction.strip():
+        if not digits and not _without_space(fraction):
             return None
-        number = Decimal(f"{digits or 0}.{''.join(fraction.split()) or 0}")
+        number = Decimal(f"{digits or 0}.{_without_space(fraction) or 0}")
         brackets = (parts.get("open") or "") + (parts.get("close") or "")
         if brackets not in ("", "<>"):
             return None
@@ -112,6 +112,14 @@ class NumberFormat:
     @property
     def _reader(self) -> re.Pattern[str]:
         return _reader(self)
+
+
+_SPACE = " \t\n\x0b\f\r\x1c-\x1f"
+"""What Java takes for one, of ASCII."""
+
+
+def _without_space(text: str) -> str:
+    return re.sub(f"[{_SPACE}]", "", text)
 
 
 def _signed(sign: str, negative: bool) -> str:
@@ -137,8 +145,8 @@ def _reader(form: NumberFormat) -> re.Pattern[str]:
     text = signs.get(form.sign, "").replace("{0}", "sign")
     text += r"(?P<open><?)" if form.end == "PR" else ""
     text += r"\$" if form.currency else ""
-    text += r"(?P<whole>[0-9,\s]*)"
-    text += r"(?:\.(?P<fraction>[0-9\s]*))?" if form.point else ""
+    text += rf"(?P<whole>[\d,{_SPACE}]*)"
+    text += rf"(?:\.(?P<fraction>[\d{_SPACE}]*))?" if form.point else ""
     text += r"(?P<close>>?)" if form.end == "PR" else signs.get(form.end, "").replace("{0}", "end")
     return re.compile(text + r"\Z")
 

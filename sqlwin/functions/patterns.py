@@ -153,7 +153,8 @@ class Pattern:
             return pa.map_(self.inner[0].made(bound), self.inner[1].made(bound))
         if self.name in _INTERVALS:
             whole = _INTERVALS[self.name]
-            return given if is_interval(given) and given.whole == whole else whole
+            kept = given is not None and is_interval(given) and given.whole == whole
+            return given if kept else whole
         assert given is not None, f"{self.name} says nothing of a result"
         if self.name == "DECIMAL":
             return pa.decimal128(1, 0) if given == NULL else as_decimal(given)

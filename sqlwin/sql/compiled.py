@@ -25,7 +25,7 @@ from sqlglot import exp
 
 from sqlwin.functions import intervals
 from sqlwin.functions.casts import cast
-from sqlwin.functions.literals import written_number
+from sqlwin.functions.literals import literal, written_number
 from sqlwin.functions.never import NEVER
 from sqlwin.functions.operands import renamed
 from sqlwin.functions.resolve import resolved
@@ -45,9 +45,12 @@ from sqlwin.functions.types import (
 from sqlwin.names import nearest
 from sqlwin.schema import Schema, type_of
 from sqlwin.sql.calling import called
+from sqlwin.sql.engine import constant
 from sqlwin.sql.volatile import of_session
 
 Expr = exp.Expr
+_LONGEST = 1000
+"""Characters of a text that a lambda makes of constants."""
 
 
 class Uncompiled(Exception):
@@ -86,11 +89,17 @@ class _Compiler:
             raise Uncompiled(node, _unknown(node, function.lower()))
         given = [arg if isinstance(arg, Typed) else self.argument(arg) for arg in arguments]
         try:
-            return resolved(found, given)
+            made = resolved(found, given)
+            return _short(made) if self._grown(made, given) else made
         except Refused as refused:
             at = arguments[refused.at] if refused.at is not None else node
             place = at if isinstance(at, Expr) else node
             raise Uncompiled(place, str(refused), refused.legal) from None
+
+    def _grown(self, made: Typed, given: Sequence[Argument]) -> bool:
+        """Whether it is a text made of constants within a lambda."""
+        text = made.type in (STRING, BINARY) and not made.is_constant
+        return text and bool(self.scopes and given) and all(map(_is_constant, given))
 
     def argument(self, node: Expr) -> Argument:
         if not isinstance(node, exp.Lambda):
@@ -118,6 +127,19 @@ class _Compiler:
         if found.type not in (BOOLEAN, STRING, NULL):
             raise Refused(f"{name(found.type).upper()} is no condition", legal="a comparison")
         return cast(found, BOOLEAN, implicitly=True)
+
+
+def _is_constant(arg: Argument) -> bool:
+    return isinstance(arg, Typed) and arg.is_constant
+
+
+def _short(made: Typed) -> Typed:
+    """What is made of constants, as a constant: a lambda would have it once for each element."""
+    value = constant(made.sql)
+    if value is not None and len(value) > _LONGEST:
+        message = f"within a lambda a text of constants has at most {_LONGEST} characters"
+        raise Refused(message, legal="a column")
+    return made if value is None else literal(value, made.type)
 
 
 def _unknown(node: Expr, function: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,6 +26,16 @@ def failure(sql: str, schema: Schema) -> str:
     except (Forbidden, OutOfTime, TooLarge):
         return ""  # it is said where the expression runs
     return ""
+
+
+def constant(sql: str) -> Any:
+    """The value of a text over no columns; None where it is NULL or fails."""
+    try:
+        return run(pa.table({"__none": pa.nulls(1)}), f"SELECT {sql} AS x FROM rows")["x"][
+            0
+        ].as_py()
+    except (Failed, Forbidden, OutOfTime, TooLarge):
+        return None
 
 
 @lru_cache(maxsize=1)

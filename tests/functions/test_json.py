@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -59,6 +60,25 @@ GIVEN = [
     ("""from_json('{a: 1}', 'a INT', map('allowUnquotedFieldNames', 'true'))""", {"a": 1}),
     ("""from_json('{"a": 3}', schema_of_json('{"a": 1}')).a""", 3),
     ("""schema_of_json('{"b": 1.5, "a": [null]}')""", "STRUCT<a: ARRAY<STRING>, b: DOUBLE>"),
+    ("to_json(struct(date'2024-02-29' AS d))", '{"d":"2024-02-29"}'),
+    (
+        "to_json(struct(timestamp'2024-02-29 10:11:12.5' AS t))",
+        '{"t":"2024-02-29T10:11:12.500Z"}',
+    ),
+    (
+        "to_json(struct(date'2024-02-29' AS d), map('dateFormat', 'dd/MM/yyyy'))",
+        '{"d":"29/02/2024"}',
+    ),
+    (
+        """from_json('{"d": "29/02/2024"}', 'd DATE', map('dateFormat', 'dd/MM/yyyy'))""",
+        {"d": date(2024, 2, 29)},
+    ),
+    (
+        "from_csv('29/02/2024', 'd DATE', map('dateFormat', 'dd/MM/yyyy'))",
+        {"d": date(2024, 2, 29)},
+    ),
+    (f"from_json('{{\"a\": {'1' * 5000}}}', 'a INT')", {"a": None}),
+    (f"get_json_object('{'[' * 2000}', '$[0]')", None),
     ("to_csv(struct(1, 'a,b', NULL, ''))", '1,"a,b",,""'),
     ("to_csv(struct(' x ', array(1, NULL)))", 'x,"[1,]"'),
     ("to_csv(struct(1, 2), map('sep', ';'))", "1;2"),
@@ -95,6 +115,7 @@ REFUSED = [
     ("from_json('{}', 'a INT, a INT')", "is no schema"),
     ("from_json('{}', 'MAP<INT, INT>')", "keys of a map of JSON are STRINGs"),
     ("from_json('{}', 'a INT', map('mode', 'DROPMALFORMED'))", "there is no mode DROPMALFORMED"),
+    ("to_json(struct(1), map('dateFormat', 'yyyy-b'))", "yyyy-b|[Ii]llegal|pattern"),
     ("from_json('{}', 'a INT', map('locale', 'de'))", "the option locale is not supported"),
     ("from_csv('1', 'a ARRAY<INT>')", "a field of CSV is a number"),
     ("schema_of_json('bad')", "no JSON"),
