@@ -94,6 +94,8 @@ def value(text: str) -> Any:
         ("xxhash64('Spark', array(123), 2)", 5602566077635097486),
         ("sha2(s, 1)", None),
         ("parse_url('http://h/p?a=1&b=2#f', 'QUERY', 'b')", "2"),
+        ("parse_url('', 'PATH')", ""),
+        ("parse_url('not a url', 'HOST', 'k')", None),
         ("try_parse_url('not a url', 'HOST')", None),
         ("url_encode('a b~')", "a+b%7E"),
         ("s LIKE 'a\\_c'", False),

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote_to_bytes
 import pyarrow as pa
 
 from sqlwin.functions.entry import Function, function, of
+from sqlwin.functions.texts.matching import matcher
 from sqlwin.functions.types import STRING
 from sqlwin.functions.vectors import by_value, valued, vector
 
@@ -54,7 +55,7 @@ class Parts(NamedTuple):
 def parts(url: str) -> Parts | None:
     """None where it is no URI of RFC 2396, with other letters where Java takes them."""
     found = _URI.fullmatch(url)
-    if found is None or not url or _NO_LETTERS.search(url):
+    if found is None or _NO_LETTERS.search(url):
         return None
     scheme, opaque, authority, path, query, ref = found.groups()
     if not _fits(opaque, authority, path, query, ref):
@@ -84,11 +85,13 @@ def _fits(
 
 def part(url: str, wanted: str, key: str | None = None) -> str | None:
     """ValueError where it is no URL."""
+    if key is not None and wanted != "QUERY":
+        return None
     found = parts(url)
     if found is None:
         raise ValueError(f"[INVALID_URL] The url is invalid: {url[:200]}. Use try_parse_url.")
     if key is not None:
-        return _value(found.query, key) if wanted == "QUERY" else None
+        return _value(found.query, key)
     return _named(found, wanted)
 
 
@@ -101,9 +104,9 @@ def _named(found: Parts, wanted: str) -> str | None:
 
 
 def _value(query: str | None, key: str) -> str | None:
-    """Spark takes the key for a part of a regular expression; letters stand for themselves."""
-    found = re.search(f"(?:&|^){re.escape(key)}=([^&]*)", query or "")
-    return found[1] if found else None
+    """Spark takes the key for a part of a regular expression."""
+    found = matcher(f"(&|^){key}=([^&]*)").find(query or "")
+    return str(found[2]) if found else None
 
 
 @vector("parseurl")
