@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 
+_PYTHON = re.compile(r"Python exception occurred while executing the UDF: \w+: (.*)")
 _OWN = re.compile(r"\[[A-Z][A-Z_0-9.]+\] .*")
 _CLASSES = tuple(
     (re.compile(pattern), code)
@@ -41,6 +42,9 @@ def reason(error: str) -> str:
     if own is not None:
         return own[0]
     first = error.splitlines()[0]
+    python = _PYTHON.search(first)
+    if python is not None:
+        return python[1]
     for pattern, code in _CLASSES:
         found = pattern.fullmatch(first)
         if found is not None:

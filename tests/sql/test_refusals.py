@@ -212,7 +212,7 @@ REFUSED = [
     (
         "SELECT value + ARRAY(n) FROM orders WHERE value > 1",
         "+ does not take DOUBLE, ARRAY<INT>",
-        "value + ARRAY(n)",
+        "ARRAY",
     ),
     (
         "SELECT value +  FROM orders",
