@@ -212,12 +212,26 @@ def _negative(compiler: _Compiler, node: Expr) -> Typed:
 
 
 def _connected(compiler: _Compiler, node: Expr) -> Typed:
-    """AND and OR from the right, so that each operand is looked at once, whatever may fail."""
-    parts = list(node.flatten(unnest=False))
-    found = compiler.typed(parts[-1])
-    for part in reversed(parts[:-1]):
-        found = compiler.call(node, called(node)[0], [part, found])
+    """AND and OR, however many: a text without depth, but where an operand may fail, which is
+    kept from what those before it decide."""
+    word = called(node)[0]
+    parts = [compiler.boolean(part) for part in node.flatten(unnest=False)]
+    segments: list[list[Typed]] = []
+    for part in parts:
+        if part.fails or not segments:
+            segments.append([])
+        segments[-1].append(part)
+    found = _flat(word, segments[-1])
+    for segment in reversed(segments[:-1]):
+        found = compiler.call(node, word, [_flat(word, segment), found])
     return found
+
+
+def _flat(word: str, parts: list[Typed]) -> Typed:
+    if len(parts) == 1:
+        return parts[0]
+    text = f" {word.upper()} ".join(part.sql for part in parts)
+    return Typed(f"({text})", BOOLEAN, fails=any(part.fails for part in parts))
 
 
 def _paren(compiler: _Compiler, node: Expr) -> Typed:

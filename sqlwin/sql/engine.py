@@ -13,6 +13,9 @@ from sqlwin.sandbox.running import Failed, TooLarge, run
 from sqlwin.sandbox.tree import Forbidden
 from sqlwin.schema import Schema, arrow_schema
 
+_SHALLOW = 4000
+"""Characters of a text that cannot be too deep for the engine: an operator takes some."""
+
 
 @lru_cache(maxsize=4096)
 def failure(sql: str, schema: Schema) -> str:
@@ -26,6 +29,15 @@ def failure(sql: str, schema: Schema) -> str:
     except (Forbidden, OutOfTime, TooLarge):
         return ""  # it is said where the expression runs
     return ""
+
+
+def too_deep(sql: str) -> bool:
+    """Whether the engine cannot read a text for its depth."""
+    if len(sql) < _SHALLOW:
+        return False
+    query = f"SELECT {sql} AS x FROM rows"
+    ((tree,),) = binding().execute("SELECT json_serialize_sql(?)", [query]).fetchall()
+    return tree.startswith('{"error":true') and "Max expression depth" in tree
 
 
 def constant(sql: str) -> Any:

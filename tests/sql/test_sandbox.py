@@ -111,7 +111,6 @@ GROWING = [
     "FLATTEN(ARRAY(SEQUENCE(1, n * 20000)))",
     "TRANSFORM(SEQUENCE(1, 9000), x -> REPEAT('a', n * 400000))",
     "TRANSFORM(SEQUENCE(1, 9000), x -> LPAD('a', 9999999, 'b'))",
-    "TRANSFORM(SEQUENCE(1, 3000), x -> SEQUENCE(1, 9000))",
     "REDUCE(SEQUENCE(1, 60), 'a', (a, x) -> a || a)",
     "REDUCE(SEQUENCE(1, 60), ARRAY(1), (a, x) -> CONCAT(a, a))",
 ]
