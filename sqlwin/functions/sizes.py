@@ -40,10 +40,14 @@ def size(text: str, type_: pa.DataType, depth: int = 0) -> str:
         entry = pa.struct([("key", type_.key_type), ("value", type_.item_type)])
         return _of_elements(f"map_entries({text})", entry, depth)
     fields = (
-        f"coalesce({size(f'struct_extract({text}, {at + 1})', field.type, depth)}, 0)"
-        for at, field in enumerate(type_)
+        f"coalesce({size(_field(text, field.name), field.type, depth)}, 0)" for field in type_
     )
     return f"({' + '.join(fields)})"
+
+
+def _field(text: str, name: str) -> str:
+    quoted = name.replace("'", "''")
+    return f"struct_extract({text}, '{quoted}')"
 
 
 def _of_elements(text: str, item: pa.DataType, depth: int) -> str:

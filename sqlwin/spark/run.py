@@ -89,6 +89,20 @@ OnCame = Callable[[int, dict[int, Came]], None]
 
 def run(script: Script, options: RunOptions, spark: SparkSession | None = None) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
+    with living():
+        return _run(script, options, spark)
+
+
+@contextmanager
+def living() -> Iterator[None]:
+    """RunError where the JVM of Spark has ended, whatever it was asked when it did."""
+    try:
+        yield
+    except (Py4JNetworkError, ConnectionError) as failure:
+        raise RunError(GONE.format(log_file())) from failure
+
+
+def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Summary:
     check_sources(script, options)
     out = outlets(script, options)
     counted = frozenset(at for at, outlet in enumerate(out) if outlet.counts_only)
@@ -212,7 +226,7 @@ def finished(query: StreamingQuery, meanwhile: Callable[[], None] = _nothing) ->
     handler does it, it would cancel the batch and leave a broken connection.
     """
     try:
-        with interruptions() as interrupted:
+        with living(), interruptions() as interrupted:
             while not query.awaitTermination(POLL_SECONDS):  # type: ignore[arg-type]
                 if interrupted.is_set():
                     raise KeyboardInterrupt
@@ -222,8 +236,6 @@ def finished(query: StreamingQuery, meanwhile: Callable[[], None] = _nothing) ->
         raise
     except StreamingQueryException as failure:
         raise RunError(cause(str(failure))) from failure
-    except (Py4JNetworkError, ConnectionError) as failure:
-        raise RunError(GONE.format(log_file())) from failure
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
 
 from sqlwin.errors import RunError
@@ -401,6 +402,18 @@ def test_only_a_worker_that_was_slow_to_come_is_tried_again(text: str, starts: i
 def test_a_jvm_that_has_ended_is_named_with_its_log() -> None:
     with pytest.raises(RunError, match=r"the JVM of Spark has ended, see .*\.log; .*run it again"):
         finished(Gone())  # type: ignore[arg-type]
+
+
+def test_a_jvm_that_has_ended_before_a_session_is_there_is_named_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "orders").write_text("")
+    def gone() -> None:
+        raise Py4JNetworkError("Error while sending or receiving")
+
+    monkeypatch.setattr(running, "local_session", gone)
+    with pytest.raises(RunError, match=r"the JVM of Spark has ended"):
+        running.run(script(tumble(orders())), RunOptions(tmp_path))
 
 
 def test_the_cause_is_the_line_of_our_own_error() -> None:
