@@ -408,6 +408,7 @@ def test_a_jvm_that_has_ended_before_a_session_is_there_is_named_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "orders").write_text("")
+
     def gone() -> None:
         raise Py4JNetworkError("Error while sending or receiving")
 

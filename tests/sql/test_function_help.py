@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.answer import answers
+from sqlwin.plan.function_help import page
 from sqlwin.sql import script
 
 
@@ -41,3 +44,8 @@ def test_a_function_that_is_not_there() -> None:
 
 def test_a_stream_may_be_called_function() -> None:
     assert answer("CREATE STREAM function (a INT); DESCRIBE function") == ["function", "  a  INT"]
+
+
+def test_the_page_of_functions_is_that_of_the_table() -> None:
+    path = Path(__file__).parents[2] / "docs" / "functions.md"
+    assert path.read_text("utf-8") == page(), "make functions"
