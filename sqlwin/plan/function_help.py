@@ -4,7 +4,7 @@ All of it is read from the tables that expressions and windows are computed by: 
 `sqlwin.functions.table`, aggregates of `sqlwin.aggregates`.
 
 >>> print("\\n".join(described("ucase")))
-upper: The text in capitals.
+upper: In capitals.
   UPPER(STRING) -> STRING
   also called: UCASE
 >>> like("upp*|ucas*")

@@ -5,7 +5,7 @@
 [2, 3]
 >>> run(pa.table({"a": ["x"]}), 'SELECT CAST("a" AS INT) AS b FROM rows')
 Traceback (most recent call last):
-sqlwin.sandbox.running.Failed: Conversion Error: Could not convert string 'x' to INT32 ...
+sqlwin.sandbox.running.Failed: [CAST_INVALID_INPUT] Could not convert string 'x' to INT32 ...
 """
 
 from __future__ import annotations
