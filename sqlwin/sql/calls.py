@@ -131,7 +131,10 @@ class Worn:
     def over(self, run: ast.Run) -> ast.Name | ast.Spec | None:
         if self.window is None:
             return None
-        at = ord(self.window.args["alias"].name) - ast.PLACEHOLDER
+        name = self.window.args["alias"].name
+        if len(name) != 1:  # the text has a character of ours
+            raise QueryError("this expression cannot be read", run.span)
+        at = ord(name) - ast.PLACEHOLDER
         if at >= len(run.overs):  # an alias brought it here from the select list
             message = "an alias of an OVER call can be named in QUALIFY alone"
             raise QueryError(message, run.span, legal="QUALIFY rn <= 3")
