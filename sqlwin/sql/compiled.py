@@ -49,6 +49,8 @@ from sqlwin.sql.engine import constant
 from sqlwin.sql.volatile import of_session
 
 Expr = exp.Expr
+_SHORT = 8
+"""Operands of AND or OR that may fail, each of which may be a step deeper."""
 _LONGEST = 1000
 """Characters of a text that a lambda makes of constants."""
 
@@ -212,15 +214,24 @@ def _negative(compiler: _Compiler, node: Expr) -> Typed:
 
 
 def _connected(compiler: _Compiler, node: Expr) -> Typed:
-    """AND and OR, however many: a text without depth, but where an operand may fail, which is
-    kept from what those before it decide."""
-    word = called(node)[0]
     parts = [compiler.boolean(part) for part in node.flatten(unnest=False)]
+    return _chain(compiler, node, called(node)[0], parts)
+
+
+def _chain(compiler: _Compiler, node: Expr, word: str, parts: list[Typed]) -> Typed:
+    """AND and OR, however many: a text without depth. An operand that may fail is kept from what
+    those before it decide: a long chain asks them one by one, and then all of them, a short one
+    by the function of two."""
     segments: list[list[Typed]] = []
     for part in parts:
         if part.fails or not segments:
             segments.append([])
         segments[-1].append(part)
+    if len(segments) > _SHORT:
+        decided = [_flat(word, segment).sql for segment in segments[:-1]]
+        test, value = ("WHEN NOT {}", "false") if word == "and" else ("WHEN {}", "true")
+        whens = " ".join(f"{test.format(text)} THEN {value}" for text in decided)
+        return Typed(f"CASE {whens} ELSE {_flat(word, parts).sql} END", BOOLEAN, fails=True)
     found = _flat(word, segments[-1])
     for segment in reversed(segments[:-1]):
         found = compiler.call(node, word, [_flat(word, segment), found])
@@ -317,10 +328,7 @@ def _in(compiler: _Compiler, node: Expr) -> Typed:
 
 def _any(compiler: _Compiler, node: Expr, subject: Typed, others: Sequence[Typed]) -> Typed:
     """IN, where what stands behind the value that is found is not computed."""
-    *tests, found = [compiler.call(node, "=", [subject, other]) for other in others]
-    for test in reversed(tests):
-        found = compiler.call(node, "or", [test, found])
-    return found
+    return _chain(compiler, node, "or", [compiler.call(node, "=", [subject, x]) for x in others])
 
 
 def _between(compiler: _Compiler, node: Expr) -> Typed:
