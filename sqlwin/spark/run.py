@@ -56,7 +56,8 @@ TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"
 GONE = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
 POLL_SECONDS = 0.2
-_RAISED = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
+_TRACE = "Traceback (most recent call last)"
+_RAISED = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
 SHUFFLE = "spark.sql.shuffle.partitions"
 
 
@@ -279,7 +280,7 @@ def cause(text: str) -> str:
     if own:
         return own[-1].split(": ", 1)[-1]
     raised = _RAISED.findall(text)
-    return raised[-1] if raised else text.splitlines()[0]
+    return raised[-1] if raised else text.splitlines()[0].partition(_TRACE)[0].rstrip(": ")
 
 
 @dataclass
