@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from sqlwin.sandbox.clock import OutOfTime
@@ -12,7 +13,9 @@ from sqlwin.sandbox.locked import binding
 from sqlwin.sandbox.running import Failed, TooLarge, run
 from sqlwin.sandbox.tree import Forbidden
 from sqlwin.schema import Schema, arrow_schema
+from sqlwin.sql.depth import MESSAGE
 
+TOO_LARGE = "this expression is too large: some 100,000 operators at most"
 _SHALLOW = 4000
 """Characters of a text that cannot be too deep for the engine: an operator takes some."""
 
@@ -31,13 +34,17 @@ def failure(sql: str, schema: Schema) -> str:
     return ""
 
 
-def too_deep(sql: str) -> bool:
-    """Whether the engine cannot read a text for its depth."""
+def unreadable(sql: str) -> str:
+    """Why the engine cannot read a text: it is too deep, or too large; nothing if it can."""
     if len(sql) < _SHALLOW:
-        return False
+        return ""
     query = f"SELECT {sql} AS x FROM rows"
-    ((tree,),) = binding().execute("SELECT json_serialize_sql(?)", [query]).fetchall()
-    return tree.startswith('{"error":true') and "Max expression depth" in tree
+    try:
+        ((tree,),) = binding().execute("SELECT json_serialize_sql(?)", [query]).fetchall()
+    except duckdb.OutOfMemoryException:
+        return TOO_LARGE
+    deep = tree.startswith('{"error":true') and "Max expression depth" in tree
+    return MESSAGE if deep else ""
 
 
 def constant(sql: str) -> Any:

@@ -22,9 +22,9 @@ from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
 from sqlwin.sql.compiled import Uncompiled, compiled
 from sqlwin.sql.constants import refuse_unread
-from sqlwin.sql.depth import MESSAGE, balanced, refuse_deep_tree
+from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark
-from sqlwin.sql.engine import too_deep
+from sqlwin.sql.engine import unreadable
 from sqlwin.sql.text import QUOTED
 from sqlwin.sql.trees import copied, rewritten, rewritten_in_place
 from sqlwin.sql.volatile import changes
@@ -178,8 +178,9 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     refuse_deep_tree(tree, run.span)
     with noted() as casts:
         made = _compiled(tree, schema, run)
-    if too_deep(made.sql):
-        raise QueryError(MESSAGE, run.span)
+    problem = unreadable(made.sql)
+    if problem:
+        raise QueryError(problem, run.span)
     refuse_unread(casts, tree, run)
     if made.type == NULL:
         made = cast(made, STRING)

@@ -234,7 +234,7 @@ def test_long_lists_of_columns(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["or", "list", "columns", "chains", "string"])
+@pytest.mark.parametrize("name", ["or", "list", "columns", "string"])
 def test_a_megabyte(name: str) -> None:
     """Eight times as long as an eighth of it, nearly."""
     letters = len(LONG[name](1_000))
