@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlwin.aggregates import Signature, Types, signature
 from sqlwin.errors import InputError
+from sqlwin.functions.table import find
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import type_name
 from sqlwin.sql import ast
@@ -42,7 +43,7 @@ def checked(functions: Sequence[PythonAggregate]) -> tuple[PythonAggregate, ...]
 
 
 def _built_in(name: str) -> bool:
-    if signature(name) is not None or name in ANALYTIC:
+    if signature(name) is not None or name in ANALYTIC or find(name) is not None:
         return True
     return name.upper() in exp.FUNCTION_BY_NAME or name in function_names()
 

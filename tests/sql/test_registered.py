@@ -84,7 +84,9 @@ def test_refused(call: str, message: str, at: str) -> None:
     assert underlined(caught.value) == at
 
 
-@pytest.mark.parametrize("name", ["lag", "round", "upper", "list_sum", "date_trunc"])
+@pytest.mark.parametrize(
+    "name", ["lag", "round", "upper", "list_sum", "date_trunc", "timestamptostring"]
+)
 def test_names_of_sql_are_taken(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is a function of SQL already"):
         query("SELECT n FROM orders", mean(name))
