@@ -6,7 +6,7 @@ everything that another process needs to call it, too:
 
     spark_initcap_<the types it is called with, and of what it gives>
 
-Invariant: whatever a name says, `registered` finds the same function for it on every host.
+Invariant: whatever a name says, `register` finds the same function for it on every host.
 
 >>> upper = vector("example_upper")(lambda texts: pc.utf8_upper(texts))
 >>> upper.named([pa.string()], pa.string())[:20]
