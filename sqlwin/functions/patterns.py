@@ -114,14 +114,14 @@ class Pattern:
             return implicit(given, self.type, loose)
         if self.is_letter:
             return self._bind_letter(given, bound, loose)
+        if self.name == "STRUCT":
+            return is_struct(given)
         if given == NULL or self.name == "ANY":
             return True
         if self.name == "DECIMAL":
             return is_decimal(given) or is_integral(given)
         if self.name in _INTERVALS:
             return is_interval(given) and given.whole == _INTERVALS[self.name]
-        if self.name == "STRUCT":
-            return is_struct(given)
         parts = _parts(given, self.name)
         if parts is None or not self.inner:
             return parts is not None
@@ -147,10 +147,8 @@ class Pattern:
         if self.is_letter:
             found = bound.get(self.name, NULL)
             return _DEFAULTS.get(self.name[0], NULL) if found == NULL else found
-        if self.name == "ARRAY" and self.inner:
-            return pa.list_(self.inner[0].made(bound))
-        if self.name == "MAP" and self.inner:
-            return pa.map_(self.inner[0].made(bound), self.inner[1].made(bound))
+        if self.name in ("ARRAY", "MAP") and (self.inner or given == NULL):
+            return self._nested([part.made(bound) for part in self.inner] or [NULL, NULL])
         if self.name in _INTERVALS:
             whole = _INTERVALS[self.name]
             kept = given is not None and is_interval(given) and given.whole == whole
@@ -159,6 +157,13 @@ class Pattern:
         if self.name == "DECIMAL":
             return pa.decimal128(1, 0) if given == NULL else as_decimal(given)
         return given
+
+    def _nested(self, parts: list[pa.DataType]) -> pa.DataType:
+        """Arrow has no map whose keys are of no type: those of NULL are texts."""
+        first, *rest = parts
+        if self.name == "ARRAY":
+            return pa.list_(first)
+        return pa.map_(STRING if first == NULL else first, *rest)
 
 
 def _parts(type_: pa.DataType, nested: str) -> tuple[pa.DataType, ...] | None:

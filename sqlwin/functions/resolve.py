@@ -58,9 +58,12 @@ def _called(
             continue
         wanted = match.wanted[at]
         assert wanted is not None
-        if pattern.constant and not arg.is_constant:
-            raise Refused(f"{function.name.upper()} takes a constant here", at=at)
-        made.append(arg if arg.type == wanted else cast(arg, wanted, implicitly=True))
+        taken = arg if arg.type == wanted else cast(arg, wanted, implicitly=True)
+        if pattern.constant and not taken.is_constant:
+            raise Refused(
+                f"{function.name.upper()} takes a constant {name(wanted).upper()} here", at=at
+            )
+        made.append(taken)
     result = _result(overload, match, tuple(made))
     text = overload.text(Call(tuple(made), result))
     return Typed(text, result, fails=overload.fails or any(map(_fails, made)))

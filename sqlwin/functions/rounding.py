@@ -192,7 +192,7 @@ def _towards(names: str, function_: str, vector_: Vector, doc: str) -> Function:
 
 def _of_decimals(arguments: Sequence[Argument]) -> list[Argument]:
     """To a number of digits, a DOUBLE is taken for a decimal."""
-    given, *scale = arguments
+    given, *scale = arguments or (None,)
     if not scale or not isinstance(given, Typed) or not is_float(given.type):
         return list(arguments)
     digits = pa.decimal128(14, 7) if given.type == FLOAT else pa.decimal128(30, 15)

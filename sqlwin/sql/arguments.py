@@ -14,6 +14,8 @@ from sqlglot import exp
 
 from sqlwin.aggregates import Param, Signature
 from sqlwin.errors import QueryError
+from sqlwin.functions.literals import written_number
+from sqlwin.functions.typed import Refused
 from sqlwin.sql import ast
 from sqlwin.sql.scalars import Expr, function_names, place, spark, word, written_name
 
@@ -167,15 +169,21 @@ def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> 
     literal = tree.this if isinstance(tree, exp.Neg) else tree
     value: Constant | None = None
     if isinstance(literal, exp.Literal):
-        text = literal.name
-        numeric = not literal.is_string
-        value = sign * (int(text) if literal.is_int else float(text)) if numeric else text
+        value = literal.name if literal.is_string else sign * _number(literal, run)
     if value is None or not kind.accepts(value):
         plain = isinstance(literal, exp.Literal | exp.Column)
         told = spark(tree) if plain else "an expression"
         message = f"{name} takes {kind.value} here, not {told}"
         raise QueryError(message, place(tree, run), legal=example)
     return float(value) if kind is Param.FRACTION else value
+
+
+def _number(literal: exp.Literal, run: ast.Run) -> int | float:
+    try:
+        value = written_number(literal.name).value
+    except Refused as refused:
+        raise QueryError(str(refused), place(literal, run), legal=refused.legal) from None
+    return value if isinstance(value, int) else float(value)
 
 
 def _ascending(given: Arguments, known: Signature) -> Arguments:

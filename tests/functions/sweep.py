@@ -1,0 +1,67 @@
+"""Each entry of the table with arguments of every kind: a call is compiled, or refused by name.
+
+    python -m tests.functions.sweep
+
+What ends otherwise, in an error of Python's, is listed with the first call of its kind.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import pyarrow as pa
+import sqlglot
+
+from sqlwin.errors import SqlwinError
+from sqlwin.functions.table import TABLE
+from sqlwin.schema import TIMESTAMP, Column
+from sqlwin.sql.compiled import Uncompiled, compiled
+from sqlwin.sql.dialect import SqlwinSpark
+
+COLUMNS = (
+    *(Column("s", pa.string()), Column("i", pa.int32()), Column("d", pa.float64())),
+    *(Column("a", pa.list_(pa.int32())), Column("m", pa.map_(pa.string(), pa.int32()))),
+    *(Column("st", pa.struct([("x", pa.int32())])), Column("ts", TIMESTAMP)),
+)
+KINDS = (
+    *("NULL", "1", "1.5", "'a'", "s", "i", "d", "a", "m", "st", "ts", "x -> x"),
+    *("array()", "map()", "array(NULL)", "INTERVAL '1' DAY"),
+)
+FEW = ("NULL", "1", "s", "a", "m", "x -> x")
+"""For three arguments, of which there are many."""
+
+
+def calls(names: Sequence[str], most: int = 3) -> Iterator[str]:
+    for name, count in product(names, range(most + 1)):
+        for arguments in product(KINDS if count < 3 else FEW, repeat=count):
+            yield f"{name}({', '.join(arguments)})"
+
+
+def failed(call: str) -> str:
+    """The error of Python's it ends in, empty where there is none."""
+    try:
+        compiled(sqlglot.parse_one(call, read=SqlwinSpark), COLUMNS)
+    except (Uncompiled, SqlwinError, sqlglot.errors.SqlglotError):
+        return ""
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is the finding)
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def found(most: int = 3) -> dict[str, str]:
+    """The first call of each kind of failure."""
+    names = [name for name in sorted(TABLE) if name.isidentifier()]
+    first: dict[str, str] = {}
+    for call in calls(names, most):
+        if error := failed(call):
+            first.setdefault(error, call)
+    return first
+
+
+if __name__ == "__main__":
+    failures = found()
+    for error, call in failures.items():
+        print(f"{call}: {error}")  # noqa: T201
+    sys.exit(bool(failures))
