@@ -14,7 +14,7 @@ from sqlwin.functions.map_building import ENTRIES, built
 from sqlwin.functions.nested import by_rows, identity, made, values
 from sqlwin.functions.texts.matching import split
 from sqlwin.functions.typed import Body, Refused, Typed
-from sqlwin.functions.types import NULL, STRING, is_map, is_struct, name, widest_of
+from sqlwin.functions.types import NULL, STRING, engine_name, is_map, is_struct, name, widest_of
 from sqlwin.functions.vectors import vector
 
 
@@ -60,7 +60,9 @@ def _arrays_type(keys: pa.DataType, items: pa.DataType) -> pa.DataType:
 
 
 def _from_arrays(call: Call) -> str:
-    return built(call.result, *call.texts)
+    """Of keys that are all NULL the map has texts, as Arrow has none of no type."""
+    keys, items = call.texts
+    return built(call.result, f"CAST({keys} AS {engine_name(call.result.key_type)}[])", items)
 
 
 def _entries_type(array: pa.DataType) -> pa.DataType:

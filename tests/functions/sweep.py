@@ -1,21 +1,27 @@
-"""Each entry of the table with arguments of every kind: a call is compiled, or refused by name.
+"""Each entry of the table with arguments of every kind: a call is compiled, or refused by name;
+what is compiled has values, or fails with an error of a function.
 
     python -m tests.functions.sweep
 
-What ends otherwise, in an error of Python's, is listed with the first call of its kind.
+What ends otherwise, in an error of Python's or DuckDB's own, is listed with the first call of
+its kind.
 """
 
 from __future__ import annotations
 
+import math
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 import pyarrow as pa
 import sqlglot
 
 from sqlwin.errors import SqlwinError
 from sqlwin.functions.table import TABLE
+from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql.compiled import Uncompiled, compiled
 from sqlwin.sql.dialect import SqlwinSpark
@@ -25,12 +31,24 @@ COLUMNS = (
     *(Column("a", pa.list_(pa.int32())), Column("m", pa.map_(pa.string(), pa.int32()))),
     *(Column("st", pa.struct([("x", pa.int32())])), Column("ts", TIMESTAMP)),
 )
+VALUES: dict[str, list[Any]] = {
+    "s": ["abc", None, ""],
+    "i": [7, None, -1],
+    "d": [1.5, None, math.nan],
+    "a": [[1, 2], None, [None]],
+    "m": [[("k", 1)], None, []],
+    "st": [{"x": 1}, None, {"x": None}],
+    "ts": [0, None, -(10**15)],
+}
+ROWS = pa.table({column.name: pa.array(VALUES[column.name], column.type) for column in COLUMNS})
 KINDS = (
     *("NULL", "1", "1.5", "'a'", "s", "i", "d", "a", "m", "st", "ts", "x -> x"),
     *("array()", "map()", "array(NULL)", "INTERVAL '1' DAY"),
 )
 FEW = ("NULL", "1", "s", "a", "m", "x -> x")
 """For three arguments, of which there are many."""
+_ENGINES = re.compile(r"\w+( \w+){0,2} Error: ")
+"""How errors of DuckDB's own begin."""
 
 
 def calls(names: Sequence[str], most: int = 3) -> Iterator[str]:
@@ -39,10 +57,14 @@ def calls(names: Sequence[str], most: int = 3) -> Iterator[str]:
             yield f"{name}({', '.join(arguments)})"
 
 
-def failed(call: str) -> str:
-    """The error of Python's it ends in, empty where there is none."""
+def failed(call: str, evaluate: bool = False) -> str:
+    """The error it must not end in, empty where there is none."""
     try:
-        compiled(sqlglot.parse_one(call, read=SqlwinSpark), COLUMNS)
+        made = compiled(sqlglot.parse_one(call, read=SqlwinSpark), COLUMNS)
+        if evaluate:
+            run(ROWS, f"SELECT {made.sql} AS x FROM rows")["x"].to_pylist()
+    except Failed as error:
+        return str(error) if _ENGINES.match(str(error)) else ""
     except (Uncompiled, SqlwinError, sqlglot.errors.SqlglotError):
         return ""
     except Exception as error:  # noqa: BLE001 (whatever it is, it is the finding)
@@ -50,18 +72,18 @@ def failed(call: str) -> str:
     return ""
 
 
-def found(most: int = 3) -> dict[str, str]:
+def found(most: int = 3, evaluate: bool = False) -> dict[str, str]:
     """The first call of each kind of failure."""
     names = [name for name in sorted(TABLE) if name.isidentifier()]
     first: dict[str, str] = {}
     for call in calls(names, most):
-        if error := failed(call):
+        if error := failed(call, evaluate):
             first.setdefault(error, call)
     return first
 
 
 if __name__ == "__main__":
-    failures = found()
+    failures = found(evaluate=True)
     for error, call in failures.items():
         print(f"{call}: {error}")  # noqa: T201
     sys.exit(bool(failures))
