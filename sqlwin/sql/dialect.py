@@ -21,13 +21,26 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any, ClassVar
 
-from sqlglot import exp
+from sqlglot import exp, parser
 from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from sqlwin.errors import RunError
 from sqlwin.functions.table import TABLE
 from sqlwin.sql.text import unquoted
+
+COMPILED = not str(parser.__file__).endswith(".py")
+"""Whether sqlglot's classes are those of the package `sqlglotc`, which no class may extend."""
+
+
+def refuse_compiled() -> None:
+    if COMPILED:
+        raise RunError(
+            "sqlwin extends classes of sqlglot, which is installed compiled, as sqlglot[c], and "
+            "then cannot be extended. Legal: pip uninstall sqlglotc"
+        )
+
 
 _KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "LIST")
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)

@@ -23,7 +23,7 @@ from sqlwin.sql import ast
 from sqlwin.sql.compiled import Uncompiled, compiled
 from sqlwin.sql.constants import refuse_unread
 from sqlwin.sql.depth import balanced, refuse_deep_tree
-from sqlwin.sql.dialect import SqlwinSpark
+from sqlwin.sql.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.engine import unreadable
 from sqlwin.sql.text import QUOTED
 from sqlwin.sql.trees import copied, rewritten, rewritten_in_place
@@ -40,6 +40,7 @@ _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
 
 def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     """The run as sqlglot reads it; into: what it must be. QueryError where it does not."""
+    refuse_compiled()
     _no_query(run)
     try:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.nodes import Stream
 from sqlwin.sql import script
 from sqlwin.sql.mistakes import Lesson, lessons
@@ -141,3 +141,9 @@ def test_what_might_stand_there_is_told_in_words_of_sql() -> None:
     for inner in ("KSQL", "SET OPERATION"):
         assert inner not in told
     assert "MATCH_CONDITION" in shown("SELECT a FROM s JOIN t 3")
+
+
+def test_compiled_sqlglot_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlwin.sql.dialect.COMPILED", True)
+    with pytest.raises(RunError, match="pip uninstall sqlglotc"):
+        script(ORDERS + "SELECT id FROM orders")
