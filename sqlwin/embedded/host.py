@@ -34,6 +34,7 @@ from sqlwin.runtime.lower import lower
 from sqlwin.runtime.moments import Instant, micros
 from sqlwin.runtime.staged import StagedTask
 from sqlwin.runtime.task import Output
+from sqlwin.state.blobs import SqliteBlobs
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments import SEGMENT_ROWS
 
@@ -74,6 +75,7 @@ class EmbeddedQuery(Answers):
         self._refused = Refused(self._chain.top.expired)
         self._sending = Sending(self._board)
         self._failure: BaseException | None = None
+        self._closed = False
 
     # --- rows and time in ---
 
@@ -186,11 +188,29 @@ class EmbeddedQuery(Answers):
     def flush(self) -> None:
         """Clear the outputs that wait; write window store, message store and positions together.
 
+        What was erased from the store has then left its file and its log.
+
         InputDisabled where a callback has refused some of them: it is to get them.
         """
         self._ready("flush")
         self._write(self._task.back.nothing())
         self._board.drop()
+        if isinstance(self._blobs, SqliteBlobs):
+            self._blobs.settle()
+
+    def close(self) -> None:
+        """Let go of the store's file; nothing is written. Results that wait can be taken still,
+        all else is refused. A query is a context manager, which closes it at the end.
+        """
+        self._closed = True
+        if isinstance(self._blobs, SqliteBlobs):
+            self._blobs.close()
+
+    def __enter__(self) -> EmbeddedQuery:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def commit(self) -> None:
         """Write state, positions, clock and the outputs that wait; all of them or none."""
@@ -276,6 +296,8 @@ class EmbeddedQuery(Answers):
         self._unbroken()
 
     def _unbroken(self) -> None:
+        if self._closed:
+            raise InputError("the query is closed")
         if self._failure is not None:
             why = str(self._failure) or type(self._failure).__name__
             raise RunError(f"the query has failed and takes nothing more: {why}")

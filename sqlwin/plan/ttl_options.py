@@ -61,6 +61,10 @@ OPTIONS: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
 """Name to the field of Ttl, how it is read, what is legal."""
 
 
+ALIASES = {"table.exec.state.ttl": PREFIX}
+"""What Flink calls a setting."""
+
+
 def options(given: Mapping[str, str], span: Span | None = None) -> dict[str, Any]:
     """Fields of Ttl from options, those among them that are of a TTL."""
     found = {}

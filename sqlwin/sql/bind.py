@@ -29,7 +29,7 @@ from sqlwin.plan.nodes import (
 from sqlwin.plan.optimizer import optimize
 from sqlwin.plan.settings import SETTINGS
 from sqlwin.plan.stages import staged
-from sqlwin.plan.ttl_options import OPTIONS, STATE, options
+from sqlwin.plan.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.plan.wording import Wording
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql import ast, declare
@@ -220,6 +220,7 @@ def _show_functions(binding: Binding, statement: ast.ShowFunctionsLike) -> None:
 
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
+    name = ALIASES.get(name, name)
     if name.startswith(STATE):
         binding.known.ttl |= options({name: value}, statement.span)
         return

@@ -190,6 +190,14 @@ class SqliteBlobs:
             found = (self._db.execute(f"SELECT name FROM {table}") for table in self.tables)
             return sorted(str(name) for rows in found for (name,) in rows)
 
+    def settle(self) -> None:
+        """Write the log back and empty it, so that it holds nothing that was erased.
+
+        A reader that is in the middle of it keeps it until the next call.
+        """
+        with translated(self.path, "write"):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         if hasattr(self, "_db"):  # not if there was nothing to connect to
             self._db.close()

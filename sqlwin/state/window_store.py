@@ -13,7 +13,8 @@ Nothing asks a clock: now is the greatest time ever put. A record is readable wh
 and it drops the segments it has outlived before it does anything else.
 
 Invariant: every segment has a record; no whole interval of segments is at or below
-`now - retention`; what a partly outlived interval still holds is not shown.
+`now - retention` unless an open iterator may still come to it; a new call shows nothing of
+what is outlived, whatever is still held.
 
 >>> store = InMemoryWindowStore("clicks", retention=60, window_size=10, grace=30)
 >>> store.put("ann", 1, time=100), store.put("bob", 5, time=100), store.put("ann", 2, time=110)
@@ -37,12 +38,15 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any, NamedTuple, overload
+from weakref import WeakSet
 
 from sortedcontainers import SortedDict
 
 from sqlwin.instants import START
 
+Size = int | timedelta
 Segment = SortedDict
 """Key to value; with duplicates, key to a list of values."""
 
@@ -58,39 +62,43 @@ class Entry(NamedTuple):
 class InMemoryWindowStore:
     """Records by (key, window start), gone once stream time has outlived them.
 
-    name: for messages. retention, window_size, grace: in the unit of the times; grace
-    None is retention. retain_duplicates: keep every record of one key and start.
-    segment_interval: how many instants are dropped together once all of them are
-    outlived (they are hidden at once all the same); None drops each alone.
-    ValueError for sizes that cannot be.
+    name: for messages. retention, window_size, grace: in the unit of the times, or
+    `timedelta`s, where times are microseconds since the epoch; grace None is retention.
+    retain_duplicates: keep every record of one key and start. segment_interval: how many
+    instants are dropped together once all of them are outlived (they are hidden at once
+    all the same); None drops each alone. ValueError for sizes that cannot be.
 
     Keys are whatever has an order among themselves, values whatever is not None.
     Times are integers. Bounds of a range of times, or of keys, are inclusive, as in
     Kafka's API; `lo > hi` is an empty range; a bound of None is open.
 
-    Iterators survive puts: they never fail and show what was there throughout. They
-    take a segment when they reach it, so a put at or before the present place is not
-    shown, one further on is, and what was outlived meanwhile is not. `backward` is the
-    exact reverse of forward.
+    Iterators survive puts and expiry, as Kafka's do: they never fail and show what was
+    there throughout, also what has been outlived since they were opened; it is dropped
+    once no iterator can come to it. They take a segment when they reach it, so a put at
+    or before the present place is not shown, and one further on is. `close` ends one
+    early; one that nothing refers to any more is closed. `backward` is the exact reverse
+    of forward.
     """
 
     def __init__(
         self,
         name: str,
-        retention: int,
-        window_size: int,
-        grace: int | None = None,
+        retention: Size,
+        window_size: Size,
+        grace: Size | None = None,
         retain_duplicates: bool = False,
-        segment_interval: int | None = None,
+        segment_interval: Size | None = None,
     ) -> None:
-        grace = retention if grace is None else grace
-        interval = 1 if segment_interval is None else segment_interval
+        retention, window_size = _instants(retention), _instants(window_size)
+        grace = retention if grace is None else _instants(grace)
+        interval = 1 if segment_interval is None else _instants(segment_interval)
         _check_sizes(name, retention, window_size, grace, interval)
         self.name, self.retention, self.window_size = name, retention, window_size
         self.grace, self.retain_duplicates = grace, retain_duplicates
         self.segment_interval, self.now = interval, START
         self.expired = 0
         self._segments: SortedDict[int, Segment] = SortedDict()
+        self._open: WeakSet[Entries] = WeakSet()
 
     @property
     def first(self) -> int:
@@ -116,9 +124,14 @@ class InMemoryWindowStore:
         return True
 
     def _drop_outlived(self) -> None:
-        whole = self.first // self.segment_interval * self.segment_interval
+        whole = self._least_held()
         while self._segments and self._segments.peekitem(0)[0] < whole:
             self._segments.popitem(0)
+
+    def _least_held(self) -> int:
+        """The first instant that may have a segment."""
+        needed = min((entries.least for entries in self._open), default=self.first)
+        return min(needed, self.first) // self.segment_interval * self.segment_interval
 
     def _insert(self, key: Any, value: Any, time: int) -> None:
         segment = self._segments.get(time, Segment())
@@ -142,7 +155,7 @@ class InMemoryWindowStore:
     @overload
     def fetch(
         self, key: Any, lo: int | None, hi: int | None, /, *, backward: bool = False
-    ) -> Iterator[Entry]: ...
+    ) -> Entries: ...
 
     def fetch(self, key: Any, lo: int | None, /, *hi: int | None, backward: bool = False) -> Any:
         """At one time: the value or None; of duplicates the newest. From one to another: all."""
@@ -154,17 +167,15 @@ class InMemoryWindowStore:
 
     def fetch_range(
         self, key_from: Any, key_to: Any, lo: int | None, hi: int | None, *, backward: bool = False
-    ) -> Iterator[Entry]:
+    ) -> Entries:
         """Records of a range of keys in a range of times, by time, then by key."""
         return self._entries(lo, hi, backward, key_from, key_to)
 
-    def fetch_all(
-        self, lo: int | None, hi: int | None, *, backward: bool = False
-    ) -> Iterator[Entry]:
+    def fetch_all(self, lo: int | None, hi: int | None, *, backward: bool = False) -> Entries:
         """Records of every key in a range of times, by time, then by key."""
         return self._entries(lo, hi, backward)
 
-    def all(self, *, backward: bool = False) -> Iterator[Entry]:
+    def all(self, *, backward: bool = False) -> Entries:
         """Every record that can be read, by time, then by key."""
         return self._entries(None, None, backward)
 
@@ -175,17 +186,17 @@ class InMemoryWindowStore:
         backward: bool,
         key_from: Any = None,
         key_to: Any = None,
-    ) -> Iterator[Entry]:
-        while (time := self._next(lo, hi, backward)) is not None:
-            yield from self._of_segment(time, backward, key_from, key_to)
-            lo, hi = (lo, time - 1) if backward else (time + 1, hi)
-
-    def _next(self, lo: int | None, hi: int | None, backward: bool) -> int | None:
-        """The nearest segment of a range; looked up anew, since puts may come in between."""
+    ) -> Entries:
         least = self.first if lo is None else max(lo, self.first)
-        if hi is not None and least > hi:
+        opened = Entries(self, least, hi, backward, (key_from, key_to))
+        self._open.add(opened)
+        return opened
+
+    def _next(self, lo: int, hi: int | None, backward: bool) -> int | None:
+        """The nearest segment of a range; looked up anew, since puts may come in between."""
+        if hi is not None and lo > hi:
             return None
-        return next(self._segments.irange(least, hi, reverse=backward), None)
+        return next(self._segments.irange(lo, hi, reverse=backward), None)
 
     def _of_segment(self, time: int, backward: bool, key_from: Any, key_to: Any) -> list[Entry]:
         segment = self._segments[time]
@@ -208,7 +219,7 @@ class InMemoryWindowStore:
     def _check(self) -> None:
         try:
             self._segments._check()
-            whole = self.first // self.segment_interval * self.segment_interval
+            whole = self._least_held()
             for time, segment in self._segments.items():
                 assert whole <= time <= self.now
                 assert segment
@@ -219,6 +230,51 @@ class InMemoryWindowStore:
         except AssertionError as broken:
             insides = f"{self.name}: now {self.now}, {dict(self._segments)}"
             raise AssertionError(f"{broken}\n{insides}") from broken
+
+
+class Entries:
+    """The records of one call, each when it is come to.
+
+    least, most: the times that are still to come, both inclusive; most None is no bound.
+    """
+
+    def __init__(
+        self,
+        store: InMemoryWindowStore,
+        least: int,
+        most: int | None,
+        backward: bool,
+        keys: tuple[Any, Any],
+    ) -> None:
+        self.least, self.most = least, most
+        self._store, self._backward, self._keys = store, backward, keys
+        self._present: Iterator[Entry] = iter(())
+
+    def __iter__(self) -> Entries:
+        return self
+
+    def __next__(self) -> Entry:
+        while (entry := next(self._present, None)) is None:
+            time = self._store._next(self.least, self.most, self._backward)
+            if time is None:
+                self.close()
+                raise StopIteration
+            self._present = iter(self._store._of_segment(time, self._backward, *self._keys))
+            if self._backward:
+                self.most = time - 1
+            else:
+                self.least = time + 1
+        return entry
+
+    def close(self) -> None:
+        """Show nothing more, and need nothing of what is outlived."""
+        self.least, self.most, self._present = 0, -1, iter(())
+        self._store._open.discard(self)
+        self._store._drop_outlived()
+
+
+def _instants(size: Size) -> int:
+    return size // timedelta(microseconds=1) if isinstance(size, timedelta) else size
 
 
 def _check_sizes(name: str, retention: int, window_size: int, grace: int, interval: int) -> None:

@@ -137,6 +137,19 @@ def test_not_even_the_free_pages_of_the_file_say_it(tmp_path: Path) -> None:
     assert STAYS.encode() in data
 
 
+def test_a_flush_leaves_nothing_in_the_log_either(tmp_path: Path) -> None:
+    kept = query(QUERIES["last"], SqliteBlobs(tmp_path / "state"))
+    login(kept, GONE, 1)
+    login(kept, STAYS, 4)
+    kept.advance(now="2024-01-10T09:00:00Z")
+    for _ in range(2):
+        kept.flush()
+    assert not any(GONE.encode() in file.read_bytes() for file in tmp_path.iterdir())
+    assert not (tmp_path / "state-wal").read_bytes()
+    kept.close()
+    assert not (tmp_path / "state-wal").exists()
+
+
 def test_the_deadline_is_the_next_expiry_and_what_was_due_is_forgotten() -> None:
     kept = query(
         "SELECT user, COUNT(*) AS n FROM logins GROUP BY user EMIT EARLY EVERY '8' DAY", None

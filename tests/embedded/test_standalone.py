@@ -176,3 +176,27 @@ def test_a_failed_query_still_tells_what_waits(file: Path) -> None:
         with pytest.raises(sqlwin.RunError, match="has failed and takes nothing more: middle leav"):
             call()
     assert told(query) == [(1, "full", 0)]
+
+
+def test_a_closed_query_gives_its_results_and_takes_nothing(file: Path) -> None:
+    with sqlwin.query(MEDIANS, store=file) as query:
+        push(query, A_MINUTE_EACH[:2])
+        query.flush()
+        push(query, A_MINUTE_EACH[2:3])
+    query.close()  # again
+    assert told(query) == [(1.0, "full", 0)]
+    for call in (query.flush, query.commit, query.drain, lambda: push(query, A_MINUTE_EACH[3:])):
+        with pytest.raises(sqlwin.InputError, match="the query is closed"):
+            call()
+    with pytest.raises(sqlwin.InputError, match="the query is closed"):
+        query.windows()
+    again = sqlwin.query(MEDIANS, store=file)
+    push(again, A_MINUTE_EACH[2:3])  # what was not flushed comes again
+    assert told(again) == [(1.0, "full", 0)]
+
+
+def test_a_query_without_a_store_is_closed_too() -> None:
+    query = sqlwin.query(MEDIANS)
+    query.close()
+    with pytest.raises(sqlwin.InputError, match="the query is closed"):
+        query.advance(now=0)

@@ -40,6 +40,14 @@ def test_what_no_window_bounds_has_the_ttl_that_is_set(query: str) -> None:
     assert ttl(SET + query.format(HINT)) == Ttl(3 * DAY)
 
 
+@pytest.mark.parametrize(
+    ("length", "micros"), [("24 h", DAY), ("1 d", DAY), ("1440 min", DAY), ("86400 s", DAY)]
+)
+def test_flink_setting_is_the_same(length: str, micros: int) -> None:
+    assert ttl(f"SET 'table.exec.state.ttl' = '{length}'; " + WHOLE.format("")) == Ttl(micros)
+    assert ttl(SET + "SET 'table.exec.state.ttl' = '0 ms'; " + WHOLE.format("")) is None
+
+
 @pytest.mark.parametrize("query", [FRAME, TUMBLE, MESSAGES, RANKED])
 def test_other_state_has_one_if_a_hint_asks(query: str) -> None:
     assert ttl(SET + query.format("")) is None

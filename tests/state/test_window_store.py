@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -139,12 +140,42 @@ def test_iterators_survive_puts(backward: bool) -> None:
     )
 
 
-def test_an_iterator_does_not_show_what_was_outlived_meanwhile() -> None:
+@pytest.mark.parametrize("backward", [False, True])
+def test_iterators_survive_expiry(backward: bool) -> None:
+    made = filled(91, 95)
+    entries = made.all(backward=backward)
+    times = [next(entries).time]
+    made.put("k", 0, 95 + RETENTION)
+    assert [e.time for e in made.all()] == [100, 95 + RETENTION]  # a new one is of now
+    made._check()
+    times += [e.time for e in entries]
+    assert times == ([100, 95, 91] if backward else [91, 95, 100, 95 + RETENTION])
+    made._check()
+
+
+@pytest.mark.parametrize("end", ["read", "closed", "forgotten"])
+def test_what_is_outlived_is_dropped_when_its_iterators_are_at_an_end(end: str) -> None:
     made = filled(91, 95)
     entries = made.all()
-    assert next(entries).time == 91
-    made.put("k", 0, 95 + RETENTION)
-    assert [e.time for e in entries] == [100, 95 + RETENTION]
+    next(entries)
+    made.put("k", 0, 100 + RETENTION)
+    assert 95 in made._segments and 91 not in made._segments  # it is past 91
+    if end == "read":
+        list(entries)
+    elif end == "closed":
+        entries.close()
+        assert list(entries) == []
+    del entries
+    made.put("k", 1, 101 + RETENTION)
+    assert sorted(made._segments) == [100 + RETENTION, 101 + RETENTION]
+
+
+def test_sizes_may_be_durations() -> None:
+    minute = timedelta(minutes=1)
+    made = InMemoryWindowStore("s", 2 * minute, window_size=minute, grace=timedelta(seconds=1))
+    assert (made.retention, made.window_size, made.grace) == (120_000_000, 60_000_000, 1_000_000)
+    with pytest.raises(ValueError, match="retention cannot be negative"):
+        InMemoryWindowStore("s", timedelta(microseconds=-1), window_size=0)
 
 
 @pytest.mark.parametrize(
