@@ -90,7 +90,7 @@ def attempted(call: Call, template: str) -> str:
         return f"TRY({template.format(*call.texts)})"
     given = ", ".join(f"'a{at}': {text}" for at, text in enumerate(call.texts))
     named = template.format(*(f"__p.a{at}" for at in range(len(call.texts))))
-    return f"list_transform([{{{given}}}], lambda __p: TRY({named}))[1]"
+    return f"list_apply([{{{given}}}], lambda __p: TRY({named}))[1]"
 
 
 def _whole(symbol: str, safe: bool) -> How | str:

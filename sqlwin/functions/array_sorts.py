@@ -116,7 +116,7 @@ def _with_comparator(call: Call) -> str:
     compared = _compared.named([arrays, table], arrays)
     given = f"{_comparable.named([arrays], arrays)}({call.texts[0]})"
     text = f"{compared}(__s.a, list_transform(__s.a, lambda {one}: {inner}))"
-    return f"list_transform([{{'a': {given}}}], lambda __s: {text})[1]"
+    return f"list_apply([{{'a': {given}}}], lambda __s: {text})[1]"
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -41,7 +41,7 @@ def _map(cast: Casting) -> Typed:
     keys = f"list_transform(map_keys(__n), lambda __c: {key.sql})"
     items = f"list_transform(map_values(__n), lambda __c: {item.sql})"
     made = built(to, keys, items) if of.key_type != to.key_type else f"MAP({keys}, {items})"
-    return _made(cast, f"list_transform([{cast.given.sql}], lambda __n: {made})[1]", key, item)
+    return _made(cast, f"list_apply([{cast.given.sql}], lambda __n: {made})[1]", key, item)
 
 
 def _struct(cast: Casting) -> Typed:
@@ -51,7 +51,7 @@ def _struct(cast: Casting) -> Typed:
     fields = [_inner(cast, _field(of, at), of[at].type, to[at].type) for at in range(of.num_fields)]
     parts = (f"{_quoted(f.name)} := {part.sql}" for f, part in zip(to, fields, strict=True))
     made = f"CASE WHEN __n IS NOT NULL THEN struct_pack({', '.join(parts)}) END"
-    return _made(cast, f"list_transform([{cast.given.sql}], lambda __n: {made})[1]", *fields)
+    return _made(cast, f"list_apply([{cast.given.sql}], lambda __n: {made})[1]", *fields)
 
 
 def _field(struct: pa.DataType, at: int) -> str:
@@ -102,7 +102,7 @@ def _struct_text(cast: Casting) -> Typed:
     fields = [_as_text(cast, _field(of, at), of[at].type) for at in range(of.num_fields)]
     listed = f"list_value({', '.join(field.sql for field in fields)})"
     row = f"CASE WHEN __n IS NOT NULL THEN {listed} END"
-    parts = f"list_transform([{cast.given.sql}], lambda __n: {row})[1]"
+    parts = f"list_apply([{cast.given.sql}], lambda __n: {row})[1]"
     return _text(cast, parts, "{}", *fields)
 
 

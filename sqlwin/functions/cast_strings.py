@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from sqlwin.functions.cast_texts import single
 from sqlwin.functions.casting import Casting, How
 from sqlwin.functions.literals import decimal_of
+from sqlwin.functions.quick import usual
 from sqlwin.functions.typed import Typed
 from sqlwin.functions.types import (
     BINARY,
@@ -109,12 +110,23 @@ _EXACT = _numeral("exact", _DECIMAL, _BLANK, _exact_text)
 _FLOATING = _numeral("floating", _DECIMAL, _BLANK, _float_text)
 
 
+def _usual(to: pa.DataType) -> str:
+    """Which texts DuckDB reads as Java does: integral ones as DuckDB prints them, without blanks
+    and 0s before them; of others all but `1_000`, `+-1`, infinity and NaN."""
+    if is_integral(to):
+        return "CAST(TRY_CAST({0} AS {result}) AS VARCHAR) = {0}"
+    finite = "isfinite(TRY_CAST({0} AS {result}))"
+    return f"{finite} AND NOT contains({{0}}, '_') AND NOT contains({{0}}, '+')"
+
+
 def _to_number(casting: Casting) -> Typed:
     to = casting.to
     pair = _WHOLE if is_integral(to) else _EXACT if is_decimal(to) else _FLOATING
     read = pair[casting.safe].named([STRING, STRING], STRING)
     word = "TRY_CAST" if casting.safe else "CAST"
-    made = casting.text(f"{word}({read}({{0}}, '{name(to)}') AS {{result}})")
+    exact = f"{word}({read}({{0}}, '{name(to)}') AS {{result}})"
+    quick = usual(_usual(to), "TRY_CAST({0} AS {result})", exact)
+    made = casting.text(exact if is_decimal(to) else quick)
     return Typed(made.sql, to, fails=casting.given.fails or not casting.safe)
 
 

@@ -75,7 +75,7 @@ class Casting:
         if not self.given.fails:
             return self._made(f"TRY({call.filled(template)})", fails)
         bound = Call((replace(self.given, sql="__t.a"),), self.to).filled(template)
-        whole = f"list_transform([{{'a': {self.given.sql}}}], lambda __t: TRY({bound}))[1]"
+        whole = f"list_apply([{{'a': {self.given.sql}}}], lambda __t: TRY({bound}))[1]"
         return self._made(whole, fails)
 
     def vector(self, strict: Vector, lenient: Vector | None = None) -> Typed:

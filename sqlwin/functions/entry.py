@@ -64,7 +64,7 @@ class Call:
         if not twice:
             return made
         given = ", ".join(f"'{name}': {text}" for name, text in twice.items())
-        return f"list_transform([{{{given}}}], lambda __p: {made})[1]"
+        return f"list_apply([{{{given}}}], lambda __p: {made})[1]"
 
 
 How = str | Vector | Callable[[Call], str]

@@ -38,6 +38,6 @@ def null_first(how: How, first: int = 0) -> Callable[[Call], str]:
         bound = replace(looked, sql="__q.a")
         args = (*call.args[:first], bound, *call.args[first + 1 :])
         body = f"CASE WHEN __q.a IS NOT NULL THEN {rendered(how, replace(call, args=args))} END"
-        return f"list_transform([{{'a': {call.texts[first]}}}], lambda __q: {body})[1]"
+        return f"list_apply([{{'a': {call.texts[first]}}}], lambda __q: {body})[1]"
 
     return text

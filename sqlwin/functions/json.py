@@ -1,4 +1,4 @@
-"""JSON and CSV in texts: read, written, and what is in them."""
+"""JSON in texts: read, written, and what is in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import cast as as_type
 
 import pyarrow as pa
 
-from sqlwin.functions import csv, json_path, json_schema
+from sqlwin.functions import json_path, json_schema
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.json_options import NO_ZONES, options, printable, schema
@@ -117,5 +117,4 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(STRING!, STRING!?) -> STRING", _schema_of_json),
         doc="The schema of a constant text of JSON.",
     ),
-    *csv.FUNCTIONS,
 )

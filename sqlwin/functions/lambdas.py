@@ -35,9 +35,7 @@ def _tested(word: str, known: str) -> Overload:
             f"CASE WHEN __b IS NULL THEN NULL WHEN list_contains(__b, {end}) THEN {end}"
             f" WHEN list_position(__b, NULL) IS NULL THEN {rest} END"
         )
-        return (
-            f"list_transform([list_transform({call.filled('{0}, {1}')})], lambda __b: {whole})[1]"
-        )
+        return f"list_apply([list_transform({call.filled('{0}, {1}')})], lambda __b: {whole})[1]"
 
     return of("(ARRAY<T>, (T) => BOOLEAN) -> BOOLEAN", text)
 
@@ -66,7 +64,7 @@ def _aggregate(call: Call) -> str:
     if len(call.args) == 3:
         return reduced
     finish = as_type(Body, call.args[3])
-    done = f"list_transform([{reduced}], {finish.sql})[1]"
+    done = f"list_apply([{reduced}], {finish.sql})[1]"
     return f"CASE WHEN {arrays} IS NOT NULL THEN {done} END"
 
 

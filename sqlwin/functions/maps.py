@@ -34,7 +34,7 @@ def _zip_with(call: Call) -> str:
     text = f"{zipped}({one.sql}, {other.sql})"
     keys = f"list_transform(__m, lambda __e: {_KEY.format('__e')})"
     bound = f"MAP({keys}, list_transform(__m, {body.sql}))"
-    return f"list_transform([{text}], lambda __m: {bound})[1]"
+    return f"list_apply([{text}], lambda __m: {bound})[1]"
 
 
 FUNCTIONS: tuple[Function, ...] = (

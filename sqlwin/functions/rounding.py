@@ -27,8 +27,10 @@ from sqlwin.functions.casts import cast
 from sqlwin.functions.decimals import fitted, too_large
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.literals import literal
+from sqlwin.functions.quick import usual
 from sqlwin.functions.typed import Argument, Body, Typed
 from sqlwin.functions.types import (
+    DOUBLE,
     FLOAT,
     INT,
     MOST_DIGITS,
@@ -45,6 +47,8 @@ _LEAST_SCALE = 400
 """Behind so many digits a DOUBLE has none."""
 _SURE = 1e-7
 """How far a scaled number's fraction has to be from a half."""
+_USUAL_SCALE = 8
+"""Up to so many digits DuckDB rounds what is far from a tie."""
 _LARGE = 1e8
 """From here on a scaled number's error may be as large as that."""
 
@@ -150,9 +154,21 @@ def _to_digits(vector_: Vector, native: str = "") -> Callable[[Call], str]:
         if is_float(call.result) and scale == 0 and native:
             return native.format(call.texts[0], zero=f"CAST(0 AS {call.engine_type})")
         digits = call.args[1] if len(call.args) > 1 else literal(0, INT)
-        return f"{vector_.named([call.type(0), INT], call.result)}({call.texts[0]}, {digits.sql})"
+        named = vector_.named([call.type(0), INT], call.result)
+        if call.result == DOUBLE and 0 < scale <= _USUAL_SCALE and native:
+            return call.filled(usual(*_usual(scale), f"{named}({{0}}, {digits.sql})"))
+        return f"{named}({call.texts[0]}, {digits.sql})"
 
     return text
+
+
+def _usual(scale: int) -> tuple[str, str]:
+    """As `_scaled`: which DOUBLEs are far from a tie, and they rounded; 0 loses its sign."""
+    power = f"CAST({10**scale} AS DOUBLE)"
+    scaled = f"({{0}} * {power})"
+    near = f"abs({scaled} - floor({scaled}) - CAST(0.5 AS DOUBLE)) > CAST({_SURE} AS DOUBLE)"
+    test = f"abs({scaled}) < CAST({_LARGE} AS DOUBLE) AND {near}"
+    return test, f"(round({scaled}) / {power} + CAST(0 AS DOUBLE))"
 
 
 def _decimal_rounded(call: Call) -> str:

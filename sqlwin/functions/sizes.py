@@ -24,7 +24,7 @@ def held(text: str, item: pa.DataType) -> str:
     if _width(item) is not None:
         return text
     check = f"{size('__r', pa.list_(item))} > {BYTES} THEN error('{_MESSAGE}')"
-    return f"list_transform([{text}], lambda __r: CASE WHEN {check} ELSE __r END)[1]"
+    return f"list_apply([{text}], lambda __r: CASE WHEN {check} ELSE __r END)[1]"
 
 
 def size(text: str, type_: pa.DataType, depth: int = 0) -> str:

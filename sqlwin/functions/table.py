@@ -21,6 +21,7 @@ from sqlwin.functions import (
     cast_functions,
     comparison,
     conditions,
+    csv,
     dates,
     dialects,
     formats,
@@ -35,7 +36,7 @@ from sqlwin.functions.entry import Function, Overload
 
 ROOMS = (
     *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
-    *(texts, json),
+    *(texts, json, csv),
     *(dates, formats, intervals, dialects),
     *(arrays, maps, structs),
 )

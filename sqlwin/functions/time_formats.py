@@ -13,7 +13,8 @@ from sqlwin.functions.cast_times import UTC
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.instants import masked, micros
-from sqlwin.functions.time_patterns import Letters, Optional, Piece, pattern
+from sqlwin.functions.quick import usual
+from sqlwin.functions.time_patterns import Letters, Optional, Piece, engine_pattern, pattern
 from sqlwin.functions.time_printing import printed
 from sqlwin.functions.time_reading import read
 from sqlwin.functions.typed import Refused, Typed
@@ -120,17 +121,40 @@ def checked(call: Call, at: int, reads: bool) -> None:
 def by_pattern(named: Vector, reads: bool) -> Callable[[Call], str]:
     def how(call: Call) -> str:
         checked(call, 1, reads)
-        return f"{named.named([call.type(0), STRING], call.result)}({', '.join(call.texts)})"
+        exact = f"{named.named([call.type(0), STRING], call.result)}({{0}}, {{1}})"
+        engine = None if reads or call.type(0) != TIMESTAMP else engine_pattern(_constant(call))
+        if engine is None:
+            return call.filled(exact)
+        return call.filled(usual(_IN_PRINT, f"strftime({UTC}, {engine})", exact))
 
     return how
+
+
+_IN_PRINT = (
+    "{0} BETWEEN make_timestamptz(-62135596800000000) AND make_timestamptz(253402300799999999)"
+)
+"""The years 1 to 9999, which DuckDB prints and reads with four digits."""
+
+
+def _constant(call: Call) -> str | None:
+    """The pattern that all rows have."""
+    given = call.args[1]
+    return given.value if isinstance(given, Typed) and isinstance(given.value, str) else None
 
 
 def _read_text(call: Call, named: Vector, default: str = USUAL) -> str:
     """The TIMESTAMP that a text is by the pattern behind it, or by the usual one."""
     if len(call.args) > 1:
         checked(call, 1, reads=True)
-    texts = [*call.texts, f"'{default}'"][:2]
-    return f"{named.named([STRING, STRING], TIMESTAMP)}({', '.join(texts)})"
+    by = "{1}" if len(call.args) > 1 else f"'{default}'"
+    exact = f"{named.named([STRING, STRING], TIMESTAMP)}({{0}}, {by})"
+    engine = engine_pattern(_constant(call) if len(call.args) > 1 else default, reads=True)
+    if engine is None:
+        return call.filled(exact)
+    read = f"try_strptime({{0}}, {engine})"
+    instant = f"make_timestamptz(epoch_us({read}))"
+    test = f"strftime({read}, {engine}) = {{0}} AND {_IN_PRINT.format(instant)}"
+    return call.filled(usual(test, instant, exact))
 
 
 def date_format_text(instant: str, text: str) -> str:

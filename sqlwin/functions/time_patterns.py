@@ -132,3 +132,44 @@ def has(pieces: tuple[Piece, ...], letter: str) -> bool:
         else isinstance(piece, Letters) and piece.letter == letter
         for piece in pieces
     )
+
+
+_ENGINE = {
+    "yyyy": "%Y",
+    "MM": "%m",
+    "dd": "%d",
+    "HH": "%H",
+    "mm": "%M",
+    "ss": "%S",
+    "SSS": "%g",
+    "SSSSSS": "%f",
+}
+"""Those that DuckDB reads as well."""
+_PRINTED = {"yy": "%y", "M": "%-m", "d": "%-d", "H": "%-H", "hh": "%I", "h": "%-I", "a": "%p"}
+_WORDS = {"MMM": "%b", "MMMM": "%B", "E": "%a", "EEE": "%a", "EEEE": "%A", "DDD": "%j"}
+
+
+def engine_pattern(text: str | None, reads: bool = False) -> str | None:
+    """A pattern as a literal of DuckDB, for `strftime` and, reads, for `strptime`; or None.
+
+    >>> engine_pattern("yyyy-MM-dd'T'HH:mm")
+    "'%Y-%m-%dT%H:%M'"
+    """
+    if text is None:
+        return None
+    known = _ENGINE if reads else _ENGINE | _PRINTED | _WORDS
+    made, found = "", list[str]()
+    for piece in pattern(text, reads):
+        if isinstance(piece, Optional):
+            return None
+        if isinstance(piece, Text):
+            made += piece.text.replace("%", "%%")
+            continue
+        written = known.get(str(piece))
+        if written is None or (reads and written in found):
+            return None
+        found.append(written)
+        made += written
+    if "\0" in made or (reads and not {"%Y", "%m", "%d"} <= set(found)):
+        return None
+    return "'" + made.replace("'", "''") + "'"

@@ -20,7 +20,8 @@ from sqlwin.functions.types import NULL, STRING, holds_interval, name
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Schema
 from sqlwin.sql import ast
-from sqlwin.sql.compiled import Uncompiled, compiled
+from sqlwin.sql.compiled import compiled
+from sqlwin.sql.compiler import Uncompiled
 from sqlwin.sql.constants import refuse_unread
 from sqlwin.sql.depth import balanced, refuse_deep_tree
 from sqlwin.sql.dialect import SqlwinSpark, refuse_compiled

@@ -20,7 +20,8 @@ import sqlglot
 from sqlwin.functions.types import name
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
-from sqlwin.sql.compiled import Uncompiled, compiled
+from sqlwin.sql.compiled import compiled
+from sqlwin.sql.compiler import Uncompiled
 from sqlwin.sql.dialect import SqlwinSpark
 
 ROW = pa.table(

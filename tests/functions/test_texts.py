@@ -13,7 +13,8 @@ from sqlwin.functions.texts.matching import all_extracted, matcher, replaced, sp
 from sqlwin.functions.types import name
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
-from sqlwin.sql.compiled import Uncompiled, compiled
+from sqlwin.sql.compiled import compiled
+from sqlwin.sql.compiler import Uncompiled
 from sqlwin.sql.dialect import SqlwinSpark
 
 ROWS = pa.table(

@@ -11,7 +11,8 @@ from sqlwin.functions.casts import cast
 from sqlwin.functions.types import STRING, name
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
-from sqlwin.sql.compiled import Uncompiled, compiled
+from sqlwin.sql.compiled import compiled
+from sqlwin.sql.compiler import Uncompiled
 from sqlwin.sql.dialect import SqlwinSpark
 
 ROW = pa.table({"x": [1]})

@@ -127,7 +127,7 @@ def _elt(call: Call) -> str:
     outside = failing("INVALID_ARRAY_INDEX", f"The index is out of bounds: of 1 to {len(others)}.")
     chosen = f"CASE __e.at{whens} ELSE {outside} END"
     made = f"CASE WHEN __e.at IS NULL THEN NULL ELSE {chosen} END"
-    return f"list_transform([{{'at': {at}}}], lambda __e: {made})[1]"
+    return f"list_apply([{{'at': {at}}}], lambda __e: {made})[1]"
 
 
 def _collate(call: Call) -> str:

@@ -1,0 +1,129 @@
+"""What walks a tree of sqlglot: each node by the rule of its class, or as a call of a function.
+
+`rules` are those of `sqlwin.sql.compiled`; a rule compiles the parts of its node by the compiler
+it is given, which knows the columns and the parameters of the lambdas around. What has no meaning
+is Uncompiled, with the node that is to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlwin.functions.casts import cast
+from sqlwin.functions.literals import literal
+from sqlwin.functions.never import NEVER
+from sqlwin.functions.resolve import resolved
+from sqlwin.functions.table import find, names
+from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
+from sqlwin.functions.types import BINARY, BOOLEAN, NULL, STRING, name
+from sqlwin.names import nearest
+from sqlwin.sql.calling import called
+from sqlwin.sql.engine import constant
+from sqlwin.sql.volatile import of_session
+
+_LONGEST = 1000
+"""Characters of a text that a lambda makes of constants."""
+
+
+Expr = exp.Expr
+
+
+class Uncompiled(Exception):
+    """node: which part of the tree has no meaning."""
+
+    def __init__(self, node: Expr, reason: str, legal: str = "") -> None:
+        super().__init__(reason)
+        self.node, self.legal = node, legal
+
+
+Rules = Mapping[type[Expr], "Callable[[Compiler, Any], Typed]"]
+
+
+@dataclass
+class Compiler:
+    columns: dict[str, pa.DataType]
+    rules: Rules
+    scopes: list[dict[str, Typed]] = field(default_factory=list)
+    numbers: Any = field(default_factory=count)
+
+    def typed(self, node: Expr) -> Typed:
+        rule = self.rules.get(type(node))
+        try:
+            if rule is not None:
+                return rule(self, node)
+            return self.call(node, *called(node))
+        except Refused as refused:
+            raise Uncompiled(node, str(refused), refused.legal) from None
+
+    def call(self, node: Expr, function: str, arguments: Sequence[Expr | Typed]) -> Typed:
+        """A function by its name, of nodes or of what is compiled."""
+        found = find(function)
+        if found is None:
+            raise Uncompiled(node, _unknown(node, function.lower()))
+        given = [arg if isinstance(arg, Typed) else self.argument(arg) for arg in arguments]
+        try:
+            made = resolved(found, given)
+            return _short(made) if self._grown(made, given) else made
+        except Refused as refused:
+            at = arguments[refused.at] if refused.at is not None else node
+            place = at if isinstance(at, Expr) else node
+            raise Uncompiled(place, str(refused), refused.legal) from None
+
+    def _grown(self, made: Typed, given: Sequence[Argument]) -> bool:
+        """Whether it is a text made of constants within a lambda."""
+        text = made.type in (STRING, BINARY) and not made.is_constant
+        return text and bool(self.scopes and given) and all(map(_is_constant, given))
+
+    def argument(self, node: Expr) -> Argument:
+        if not isinstance(node, exp.Lambda):
+            return self.typed(node)
+        names_ = [parameter.name.lower() for parameter in node.expressions]
+
+        def body(types: Sequence[pa.DataType], texts: Sequence[str]) -> Body:
+            own = [f"__x{next(self.numbers)}" for _ in names_]  # no column is called so
+            given = [Typed(text.format(*own), t) for text, t in zip(texts, types, strict=True)]
+            self.scopes.append(dict(zip(names_, given, strict=True)))
+            try:
+                used = [name_ for at, name_ in enumerate(own) if f"{{{at}}}" in "".join(texts)]
+                return Body(tuple(used), self.typed(node.this))
+            finally:
+                self.scopes.pop()
+
+        return Lambda(len(names_), body)
+
+    def named(self, name_: str) -> Typed | None:
+        """A parameter of a lambda around, the innermost first."""
+        return next((s[name_.lower()] for s in reversed(self.scopes) if name_.lower() in s), None)
+
+    def boolean(self, node: Expr) -> Typed:
+        found = self.typed(node)
+        if found.type not in (BOOLEAN, STRING, NULL):
+            raise Refused(f"{name(found.type).upper()} is no condition", legal="a comparison")
+        return cast(found, BOOLEAN, implicitly=True)
+
+
+def _is_constant(arg: Argument) -> bool:
+    return isinstance(arg, Typed) and arg.is_constant
+
+
+def _short(made: Typed) -> Typed:
+    """What is made of constants, as a constant: a lambda would have it once for each element."""
+    value = constant(made.sql)
+    if value is not None and len(value) > _LONGEST:
+        message = f"within a lambda a text of constants has at most {_LONGEST} characters"
+        raise Refused(message, legal="a column")
+    return made if value is None else literal(value, made.type)
+
+
+def _unknown(node: Expr, function: str) -> str:
+    if of_session(node):
+        return f"{function} depends on more than the row, and cannot stand in an expression"
+    if function in NEVER:
+        return f"{function} is not supported: {NEVER[function]}"
+    return f"no function is called {function}{nearest(function, names())}"

@@ -1,0 +1,109 @@
+"""What is quick for the usual values says what the exact rule says, for all others, too."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from sqlwin.functions import cast_strings, rounding, time_formats
+from sqlwin.schema import TIMESTAMP
+from tests.functions.evaluating import values
+
+DRAW = random.Random(1)
+MODULES = (cast_strings, rounding, time_formats)
+ODD = [
+    None,
+    "",
+    "-0",
+    "1e400",
+    "+-5",
+    "1_0",
+    "0x1A",
+    "inf",
+    "-infinity",
+    "nan",
+    "٣",
+    " 5\t",
+    "5 \x0b",
+]
+DAYS = [
+    "infinity",
+    "-infinity",
+    "epoch",
+    "20240230",
+    "2023-02-29",
+    "0000-01-01",
+    "0999-01-01",
+    None,
+]
+
+
+def some(letters: str, longest: int, count: int = 3000) -> list[str]:
+    return ["".join(DRAW.choices(letters, k=DRAW.randint(0, longest))) for _ in range(count)]
+
+
+def numbers() -> list[float | None]:
+    ties = [(DRAW.randint(-(10**6), 10**6) + 0.5) / 10 ** DRAW.randint(0, 6) for _ in range(3000)]
+    others = [DRAW.uniform(-1, 1) * 10 ** DRAW.randint(-3, 12) for _ in range(3000)]
+    return [*ties, *others, float("nan"), float("inf"), -0.0, 1e308, -0.001, None]
+
+
+def instants() -> list[int | None]:
+    wide = [DRAW.randint(-65 * 10**15, 260 * 10**15) for _ in range(2000)]
+    early = [DRAW.randint(-62135596800, -61135596800) * 10**6 for _ in range(1000)]
+    return [*wide, *early, -62135596800000001, -62135596800000000, 253402300800000000, None]
+
+
+def days(form: str) -> list[str | None]:
+    """Texts of a form, most of them damaged."""
+    made: list[str | None] = [*DAYS, *some("0123456789-: .T/Z+", 20, 1000)]
+    for _ in range(2000):
+        fields = (DRAW.randint(1, 9999), DRAW.randint(1, 13), DRAW.randint(1, 31))
+        text = form.format(*fields, *(DRAW.randint(0, top) for top in (24, 60, 60)))
+        at = DRAW.randint(0, len(text))
+        cut = at + DRAW.randint(0, 1)
+        made += [text, text[:at] + DRAW.choice("0123456789-: .T") + text[cut:]]
+    return made
+
+
+TEXTS = [*some("0123456789" * 2 + "+-.eE_xXbBdDfFnaif\t ,'", 6), *some("0123456789-.e", 22), *ODD]
+CASES: list[tuple[str, pa.Array]] = [
+    *((f"TRY_CAST(a AS {to})", pa.array(TEXTS)) for to in ("TINYINT", "INT", "BIGINT", "DOUBLE")),
+    ("TRY_CAST(a AS FLOAT)", pa.array(TEXTS)),
+    *((f"ROUND(a, {scale})", pa.array(numbers())) for scale in (1, 2, 8)),
+    ("BROUND(a, 2)", pa.array(numbers())),
+    *(
+        (f'DATE_FORMAT(a, "{pattern}")', pa.array(instants(), TIMESTAMP))
+        for pattern in ("yyyy-MM-dd", "yy/M/d H:mm a ss.SSS", "EEE E EEEE MMM MMMM DDD h '%d''%'")
+    ),
+    *(
+        (f"TRY_TO_TIMESTAMP(a, '{pattern}')", pa.array(days(form)))
+        for pattern, form in (
+            ("yyyy-MM-dd HH:mm:ss", "{:04}-{:02}-{:02} {:02}:{:02}:{:02}"),
+            ("yyyyMMdd", "{:04}{:02}{:02}"),
+            ("dd/MM/yyyy", "{2:02}/{1:02}/{0:04}"),
+        )
+    ),
+]
+
+
+def answers(expression: str, given: pa.Array) -> list[Any]:
+    return values(f"CAST({expression} AS STRING)", pa.table({"a": given}))
+
+
+def exact(_test: str, _quick: str, otherwise: str, _given: str = "{0}") -> str:
+    return otherwise
+
+
+@pytest.mark.parametrize(("expression", "given"), CASES)
+def test_it_says_what_the_exact_rule_says(
+    expression: str, given: pa.Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = answers(expression, given)
+    for module in MODULES:
+        monkeypatch.setattr(module, "usual", exact)
+    slow = answers(expression, given)
+    assert [t for t in zip(given, quick, slow, strict=True) if t[1] != t[2]] == []
