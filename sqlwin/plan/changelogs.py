@@ -28,10 +28,12 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.plan.once import from_below
 from sqlwin.policies import Late
 from sqlwin.windows import AsOf, Session
 
 
+@from_below(below_of)
 def changing(plan: Node) -> bool:
     """Whether results may be withdrawn or replaced, so that their rows have weights."""
     return revises(plan) or any(changing(below) for below in below_of(plan))
@@ -67,6 +69,12 @@ def _pads_or_corrects(join: Join) -> bool:
     return join.policy.early is not None or join.policy.late is not Late.NEVER
 
 
+def _read(stream: Stream) -> tuple[Stream, ...]:
+    """What the plans of a stream read."""
+    return tuple(below for plan in stream.of for below in streams_of(plan))
+
+
+@from_below(_read)
 def lateness(stream: Stream) -> int | None:
     """How far behind its watermark a row of a stream may be, and count; None: without bound.
 
@@ -102,6 +110,7 @@ def forgets_below(plan: Node) -> bool:
     return any(_forgets(operator_of(stage)) for stage in stages)
 
 
+@from_below(_read)
 def repeats(stream: Stream) -> bool:
     """Whether messages that come twice may come through: of a declared stream that tells them by
     its OFFSET, and of a result that has some of it as they are, for that keeps nothing."""

@@ -20,6 +20,7 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
+from sqlwin.plan.once import from_below, once
 from sqlwin.policies import Policy
 from sqlwin.windows import JoinWindow, Session, Unit
 
@@ -47,6 +48,7 @@ def join_of(plan: Node) -> Join | None:
     return found if isinstance(found, Join) else None
 
 
+@once
 def scans(plan: Node) -> tuple[Scan | StaticScan, ...]:
     """What a plan reads, from the left."""
     while not isinstance(plan, Scan | StaticScan | Join):
@@ -54,6 +56,7 @@ def scans(plan: Node) -> tuple[Scan | StaticScan, ...]:
     return (*scans(plan.left), *scans(plan.right)) if isinstance(plan, Join) else (plan,)
 
 
+@once
 def streams_of(plan: Node) -> tuple[Stream, ...]:
     """The streams and static tables that a plan reads, each once, from the left."""
     return tuple(dict.fromkeys(scan.stream for scan in scans(plan)))
@@ -65,6 +68,14 @@ def untimed(join: Join) -> tuple[str, ...]:
     return tuple(s for s, node in sides.items() if any(x.ts is None for x in streams_of(node)))
 
 
+def below_of(plan: Node) -> tuple[Node, ...]:
+    """What a plan has its rows from; none where they come from outside."""
+    if isinstance(plan, Scan | StaticScan):
+        return plan.stream.of
+    return (plan.left, plan.right) if isinstance(plan, Join) else (plan.input,)
+
+
+@from_below(below_of)
 def derived_streams(plan: Node) -> tuple[Stream, ...]:
     """The derived streams below a plan, each once, and after those that it is made of."""
     found: dict[Stream, None] = {}
@@ -82,12 +93,14 @@ def plans_of(plan: Node) -> tuple[Node, ...]:
     return tuple(dict.fromkeys((*below, plan)))
 
 
+@once
 def sources_of(plan: Node) -> tuple[Stream, ...]:
     """The declared streams and static tables that a plan reads, however far below."""
     read = (stream for made in plans_of(plan) for stream in streams_of(made))
     return tuple(dict.fromkeys(stream for stream in read if not stream.of))
 
 
+@once
 def tables_of(plan: Node) -> tuple[Stream, ...]:
     """The static tables among them."""
     read = (scan for made in plans_of(plan) for scan in scans(made))
@@ -111,13 +124,6 @@ def window_policy(plan: Node) -> Policy | None:
     if found is None or isinstance(found, Join):
         return None if found is None else found.policy
     return unranked(found).policy
-
-
-def below_of(plan: Node) -> tuple[Node, ...]:
-    """What a plan has its rows from; none where they come from outside."""
-    if isinstance(plan, Scan | StaticScan):
-        return plan.stream.of
-    return (plan.left, plan.right) if isinstance(plan, Join) else (plan.input,)
 
 
 def with_policy(plan: Node, change: Callable[[Stateful, Policy], Policy]) -> Node:

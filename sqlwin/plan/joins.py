@@ -14,8 +14,10 @@ of those that its columns carry.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sqlwin.plan.once import hashed_once
 from sqlwin.plan.streams import Scalar, Stream
 from sqlwin.policies import Policy
 from sqlwin.schema import Schema
@@ -29,17 +31,19 @@ HALVES = ("semi", "anti")
 """Kinds that give columns of the left alone."""
 
 
+@hashed_once
 @dataclass(frozen=True)
 class StaticScan:
     """A static table: its rows are read whole, before the first row of any stream."""
 
     stream: Stream
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.stream.schema
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Join:
     """left_keys, right_keys: input columns, equal in pairs and of one type; none: any rows.
@@ -69,7 +73,7 @@ class Join:
         if len(set(names)) < len(names):
             raise ValueError(f"columns of a join have names of their own, not {names}")
 
-    @property
+    @cached_property
     def static(self) -> bool:
         """Whether the right is a table, and nothing is kept of the left."""
         node: object = self.right
@@ -102,11 +106,11 @@ class Join:
         match = self.match
         return ("right",) if isinstance(match, AsOf) and match.backward else self.unbounded
 
-    @property
+    @cached_property
     def pairs(self) -> Schema:
         """What the residual condition is over."""
         return (*self.left.schema, *self.right.schema)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.left.schema if self.kind in HALVES else self.pairs

@@ -23,10 +23,12 @@ Projects. Conditions on one input are its Filter, where outer joins let them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pyarrow as pa
 
 from sqlwin.plan.joins import Join, StaticScan
+from sqlwin.plan.once import hashed_once
 from sqlwin.plan.streams import Scalar, Stream, column_of, quoted
 from sqlwin.plan.wording import Wording
 from sqlwin.policies import Policy
@@ -40,31 +42,34 @@ BIGINT = pa.int64()
 GROUPING = "__grouping"
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Scan:
     stream: Stream
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.stream.schema
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Filter:
     input: Node
     predicate: Scalar
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.input.schema
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Project:
     input: Node
     columns: tuple[tuple[str, Scalar], ...]
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return tuple(Column(name, scalar.type) for name, scalar in self.columns)
 
@@ -89,6 +94,7 @@ class Aggregate:
     order: tuple[Order, ...] = ()
 
 
+@hashed_once
 @dataclass(frozen=True)
 class WindowAggregate:
     """Group windows: one output row for each (keys, window).
@@ -116,7 +122,7 @@ class WindowAggregate:
     sets: tuple[tuple[str, ...], ...] = ()
     per_row: bool = False
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         below = {column.name: column for column in self.input.schema}
         bound = TIMESTAMP if self.window.unit is Unit.RANGE else BIGINT
@@ -138,6 +144,7 @@ class OverCall:
     frame: Frame
 
 
+@hashed_once
 @dataclass(frozen=True)
 class OverAggregate:
     """An OVER clause, or a sliding stream window: a window for each row.
@@ -159,7 +166,7 @@ class OverAggregate:
     window_columns: bool = False
     where: str | None = None
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         bound = BIGINT if self.by_arrival else TIMESTAMP
         window = (Column("window_start", bound), Column("window_end", bound))
@@ -170,6 +177,7 @@ class OverAggregate:
         )
 
 
+@hashed_once
 @dataclass(frozen=True)
 class TopN:
     """The first `limit` rows of each partition in an order that is not event time.
@@ -186,11 +194,12 @@ class TopN:
     limit: int
     policy: Policy
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return (*self.input.schema, Column(self.name, BIGINT))
 
 
+@hashed_once
 @dataclass(frozen=True)
 class WindowRank:
     """A rank of each row of a group window among those of one window and partition.
@@ -206,7 +215,7 @@ class WindowRank:
     partition: tuple[str, ...]
     order: tuple[Order, ...]
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return (*self.input.schema, Column(self.name, BIGINT))
 

@@ -10,16 +10,19 @@ True
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sqlwin.plan.once import hashed_once
 from sqlwin.schema import RESERVED, Column, Schema
 
 if TYPE_CHECKING:
     from sqlwin.plan.nodes import Node
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Scalar:
     """A scalar expression over the columns of the node below.
@@ -33,7 +36,7 @@ class Scalar:
     type: pa.DataType
     inputs: tuple[str, ...]
 
-    @property
+    @cached_property
     def is_column(self) -> bool:
         return len(self.inputs) == 1 and self.duckdb == quoted(self.inputs[0])
 
@@ -46,6 +49,7 @@ def column_of(column: Column) -> Scalar:
     return Scalar(column.name, quoted(column.name), column.type, (column.name,))
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Stream:
     """A declared stream or, where `of` has plans, a derived one: their results, one after another.
@@ -75,6 +79,6 @@ class Stream:
             if column.name.startswith(RESERVED):
                 raise ValueError(f"column names must not begin with {RESERVED}: {column.name}")
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.columns + tuple(Column(name, s.type) for name, s in self.computed)

@@ -49,6 +49,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
     quoted,
 )
+from sqlwin.plan.once import once
 from sqlwin.policies import Early
 from sqlwin.schema import TIMESTAMP
 from sqlwin.windows import AsOf, Cumulate, Hop, JoinSessions, Session, Unit, Whole
@@ -104,11 +105,13 @@ def _kind(stream: Stream, name: str) -> str:
 # --- how far behind ---------------------------------------------------------------------
 
 
+@once
 def delay_in(stream: Stream, name: str) -> int | None:
     """Of a column of a derived stream, behind what its plans read; None: without bound."""
     return _most(delay(plan, name) for plan in stream.of)
 
 
+@once
 def delay(plan: Node, name: str) -> int | None:
     """How far a column may be behind the least watermark of the streams that the plan scans,
     microseconds; None: any length, or it is no time at all."""
@@ -136,6 +139,16 @@ def delay(plan: Node, name: str) -> int | None:
     return own
 
 
+@once
+def _names(plan: Node) -> frozenset[str]:
+    return frozenset(column.name for column in plan.schema)
+
+
+@once
+def _scalars(plan: Project) -> dict[str, Scalar]:
+    return dict(plan.columns)
+
+
 def _most(delays: Iterable[int | None]) -> int | None:
     found = list(delays)
     return None if None in found else max((d for d in found if d is not None), default=None)
@@ -146,7 +159,7 @@ def _plus(one: int | None, other: int | None) -> int | None:
 
 
 def _projected(plan: Project, name: str) -> int | None:
-    scalar = dict(plan.columns)[name]
+    scalar = _scalars(plan)[name]
     if scalar.is_column:
         return delay(plan.input, scalar.inputs[0])
     below = _last(plan, name)
@@ -160,7 +173,7 @@ def _projected(plan: Project, name: str) -> int | None:
 
 def source(plan: Project, name: str) -> str | None:
     """The column below that one is, or is made of as the last instant of a window."""
-    scalar = dict(plan.columns)[name]
+    scalar = _scalars(plan)[name]
     if len(scalar.inputs) != 1:
         return None
     (below,) = scalar.inputs
@@ -175,7 +188,7 @@ def _less_one(column: str) -> str:
 
 def _last(plan: Project, name: str) -> Edge | None:
     """The edge of a window of which a column is made into its last instant."""
-    scalar = dict(plan.columns)[name]
+    scalar = _scalars(plan)[name]
     if len(scalar.inputs) != 1 or scalar.is_column:
         return None
     found = edge(plan.input, scalar.inputs[0])
@@ -218,7 +231,7 @@ def _framed(plan: OverAggregate, name: str) -> int | None:
         return None
     if plan.window_columns and name in ("window_start", "window_end"):
         return 0 if name == "window_end" else plan.calls[0].frame.preceding
-    if name not in [column.name for column in plan.input.schema]:
+    if name not in _names(plan.input):
         return None
     frames = [call.frame for call in plan.calls]
     ahead = [f.following for f in frames if f.unit is Unit.RANGE and f.following is not None]
@@ -226,7 +239,7 @@ def _framed(plan: OverAggregate, name: str) -> int | None:
 
 
 def _joined(plan: Join, name: str) -> int | None:
-    left = name in [column.name for column in plan.left.schema]
+    left = name in _names(plan.left)
     own = delay(plan.left if left else plan.right, name)
     padded = ("right", "full") if left else ("left", "full")
     if own is None or plan.kind in padded:
@@ -243,12 +256,14 @@ def _joined(plan: Join, name: str) -> int | None:
 # --- edges of windows -------------------------------------------------------------------
 
 
+@once
 def edge_in(stream: Stream, name: str) -> Edge | None:
     """Of a derived stream, the same in all its plans; a declared stream has none."""
     found = {edge(plan, name) for plan in stream.of}
     return found.pop() if len(found) == 1 else None
 
 
+@once
 def edge(plan: Node, name: str) -> Edge | None:
     """Which edge of a window of time a column is, None for any other."""
     if isinstance(plan, Scan):
@@ -266,13 +281,13 @@ def edge(plan: Node, name: str) -> Edge | None:
         timed = isinstance(shape, Hop | Cumulate) and shape.unit is Unit.RANGE
         kind = {"window_start": "start", "window_end": "end"}.get(name)
         return Edge(kind, shape) if timed and kind else None  # type: ignore[arg-type]
-    if isinstance(plan, OverAggregate) and name not in [c.name for c in plan.input.schema]:
+    if isinstance(plan, OverAggregate) and name not in _names(plan.input):
         return None
     return edge(plan.input, name)
 
 
 def _edge_above(plan: Project, name: str) -> Edge | None:
-    scalar = dict(plan.columns)[name]
+    scalar = _scalars(plan)[name]
     if scalar.is_column:
         return edge(plan.input, scalar.inputs[0])
     found = _last(plan, name)
@@ -280,7 +295,7 @@ def _edge_above(plan: Project, name: str) -> Edge | None:
 
 
 def _edge_joined(plan: Join, name: str) -> Edge | None:
-    left = name in [column.name for column in plan.left.schema]
+    left = name in _names(plan.left)
     padded = ("right", "full") if left else ("left", "full")
     if plan.kind in padded or (plan.kind in HALVES and not left):
         return None

@@ -159,9 +159,7 @@ class _Side:
 
     def __init__(self, relation: Relation) -> None:
         self.relation = relation
-        self.columns = {
-            name: scalar(tree, relation.under, run) for name, tree, run in relation.columns
-        }
+        self.columns = dict(relation.scalars)
         self.keys: list[str] = []
 
     def scalar(self, tree: Expr, run: ast.Run) -> Scalar:

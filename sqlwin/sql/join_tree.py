@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -89,7 +90,7 @@ class Pair:
     ts: str | None = None
     asked: ast.Name | None = None
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         return self.left.names | self.right.names
 

@@ -34,7 +34,7 @@ from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql import ast
 from sqlwin.sql.bounds import OpenTop
 from sqlwin.sql.depth import refuse_grown
-from sqlwin.sql.scalars import Expr, column, instead_of, scalar
+from sqlwin.sql.scalars import Expr, column, instead_of, known_column, scalar
 from sqlwin.sql.trees import rewritten
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
@@ -144,10 +144,18 @@ class Relation:
             return node
         return instead_of(node, self.expression(node.name))
 
+    @cached_property
+    def scalars(self) -> tuple[tuple[str, Scalar], ...]:
+        """The columns as a plan has them."""
+        types = {column.name: column.type for column in self.under}
+        return tuple(
+            (name, known_column(expr, types) or scalar(expr, self.under, run))
+            for name, expr, run in self.columns
+        )
+
     def plan(self) -> Node:
         """Base, then Filter where there is a predicate, then Project."""
-        columns = tuple((name, scalar(expr, self.under, run)) for name, expr, run in self.columns)
-        return Project(self.filtered(), columns)
+        return Project(self.filtered(), self.scalars)
 
     def filtered(self) -> Node:
         base: Node
@@ -160,9 +168,7 @@ class Relation:
         return Filter(base, condition(predicate, base.schema, self.predicate_run))
 
     def schema(self) -> Schema:
-        return tuple(
-            Column(name, scalar(expr, self.under, run).type) for name, expr, run in self.columns
-        )
+        return tuple(Column(name, made.type) for name, made in self.scalars)
 
 
 def condition(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:

@@ -7,6 +7,8 @@ come from the table of functions (`compiled`).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 import pyarrow as pa
 import sqlglot
@@ -18,7 +20,7 @@ from sqlwin.functions.casts import cast, noted
 from sqlwin.functions.typed import Typed
 from sqlwin.functions.types import NULL, STRING, holds_interval, name
 from sqlwin.plan.nodes import Scalar
-from sqlwin.schema import RESERVED, Schema
+from sqlwin.schema import RESERVED, Column, Schema
 from sqlwin.sql import ast
 from sqlwin.sql.compiled import compiled
 from sqlwin.sql.compiler import Uncompiled
@@ -190,6 +192,19 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
         message = f"a column cannot be {name(made.type).upper()}; CAST it, to STRING for instance"
         raise QueryError(message, run.span)
     return Scalar(spark(tree), made.sql, made.type, inputs(tree))
+
+
+def known_column(tree: Expr, types: Mapping[str, pa.DataType]) -> Scalar | None:
+    """What `scalar` makes of one of these columns, made once; None for any other tree."""
+    if not isinstance(tree, exp.Column) or tree.table or tree.name not in types:
+        return None
+    type_ = types[tree.name]
+    return None if holds_interval(type_) else _column_alone(tree.name, type_)
+
+
+@lru_cache(maxsize=10_000)
+def _column_alone(name: str, type_: pa.DataType) -> Scalar:
+    return scalar(column(name), (Column(name, type_),), ast.Run("", "", Span(1, 1)))
 
 
 def expression_type(tree: Expr, schema: Schema, run: ast.Run) -> pa.DataType:
