@@ -28,6 +28,7 @@ from sqlwin.functions import (
     json,
     maps,
     mathematics,
+    processing_time,
     structs,
     texts,
 )
@@ -36,7 +37,7 @@ from sqlwin.functions.entry import Function, Overload
 ROOMS = (
     *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
     *(texts, json),
-    *(dates, formats, intervals, dialects),
+    *(dates, formats, intervals, processing_time, dialects),
     *(arrays, maps, structs),
 )
 

@@ -10,14 +10,22 @@ True
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
+from sqlwin.errors import Span
 from sqlwin.schema import RESERVED, Column, Schema
 
 if TYPE_CHECKING:
     from sqlwin.plan.nodes import Node
+
+
+class ClockCall(NamedTuple):
+    """A call such as `NOW()`, and where it is written."""
+
+    text: str
+    span: Span
 
 
 @dataclass(frozen=True)
@@ -25,13 +33,15 @@ class Scalar:
     """A scalar expression over the columns of the node below.
 
     sql: Spark SQL, for EXPLAIN and messages. duckdb: what runs. inputs: the
-    columns it reads, in order of first use.
+    columns it reads, in order of first use. clock: a call that reads processing time, None where
+    there is none.
     """
 
     sql: str
     duckdb: str
     type: pa.DataType
     inputs: tuple[str, ...]
+    clock: ClockCall | None = field(default=None, repr=False, compare=False)  # `duckdb` has it
 
     @property
     def is_column(self) -> bool:
