@@ -84,12 +84,14 @@ class EmbeddedQuery(Answers):
 
         Rows are positioned in the order they are pushed, unless the stream declares
         an OFFSET; those of a static table come before any other. Malformed, expired and
-        timeless rows go to `expired()`. InputDisabled after an output was refused; Incomplete
+        timeless rows go to `expired()`. InputError where the query reads processing time and
+        `advance` has not said any. InputDisabled after an output was refused; Incomplete
         while a lost message store is filled.
         """
         declared = self._declared(stream)
         self._ready("push")
         self._check_in_time(stream)
+        self._check_clock()
         frame = frame_of(rows, declared.columns)
         unknown_columns(frame, declared.columns, stream)
         other = self._other(stream)
@@ -110,7 +112,7 @@ class EmbeddedQuery(Answers):
         heard = len(rows) + len(malformed) > 0
 
         def step() -> Output:
-            came = brought(self._fronts, stream, rows, watermark, lost)
+            came = brought(self._fronts, stream, rows, watermark, lost, now=self._at.now)
             out = self._task.take(came.rows, came.marks, self._at.now, heard=heard)
             self._task.read(came.read)
             self._refused.add(malformed, came.errors)
@@ -315,6 +317,13 @@ class EmbeddedQuery(Answers):
         if begun and stream not in streams:
             raise InputError(
                 f"{stream} is a static table: its rows come before the first row of {begun[0]}"
+            )
+
+    def _check_clock(self) -> None:
+        if self._chain.clock and not self._at.now:
+            raise InputError(
+                "the query reads processing time, and there is none yet: advance(now=…) comes "
+                "before the first row"
             )
 
     def _other(self, stream: str) -> str | None:

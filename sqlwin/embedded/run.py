@@ -19,6 +19,7 @@ from pathlib import Path
 import polars as pl
 
 from sqlwin.embedded.at import WORDING, word
+from sqlwin.embedded.clock import Clock
 from sqlwin.embedded.folder import file_of, held, note
 from sqlwin.embedded.place import PROGRESS, Place
 from sqlwin.errors import InputError, RunError
@@ -134,31 +135,36 @@ class _Runner:
         self.listed: set[str] = set()
         self.place = self._restored()
         self.task = StagedTask(self.chain, self.blobs, uuid.uuid4().hex)
+        self.clock = Clock(self.blobs if self.chain.clock else None)
         self.deadline = self.task.deadline()
 
     def step(self, summary: Summary) -> bool:
         """Read the next file of each stream that has one, as one batch."""
-        found = {name: self._next(name) for name in self.chain.streams}
+        at = self.clock.of(self.place.batch + 1, now())
+        found = {name: self._next(name, at) for name in self.chain.streams}
         read_ = {name: each for name, each in found.items() if each is not None}
         if not read_:
             return False
         rows = sum(each.rows for each in read_.values())
         came = together(each.brought for each in read_.values())
-        output = self.task.take(came.rows, came.marks, now(), heard=rows > 0)
+        self.clock.record(self.place.batch + 1, at)
+        output = self.task.take(came.rows, came.marks, at, heard=rows > 0)
         malformed = [each.malformed for each in read_.values()]
         errors = pl.concat([*malformed, came.errors, output.errors])
         ends = {name: each.end for name, each in read_.items()}
         self._finish(output, errors, ends, summary, rows)
         return True
 
-    def _next(self, name: str) -> _Read | None:
-        """The next piece of a stream, if there is one; of a table all files, once."""
+    def _next(self, name: str, at: int) -> _Read | None:
+        """The next piece of a stream, if there is one; of a table all files, once. at: the time
+        of the batch."""
         static, taken = name in self.chain.tables, self.place.streams[name]
         if static and self.place.batch:
             return None
         self._find(name, taken, static)
         left = taken.left()
-        parts = [self._read(name, at, taken.piece(at)) for at in (left if static else left[:1])]
+        numbers = left if static else left[:1]
+        parts = [self._read(name, number, taken.piece(number), at) for number in numbers]
         if static and not parts:
             where = dict(self.chain.streams[name].options).get("path")
             raise RunError(f"no file matches {where} of the static table {name}")
@@ -171,16 +177,16 @@ class _Runner:
         self.listed.add(name)
         self.sources[name].find(taken, self.options.base, ends=static or self.options.ends)
 
-    def _read(self, name: str, at: int, piece: Piece) -> _Read:
+    def _read(self, name: str, number: int, piece: Piece, at: int) -> _Read:
         watermark = self.task.watermark(name)
         source = self.sources[name]
         found = replace(piece, path=source.split(piece.path, self.options.base))
-        came = source.read(found, at, watermark)
+        came = source.read(found, number, watermark)
         for warning in came.warnings:
             self.options.on_warning(warning)
-        through = brought(self.chain.fronts, name, came.rows, watermark)
+        through = brought(self.chain.fronts, name, came.rows, watermark, now=at)
         rows = len(came.rows) + len(came.errors)
-        return _Read(through, came.errors, at + 1, rows)
+        return _Read(through, came.errors, number + 1, rows)
 
     def tick(self, summary: Summary) -> None:
         """Emit the corrections whose period is over."""

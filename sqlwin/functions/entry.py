@@ -28,6 +28,7 @@ from sqlwin.functions.patterns import Signature
 from sqlwin.functions.typed import Argument, Body, Typed
 from sqlwin.functions.types import NULL, engine_name
 from sqlwin.functions.vectors import Vector
+from sqlwin.functions.volatility import Volatility
 
 _NAMED = re.compile(r"\{(\d+)\}")
 _LONG = 100
@@ -74,7 +75,8 @@ How = str | Vector | Callable[[Call], str]
 class Overload:
     """strict: no STRING is taken for anything else. typing: of the arguments, where types alone do
     not say what the result is. parameters: of its lambdas, in terms of DuckDB's lambda: `{0} - 1`
-    for the first is one less than DuckDB's first parameter."""
+    for the first is one less than DuckDB's first parameter. volatile: what decides its value
+    besides the arguments."""
 
     signature: Signature
     how: How
@@ -82,6 +84,7 @@ class Overload:
     strict: bool = False
     typing: Callable[[tuple[Typed | Body, ...]], pa.DataType] | None = None
     parameters: tuple[str, ...] = ()
+    volatile: Volatility | None = None
 
     def text(self, call: Call) -> str:
         return rendered(self.how, call)
@@ -120,12 +123,14 @@ def of(
     strict: bool = False,
     typing: Callable[[tuple[Typed | Body, ...]], pa.DataType] | None = None,
     parameters: tuple[str, ...] = (),
+    volatile: Volatility | None = None,
 ) -> Overload:
     """fails: by default a Vector may raise, and all else may not."""
     may = isinstance(how, Vector) if fails is None else fails
     if typing is not None:
         result = _untold
-    return Overload(Signature.of(signature, result), how, may, strict, typing, parameters)
+    known = Signature.of(signature, result)
+    return Overload(known, how, may, strict, typing, parameters, volatile)
 
 
 def _untold(*_: pa.DataType) -> pa.DataType:

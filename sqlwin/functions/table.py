@@ -29,6 +29,7 @@ from sqlwin.functions import (
     json,
     maps,
     mathematics,
+    processing_time,
     structs,
     texts,
 )
@@ -37,7 +38,7 @@ from sqlwin.functions.entry import Function, Overload
 ROOMS = (
     *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
     *(texts, json, csv),
-    *(dates, formats, intervals, dialects),
+    *(dates, formats, intervals, processing_time, dialects),
     *(arrays, maps, structs),
 )
 

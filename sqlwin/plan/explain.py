@@ -20,6 +20,7 @@ from sqlwin.plan.facts import (
 )
 from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Node, Query, Scan, Script, StaticScan, Stream
+from sqlwin.plan.processing_time import clock_call
 from sqlwin.plan.warnings import cautions_of, undeclared
 from sqlwin.schema import type_name
 
@@ -39,6 +40,8 @@ def _query(query: Query) -> Iterator[str]:
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
     yield from _stage(query.plan)
+    if clock_call(query.plan) is not None:
+        yield "Processing time: each row's is that of the batch that takes it in"
     yield from (f"Warning: {warning}" for warning in undeclared(query))
     told: dict[Node, Stream] = {}
     for stream in reversed(derived_streams(query.plan)):

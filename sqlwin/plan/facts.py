@@ -36,6 +36,11 @@ def operator_of(plan: Node) -> Stateful | None:
     return None if isinstance(plan, Scan | StaticScan) else plan
 
 
+def keeps_state(plan: Node) -> bool:
+    """Whether the plan, or one of those below it, has an operator."""
+    return any(operator_of(made) is not None for made in plans_of(plan))
+
+
 def window_of(plan: Node) -> Window | None:
     """The window operator of a plan, None where it has none or is a join."""
     found = operator_of(plan)

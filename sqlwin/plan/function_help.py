@@ -19,8 +19,8 @@ from fnmatch import fnmatchcase
 from types import ModuleType
 
 from sqlwin.aggregates import ALIASES, SIGNATURES, Signature, signature
-from sqlwin.functions.entry import Function
-from sqlwin.functions.never import NEVER
+from sqlwin.functions.entry import Function, Overload
+from sqlwin.functions.never import NEVER, volatility
 from sqlwin.functions.table import ROOMS, TABLE, find
 
 HEAD = """\
@@ -67,20 +67,27 @@ def _room(room: ModuleType) -> Iterator[str]:
     yield "|---|---|---|---|"
     for function in sorted(room.FUNCTIONS, key=lambda function: function.name):
         also = " ".join(_code(name) for name in function.names[1:])
-        signatures = "<br>".join(_code(o.signature.text) for o in function.overloads)
+        signatures = "<br>".join(dict.fromkeys(map(_takes, TABLE[function.name].overloads)))
         yield f"| {_code(function.name)} | {also} | {signatures} | {function.doc} |"
     yield ""
+
+
+def _takes(overload: Overload) -> str:
+    """The signature, and the class of what the arguments do not decide."""
+    volatile = "" if overload.volatile is None else f" {overload.volatile.value}"
+    return f"{_code(overload.signature.text)}{volatile}"
 
 
 def _never() -> Iterator[str]:
     yield "## Never"
     yield ""
-    yield "Functions of Spark that queries here do not call:"
+    yield "Functions of Spark and others that queries here do not call:"
     yield ""
-    yield "| function | why |"
-    yield "|---|---|"
+    yield "| function | why | class |"
+    yield "|---|---|---|"
     for name, reason in sorted(NEVER.items()):
-        yield f"| {_code(name)} | {reason} |"
+        class_ = volatility(name)
+        yield f"| {_code(name)} | {reason} | {'' if class_ is None else class_.value} |"
     yield ""
 
 
@@ -93,7 +100,8 @@ def _scalar(function: Function) -> Iterator[str]:
     yield f"{function.name}: {function.doc}" if function.doc else function.name
     own = function.name.upper()
     for overload in function.overloads:
-        yield f"  {own}{overload.signature.text}"
+        class_ = "" if overload.volatile is None else f" ({overload.volatile.value})"
+        yield f"  {own}{overload.signature.text}{class_}"
     yield from _also(function.names[1:])
 
 

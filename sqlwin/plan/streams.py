@@ -11,15 +11,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
+from sqlwin.errors import Span
 from sqlwin.plan.once import hashed_once
 from sqlwin.schema import RESERVED, Column, Schema
 
 if TYPE_CHECKING:
     from sqlwin.plan.nodes import Node
+
+
+class ClockCall(NamedTuple):
+    """A call such as `NOW()`, and where it is written."""
+
+    text: str
+    span: Span
 
 
 @hashed_once
@@ -28,13 +36,15 @@ class Scalar:
     """A scalar expression over the columns of the node below.
 
     sql: Spark SQL, for EXPLAIN and messages. duckdb: what runs. inputs: the
-    columns it reads, in order of first use.
+    columns it reads, in order of first use. clock: a call that reads processing time, None where
+    there is none.
     """
 
     sql: str
     duckdb: str
     type: pa.DataType
     inputs: tuple[str, ...]
+    clock: ClockCall | None = field(default=None, repr=False, compare=False)  # `duckdb` has it
 
     @cached_property
     def is_column(self) -> bool:

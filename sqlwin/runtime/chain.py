@@ -60,6 +60,11 @@ class Chain:
         return {stream.name: stream for stream in read if not stream.of}
 
     @cached_property
+    def clock(self) -> bool:
+        """Whether an expression reads processing time."""
+        return any(each.clock for stage in self.stages for each in stage.inputs)
+
+    @cached_property
     def tables(self) -> frozenset[str]:
         """The names of the static ones among `streams`."""
         return frozenset(name for stage in self.stages for name in stage.tables)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from sqlwin.functions.volatility import NOW
 from sqlwin.instants import START
 from sqlwin.operators.contract import bounds
 from sqlwin.operators.join_sides import HELD
@@ -27,7 +28,7 @@ from sqlwin.runtime.inputs import Input
 from sqlwin.runtime.lowered import Lowered
 from sqlwin.runtime.rejects import EXPIRED, WHOLE, judged, no_rejects, rejects, texts
 from sqlwin.runtime.scalars import Evaluated, evaluate
-from sqlwin.schema import PART, POSITION, SEQ, TS, Column
+from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column
 
 RAW = "__raw"
 
@@ -57,9 +58,14 @@ class Front:
         return self.query.inputs[self.at]
 
     def take(
-        self, raw: pl.DataFrame, watermark: int | None, lost: pl.DataFrame | None = None
+        self,
+        raw: pl.DataFrame,
+        watermark: int | None,
+        lost: pl.DataFrame | None = None,
+        now: int = 0,
     ) -> Taken:
-        """`raw`: the declared columns, `__part`, `__seq`. watermark: before this batch.
+        """`raw`: the declared columns, `__part`, `__seq`. watermark: before this batch. now: the
+        processing time of the batch.
 
         Where the watermark is not known here (None) no row expires here, and rows are
         not prepared: whoever knows it takes them again. lost: positions of messages that
@@ -67,7 +73,7 @@ class Front:
         """
         timed, errors = self._timed(raw, watermark)
         marks = self._marks(timed)
-        kept, failures = self._selected(timed, watermark)
+        kept, failures = self._selected(timed, watermark, now)
         if watermark is None:
             return Taken(kept.drop(RAW), pl.concat([errors, failures]), marks)
         rows, expired = self._unexpired(kept, timed, watermark, lost)
@@ -141,9 +147,11 @@ class Front:
         return dict(rows.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
 
     def _selected(
-        self, rows: pl.DataFrame, watermark: int | None
+        self, rows: pl.DataFrame, watermark: int | None, now: int
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         numbered = rows.with_row_index(RAW)
+        if self.input.clock:
+            numbered = numbered.with_columns(pl.lit(now, pl.Int64).cast(INSTANT).alias(NOW))
         wanted = (*POSITION, *self.input.carried, RAW)
         done = evaluate(numbered, self.input.columns, self.input.where, keep=wanted)
         kept = self._with_blanks(numbered, done) if self.input.blanks else done.frame

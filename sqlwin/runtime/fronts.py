@@ -32,11 +32,12 @@ def brought(
     raw: pl.DataFrame,
     watermark: int | None,
     lost: pl.DataFrame | None = None,
+    *,
+    now: int,
 ) -> Brought:
     """Rows of a stream, through the front of each input that reads it; see `Front.take`."""
-    wanted = () if lost is None else (lost,)
     readers = {at: front for at, front in enumerate(fronts) if front.input.stream.name == stream}
-    taken = {at: front.take(raw, watermark, *wanted) for at, front in readers.items()}
+    taken = {at: front.take(raw, watermark, lost, now) for at, front in readers.items()}
     marks: dict[int, int] = {}
     read: dict[int, int] = {}
     for each in taken.values():

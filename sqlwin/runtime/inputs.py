@@ -57,6 +57,13 @@ class Input:
     def types(self) -> dict[str, pa.DataType]:
         return {column.name: column.type for column in self.stream.schema}
 
+    @cached_property
+    def clock(self) -> bool:
+        """Whether its front reads processing time."""
+        where = [] if self.where is None else [self.where]
+        read = [*where, *(scalar for _, scalar in self.columns)]
+        return any(scalar.clock is not None for scalar in read)
+
     @property
     def shapes(self) -> list[tuple[Layout, Combine]]:
         """Of the stores that its admission keeps."""

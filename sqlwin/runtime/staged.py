@@ -94,7 +94,7 @@ class StagedTask:
         flows = [Flow() for _ in self.tasks]
         outputs, errors = [], [no_rejects()]
         for number, task in enumerate(self.tasks):
-            came = _through(task, flows[number])
+            came = _through(task, flows[number], now)
             errors.append(came.errors)
             own = {at: rows[n] for n, at in self._own(number) if n in rows}
             output = task.take(
@@ -170,11 +170,11 @@ def shelf(blobs: Blobs | None, chain: Chain, stage: int) -> Blobs | None:
     return Shelf(blobs, f"stage{stage}/")
 
 
-def _through(task: Task, flow: Flow) -> Brought:
+def _through(task: Task, flow: Flow, now: int) -> Brought:
     """Rows of derived streams as the stage's operator takes them."""
     fronts = fronts_of(task.query)
     found = (
-        brought(fronts, name, pl.concat(frames), task.clock.of(name))
+        brought(fronts, name, pl.concat(frames), task.clock.of(name), now=now)
         for name, frames in flow.rows.items()
     )
     return together(found)

@@ -123,7 +123,7 @@ def work(
     rows: dict[int, list[pl.DataFrame]] = {}
     errors = []
     for at in range(len(task.query.inputs)):
-        fronted = _fronted(program, stage, at, ordered, task, blobs)
+        fronted = _fronted(program, stage, at, ordered, task, blobs, _clock(seen).now)
         rows[at] = [*_of(ordered, ROWS, at), *(taken.rows for taken in fronted)]
         errors += [taken.errors for taken in fronted]
     output = _taken(task, rows, seen)
@@ -167,7 +167,13 @@ def _taken(task: Task, rows: dict[int, list[pl.DataFrame]], seen: list[Mark]) ->
 
 
 def _fronted(
-    program: Program, stage: int, at: int, came: list[Packed], task: Task, blobs: Blobs
+    program: Program,
+    stage: int,
+    at: int,
+    came: list[Packed],
+    task: Task,
+    blobs: Blobs,
+    now: int,
 ) -> list[Taken]:
     """Rows that were packed whole, through the front, which here knows the watermark."""
     raw = _of(came, RAW, at)
@@ -177,7 +183,7 @@ def _fronted(
     whole = _told(came, at) if stream.of else pl.concat(raw)
     if stream.offset is None and not stream.of:
         whole = _placed(whole, blobs, of_input(TAKEN, at))
-    return [program.fronts[stage][at].take(whole, task.clock.of(stream.name))]
+    return [program.fronts[stage][at].take(whole, task.clock.of(stream.name), now=now)]
 
 
 def _told(came: list[Packed], at: int) -> pl.DataFrame:

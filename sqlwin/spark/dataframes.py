@@ -42,6 +42,13 @@ UNREAD = (
 )
 
 
+CLOCK = (
+    "the query reads processing time, such as NOW(), which nothing records for DataFrames of your "
+    "own: a batch that is run again would differ; take it from Spark, with "
+    ".withColumn('seen', current_timestamp()), and declare the column seen TIMESTAMP"
+)
+
+
 @dataclass(frozen=True)
 class SparkQuery:
     """One SELECT over streaming DataFrames, by name of the stream; of a table a static one.
@@ -167,6 +174,8 @@ def query_over(
             f"a query over DataFrames is one SELECT, the script has {len(script.queries)}"
         )
     query = chain(script.queries[0])
+    if query.clock:
+        raise InputError(CLOCK)
     for name in query.streams:
         if name not in inputs:
             raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")

@@ -34,7 +34,7 @@ def onward(
         name = feed.stream.name
         rows = derived(results, feed.part)
         for number in program.lowered[feed.to].readers(name):
-            known = keys(program.lowered[feed.to], number, rows).rows
+            known = keys(program.lowered[feed.to], number, rows, clock.now).rows
             yield from addressed(program, feed.to, number, rows, known, label << PAYLOADS)
         marks = {} if feed.stream.ts is None else {name: {feed.part: reached}}
         told = replace(clock, marks=marks, heard=not rows.is_empty()).dump()
@@ -53,7 +53,7 @@ def addressed(
             at += 1
 
 
-def keys(query: Lowered, number: int, rows: pl.DataFrame) -> Taken:
+def keys(query: Lowered, number: int, rows: pl.DataFrame, now: int = 0) -> Taken:
     """The keys of the rows that WHERE lets pass; `__part` is the row's number here."""
     read = query.inputs[number]
     one = read.stream.schema[0]
@@ -62,4 +62,4 @@ def keys(query: Lowered, number: int, rows: pl.DataFrame) -> Taken:
     nothing = ((one.name, column_of(Column(one.name, one.type))),)
     bare = replace(read, columns=wanted or nothing, retain=None, admission=None, carried=())
     numbered = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(PART))
-    return Front(replace(query, inputs=(bare,), operator=None)).take(numbered, None)
+    return Front(replace(query, inputs=(bare,), operator=None)).take(numbered, None, now=now)

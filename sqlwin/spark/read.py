@@ -148,7 +148,9 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
             for stage in readers(program, query, stream):
                 packer = packers[stage]
                 watermark = _hint(reading.watermarks, packer, stream.name)
-                taken = brought(program.fronts[stage], stream.name, came.rows, watermark)
+                taken = brought(
+                    program.fronts[stage], stream.name, came.rows, watermark, now=reading.now
+                )
                 yield from packer.bring(at, taken)
                 marks[stage] = each_merged(marks[stage], taken.marks)
                 counts[stage] += 0 if told else len(came.rows) + len(came.errors)
@@ -182,7 +184,9 @@ def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
             if reads and step.rows is not None:
                 watermark = _hint(reading.watermarks, packer, stream.name)
                 came = decoded(step.rows, step.first, stream, watermark)
-                taken = brought(program.fronts[stage], stream.name, came.rows, watermark)
+                taken = brought(
+                    program.fronts[stage], stream.name, came.rows, watermark, now=step.now
+                )
                 marks |= taken.marks
                 yield from packer.bring(0, taken)
                 yield from packer.flush()
@@ -199,7 +203,7 @@ def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
         known = [each for each in program.given if each[0] in lowered.streams]
         for name, payload in known if reading.first else ():
             came = decoded(decode(payload), 0, lowered.streams[name], None)
-            taken = brought(program.fronts[stage], name, came.rows, START)
+            taken = brought(program.fronts[stage], name, came.rows, START, now=reading.now)
             yield from packer.bring(0, taken)
             yield from packer.errors(0, came.errors)
             yield from packer.errors(0, taken.errors)

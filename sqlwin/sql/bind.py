@@ -46,6 +46,7 @@ from sqlwin.sql.select import bind_select
 from sqlwin.sql.sources import Known, View, of_rows
 from sqlwin.sql.text import prepare
 from sqlwin.sql.ttl import with_ttl
+from sqlwin.sql.volatile import refuse_clock
 
 
 def script(
@@ -106,6 +107,11 @@ class Binding:
         return key
 
     def query(self, statement: ast.Select | ast.Insert) -> Query:
+        made = self._query(statement)
+        refuse_clock(made.plan)
+        return made
+
+    def _query(self, statement: ast.Select | ast.Insert) -> Query:
         self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
             relation, errors_into = self.with_errors(statement)

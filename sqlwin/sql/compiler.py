@@ -22,10 +22,11 @@ from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find, names
 from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
 from sqlwin.functions.types import BINARY, BOOLEAN, NULL, STRING, name
+from sqlwin.functions.volatility import Volatility
 from sqlwin.names import nearest
 from sqlwin.sql.calling import called
 from sqlwin.sql.engine import constant
-from sqlwin.sql.volatile import of_session
+from sqlwin.sql.volatile import volatility
 
 _LONGEST = 1000
 """Characters of a text that a lambda makes of constants."""
@@ -122,8 +123,11 @@ def _short(made: Typed) -> Typed:
 
 
 def _unknown(node: Expr, function: str) -> str:
-    if of_session(node):
+    class_ = volatility(node)
+    if class_ is Volatility.SESSION:
         return f"{function} depends on more than the row, and cannot stand in an expression"
+    if class_ is Volatility.PROCESSING_TIME:
+        return f"no function is called {function}; CURRENT_TIMESTAMP and CURRENT_DATE tell the time"
     if function in NEVER:
         return f"{function} is not supported: {NEVER[function]}"
     return f"no function is called {function}{nearest(function, names())}"

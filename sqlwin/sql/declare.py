@@ -28,9 +28,10 @@ from sqlwin.secrets import hidden
 from sqlwin.sql import ast
 from sqlwin.sql.calls import refuse_calls
 from sqlwin.sql.relation import nearest, of_stream
-from sqlwin.sql.scalars import parsed, scalar
+from sqlwin.sql.scalars import Expr, parsed, scalar
 from sqlwin.sql.scope import Scope
 from sqlwin.sql.text import QUOTED
+from sqlwin.sql.volatile import LEGAL, clock_in
 
 _TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?\s*(.*)\Z", re.DOTALL)
 _ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
@@ -132,10 +133,22 @@ def _computed(made: Stream, columns: Sequence[ast.ColumnDef]) -> Stream:
             run = column.expression
             tree = parsed(run)
             refuse_calls(tree, run, "a computed column")
+            _refuse_clock(tree, run)
             so_far = replace(made, computed=tuple(computed))
             resolved = Scope(of_stream(so_far)).resolved(tree, run)
             computed.append((_own(column.name), scalar(resolved, so_far.schema, run)))
     return replace(made, computed=tuple(computed))
+
+
+def _refuse_clock(tree: Expr, run: ast.Run) -> None:
+    """Any query may read the column, as a key or an event time too."""
+    call = clock_in(tree, run.span)
+    if call is not None:
+        message = (
+            f"{call.text} is the time when a batch is worked on, which no column of a "
+            "stream is: a query that keeps state would depend on how its input is cut into batches"
+        )
+        raise QueryError(message, call.span, legal=LEGAL)
 
 
 def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int]:

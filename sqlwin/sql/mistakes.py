@@ -19,6 +19,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.text import offset, span
+from sqlwin.sql.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
 
 END = "the end of the text"
 NESTED = "columns of lists, structs and maps are declared by a schema, in Python"
@@ -27,6 +28,8 @@ _NESTED = re.compile(
     re.IGNORECASE,
 )
 """What stands before the place where the parser stops: to it `<` and `>` compare."""
+_CALLED = re.compile(r"(\bOF\s+)?\b(\w+)\s*\Z", re.IGNORECASE)
+"""What is called where the parser stops, and whether it is the version of a table."""
 _WORDS = {
     "NAME": "a name",
     "STRING": "'text'",
@@ -76,6 +79,9 @@ def explained(
 ) -> QueryError:
     place = _place(unexpected, text)
     stop = _stop(unexpected)
+    called = _CALLED.search(text, 0, offset(text, place))
+    if stop.kind == "LPAR" and called is not None and not called[1] and is_clock(called[2]):
+        return QueryError(WINDOWS, span(text, *called.span(2)), text, WINDOWS_LEGAL)
     lesson = _nearest(stop, taught(grammar, folder)) if start == "start" else None
     if lesson is not None:
         return QueryError(lesson.message, place, text, lesson.legal)

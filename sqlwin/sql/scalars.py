@@ -19,6 +19,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.functions.casts import cast, noted
 from sqlwin.functions.typed import Typed
 from sqlwin.functions.types import NULL, STRING, holds_interval, name
+from sqlwin.functions.volatility import Volatility
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Column, Schema
 from sqlwin.sql import ast
@@ -30,7 +31,7 @@ from sqlwin.sql.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.engine import unreadable
 from sqlwin.sql.text import QUOTED
 from sqlwin.sql.trees import copied, rewritten, rewritten_in_place
-from sqlwin.sql.volatile import changes
+from sqlwin.sql.volatile import clock_in, mark, volatility
 
 Expr = exp.Expr
 
@@ -70,7 +71,12 @@ def _no_query(run: ast.Run) -> None:
 
 def _repeatable(tree: Expr, run: ast.Run) -> None:
     """A row that is taken again, after a crash or on another host, must give the same."""
-    for node in filter(changes, tree.walk()):
+    for node in tree.walk():
+        class_ = volatility(node)
+        if class_ is Volatility.PROCESSING_TIME:
+            mark(node, word(node, run))
+        if class_ is not Volatility.CHANCE:
+            continue
         name = node.sql("spark").partition("(")[0]
         message = f"{name} gives another value each time, so no answer could be corrected or redone"
         raise QueryError(message, word(node, run), legal="a column of the stream")
@@ -136,6 +142,9 @@ def word_range(node: Expr, run: ast.Run) -> tuple[int, int] | None:
     if "start" in node.meta:
         return node.meta["start"], node.meta["end"] + 1
     inner = min((n.meta["start"] for n in node.walk() if "start" in n.meta), default=None)
+    if inner is None and isinstance(node, exp.Func):  # called without brackets
+        bare = re.search(rf"\b{node.sql_name()}\b", run.original, re.I)
+        return bare.span() if bare else None
     opened = -1 if inner is None else run.original.rfind("(", 0, inner)
     if opened < 0 or ")" in run.original[opened:inner]:
         return None
@@ -191,7 +200,7 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     if holds_interval(made.type):
         message = f"a column cannot be {name(made.type).upper()}; CAST it, to STRING for instance"
         raise QueryError(message, run.span)
-    return Scalar(spark(tree), made.sql, made.type, inputs(tree))
+    return Scalar(spark(tree), made.sql, made.type, inputs(tree), clock_in(tree, run.span))
 
 
 def known_column(tree: Expr, types: Mapping[str, pa.DataType]) -> Scalar | None:

@@ -13,16 +13,20 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.never import NEVER
 from sqlwin.sql import ast
 from sqlwin.sql.relation import Relation, nearest
 from sqlwin.sql.scalars import Expr, column, instead_of, place
 from sqlwin.sql.trees import rewritten
+from sqlwin.sql.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
 
 WINDOW = "__window"
 DONE = "__done"
 """Marks a column of the window operator's output while an expression is rewritten."""
 EDGES = ("window_start", "window_end", "window_time")
 _KSQL = {"windowstart": "window_start", "windowend": "window_end"}
+_BARE = ("current_time", "localtime", "localtimestamp")
+"""Functions that SQL calls without brackets, and that there are not."""
 _STRUCTS = ("window", "session_window")
 _ENDS = ("start", "end")
 _FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
@@ -132,6 +136,11 @@ class Scope:
             message = f"{place_text(node)} is known only above a window, in SELECT and HAVING"
             return QueryError(message, place(node, run), legal="FROM TUMBLE(…) or HOP(…)")
         table, name = _first(node)
+        if name.endswith("()") and is_clock(name.removesuffix("()")):
+            raise QueryError(WINDOWS, place(node, run), legal=WINDOWS_LEGAL)
+        if not table and name.lower() in _BARE:
+            message = f"{name} is not supported: {NEVER[name.lower()]}"
+            raise QueryError(message, place(node, run), legal="CURRENT_TIMESTAMP, CURRENT_DATE")
         known = self._known(table)
         message = f"unknown column {name}{nearest(name, known)}"
         return QueryError(message, place(node, run), legal=", ".join(known))

@@ -1,58 +1,118 @@
-"""Functions whose value the row does not decide: of the clock, of chance, of the session.
+"""Calls whose value the row does not decide: of processing time, of chance, of the session.
 
-A row that is taken again, after a crash or on another host, must give the same; so they are
-refused by class, whatever their names are in other dialects.
+Which class a call is of says its entry in the table of functions, or why there is none; the
+lists here are of names that only other dialects have. A call of chance is refused where an
+expression is read, one of the session where it is compiled. One of processing time has a value
+that the host records with the batch, so a query that keeps no state may call it; where there is
+state, results would depend on how the input is cut into batches.
+
+>>> import sqlglot
+>>> from sqlwin.sql.dialect import SqlwinSpark
+>>> for text in ("NOW()", "UNIX_TIMESTAMP()", "UNIX_TIMESTAMP(a)", "RAND()", "GETENV('HOME')"):
+...     print(text, volatility(sqlglot.parse_one(text, read=SqlwinSpark)))
+NOW() Volatility.PROCESSING_TIME
+UNIX_TIMESTAMP() Volatility.PROCESSING_TIME
+UNIX_TIMESTAMP(a) None
+RAND() Volatility.CHANCE
+GETENV('HOME') Volatility.SESSION
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
+from sqlwin.errors import QueryError, Span
+from sqlwin.functions import never
+from sqlwin.functions.table import find
+from sqlwin.functions.volatility import Volatility
+from sqlwin.plan.facts import keeps_state
+from sqlwin.plan.nodes import Node
+from sqlwin.plan.processing_time import clock_call
+from sqlwin.plan.streams import ClockCall
+
 Expr = exp.Expr
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_CHANGING = (
-    *(exp.CurrentTimestamp, exp.CurrentTimestampLTZ, exp.CurrentDate, exp.CurrentDatetime),
-    *(exp.CurrentTime, exp.Localtime, exp.Localtimestamp, exp.UtcTimestamp, exp.UtcDate),
-    *(exp.Rand, exp.Randn, exp.Randstr, exp.Uniform, exp.Uuid, exp.UtcTime, exp.Systimestamp),
+LEGAL = (
+    "NOW() in SELECT and WHERE of a query without a window, GROUP BY, OVER or join; "
+    "RETAIN or a TTL for what is old; a column of the stream"
 )
-_CHANGING_NAMES = _words(
-    """
-    now today curdate current_time get_current_timestamp get_current_time transaction_timestamp
-    current_localtime current_localtimestamp age random setseed shuffle gen_random_uuid uuidv4
-    uuidv7 nextval currval monotonically_increasing_id txid_current
-    """
-)
-_SESSION = (
-    *(exp.CurrentCatalog, exp.CurrentDatabase, exp.CurrentSchema, exp.CurrentUser),
-    *(exp.SessionUser, exp.CurrentTimezone, exp.CurrentRole, exp.CurrentVersion),
-)
-_SESSION_NAMES = _words(
-    """
-    current_query current_setting getenv getvariable input_file_name input_file_block_start
-    input_file_block_length java_method pg_sleep reflect sleep sleep_ms spark_partition_id
-    try_reflect user version write_log
-    """
-)
+WINDOWS = "windows of processing time are not supported yet: a window goes by event time"
+WINDOWS_LEGAL = "an event-time column: DESCRIPTOR(ts), TUMBLE(ts, …), ORDER BY ts"
+_PLACE = "place"
 
 
-def changes(node: Expr) -> bool:
-    """Whether it gives another value each time."""
-    if _name(node) == "unix_timestamp" and not getattr(node, "expressions", ()):
-        return True  # without arguments it is the clock
-    return isinstance(node, _CHANGING) or _name(node) in _CHANGING_NAMES
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
-def of_session(node: Expr) -> bool:
-    """Whether it tells of the session or the machine, or acts on it."""
-    return isinstance(node, _SESSION) or _name(node) in _SESSION_NAMES
+_ELSEWHERE: dict[str, Volatility] = {
+    **dict.fromkeys(
+        _words(
+            """
+            age current_datetime current_localtime current_localtimestamp current_timestamp_ltz
+            get_current_time get_current_timestamp getdate sysdate systimestamp today
+            transaction_timestamp utc_date utc_time utc_timestamp
+            """
+        ),
+        Volatility.PROCESSING_TIME,
+    ),
+    **dict.fromkeys(
+        _words("currval gen_random_uuid nextval setseed txid_current uuidv4 uuidv7"),
+        Volatility.CHANCE,
+    ),
+    **dict.fromkeys(
+        _words(
+            """
+            current_query current_role current_setting current_version getenv getvariable pg_sleep
+            sleep sleep_ms write_log
+            """
+        ),
+        Volatility.SESSION,
+    ),
+}
+"""By name, functions of other dialects that are not in the table."""
 
 
-def _name(node: Expr) -> str:
-    if isinstance(node, exp.Anonymous):
-        return str(node.name).lower()
-    return str(node.sql_name()).lower() if isinstance(node, exp.Func) else ""
+def volatility(node: Expr) -> Volatility | None:
+    """The class of a call; None where its arguments decide its value, or it is no call."""
+    if not isinstance(node, exp.Func):
+        return None
+    name = _name(node)
+    known = find(name)
+    if known is None:
+        return never.volatility(name) or _ELSEWHERE.get(name)
+    count = sum(1 for _ in node.iter_expressions())
+    fitting = (o.volatile for o in known.overloads if o.signature.patterns(count) is not None)
+    return next((each for each in fitting if each is not None), None)
+
+
+def is_clock(name: str) -> bool:
+    """Whether a function without arguments gives processing time."""
+    return volatility(exp.Anonymous(this=name)) is Volatility.PROCESSING_TIME
+
+
+def _name(node: exp.Func) -> str:
+    return (node.name if isinstance(node, exp.Anonymous) else str(node.sql_name())).lower()
+
+
+def mark(node: Expr, span: Span) -> None:
+    """Have a call of processing time, and its copies, know where it is written."""
+    node.meta[_PLACE] = span
+
+
+def clock_in(tree: Expr, span: Span) -> ClockCall | None:
+    """The first call of an expression that reads processing time. span: of the expression."""
+    for node in tree.walk():
+        if volatility(node) is Volatility.PROCESSING_TIME:
+            return ClockCall(node.sql("spark"), node.meta.get(_PLACE, span))
+    return None
+
+
+def refuse_clock(plan: Node) -> None:
+    """QueryError where a plan that keeps state reads processing time."""
+    call = clock_call(plan) if keeps_state(plan) else None
+    if call is not None:
+        message = (
+            f"{call.text} is the time when a batch is worked on, so the results of a query that "
+            "keeps state would depend on how its input is cut into batches"
+        )
+        raise QueryError(message, call.span, legal=LEGAL)

@@ -47,7 +47,7 @@ class OneByOne(EmbeddedQuery):
         seen: dict[int, int] = {}
         now = self._at.now
         for row in rows.iter_slices(1):
-            came = brought(self._fronts, stream, row, before)
+            came = brought(self._fronts, stream, row, before, now=now)
             self._refused.add(came.errors)
             self._run(lambda: self._task.take(came.rows, {}, now, heard=True))  # noqa: B023
             seen = merged(seen, came.marks[stream])

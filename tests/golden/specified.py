@@ -135,8 +135,14 @@ class SpecifiedFront(Front):
 
     begin: Callable[[], None]
 
-    def take(self, raw: pl.DataFrame, watermark: int | None) -> Taken:
-        taken = super().take(raw, watermark)
+    def take(
+        self,
+        raw: pl.DataFrame,
+        watermark: int | None,
+        lost: pl.DataFrame | None = None,
+        now: int = 0,
+    ) -> Taken:
+        taken = super().take(raw, watermark, lost, now)
         self.begin()
         operator = self.query.operator
         if isinstance(operator, Forgetting):

@@ -70,9 +70,9 @@ REFUSED = [
         "rand",
     ),
     (
-        "SELECT product, CURRENT_TIMESTAMP() AS at FROM orders",
-        "CURRENT_TIMESTAMP gives another value each time, so no answer could be corrected or redone",
-        "CURRENT_TIMESTAMP",
+        "SELECT product, UUID() AS at FROM orders",
+        "UUID gives another value each time, so no answer could be corrected or redone",
+        "UUID",
     ),
     (
         "SELECT COUNT(*) FROM HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)",

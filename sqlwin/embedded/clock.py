@@ -1,0 +1,52 @@
+"""The time of each batch of a run, of queries whose rows read it.
+
+It is written before the sinks have the batch. One that was cut short is done again under its
+number, and so at its time, and no batch is before the one before it. On Spark the offset at a
+batch's end is the same, see `spark/offsets.py`.
+
+>>> from sqlwin.state.blobs import DictBlobs
+>>> blobs = DictBlobs()
+>>> Clock(blobs).record(1, 50)
+>>> again = Clock(blobs)
+>>> again.of(1, 70), again.of(2, 40), again.of(2, 90)
+(50, 50, 90)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from sqlwin.embedded.at import transaction
+from sqlwin.errors import StateError
+from sqlwin.runtime.kept import parsed
+from sqlwin.state.contract import Blobs
+from sqlwin.state.sqlite_file import TO_DO
+
+CLOCK = "clock"
+
+
+@dataclass
+class Clock:
+    """blobs: None where nothing is recorded."""
+
+    blobs: Blobs | None
+
+    def of(self, batch: int, now: int) -> int:
+        """The time of a batch that is worked on now, for the first time or again."""
+        known, at = self._last()
+        return at if known == batch else max(at, now)
+
+    def record(self, batch: int, at: int) -> None:
+        if self.blobs is None or self._last() == (batch, at):
+            return
+        with transaction(self.blobs):
+            self.blobs.put(CLOCK, json.dumps({"batch": batch, "now": at}).encode())
+
+    def _last(self) -> tuple[int, int]:
+        if self.blobs is None or CLOCK not in self.blobs.names():
+            return 0, 0
+        found = parsed(CLOCK, self.blobs.get(CLOCK))
+        if not all(isinstance(found.get(name), int) for name in ("batch", "now")):
+            raise StateError(f"the state: {CLOCK} is damaged; {TO_DO}")
+        return found["batch"], found["now"]
