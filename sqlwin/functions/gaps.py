@@ -5,6 +5,8 @@ Its entry is called with a space in its name, which no text of SQL has for a fun
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from sqlwin.durations import LONGEST
@@ -36,11 +38,10 @@ def _checked(call: Call) -> str:
     assert isinstance(given, Typed)
     is_text = given.type == STRING
     micros = f"{_duration.named([STRING], BIGINT)}({{0}})" if is_text else "{0}"
-    text = given.sql if is_text else cast(given, STRING).sql
+    text = "{0}" if is_text else cast(replace(given, sql="{0}"), STRING).sql
     wrong = "'a session needs a gap greater than 0 and without months, not '"
     failed = f"error({wrong} || coalesce({text}, 'NULL'))"
-    made = f"CASE WHEN {micros} BETWEEN 1 AND {LONGEST} THEN {micros} "
-    return call.filled(made) + f"ELSE {failed} END"
+    return call.filled(f"CASE WHEN {micros} BETWEEN 1 AND {LONGEST} THEN {micros} ELSE {failed} END")
 
 
 GAPS: tuple[Function, ...] = (

@@ -1,0 +1,36 @@
+"""Each name that the table has of ksqlDB or Flink is shown by goldens of its own, on all hosts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from sqlwin.functions.dialects import FUNCTIONS
+from sqlwin.functions.foreign_times import FOREIGN
+from sqlwin.functions.table import TABLE
+from tests.golden.text import goldens
+
+THEME = "dialects/"
+GOLDENS = {g.name.removeprefix(THEME): g for g in goldens() if g.name.startswith(THEME)}
+NAMES = sorted(name for function in (*FUNCTIONS, *FOREIGN) for name in function.names)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_golden_of_its_name_calls_it(name: str) -> None:
+    assert re.search(rf"\b{name}\(", GOLDENS[name].query, re.I)
+    assert {row[0] for row in _rows(name)} > {"NULL"}, "a NULL beside other values"
+
+
+@pytest.mark.parametrize("golden", GOLDENS)
+def test_no_golden_is_of_anything_else(golden: str) -> None:
+    assert [name for name in NAMES if golden == name or golden.startswith(f"{name}_of_")]
+
+
+def test_what_is_told_of_another_dialect_is_in_its_room() -> None:
+    foreign = [name for name, f in TABLE.items() if re.search("ksqlDB|Flink", f.doc)]
+    assert sorted(foreign) == NAMES
+
+
+def _rows(name: str) -> list[tuple[str, ...]]:
+    return [tuple(map(str, row)) for step in GOLDENS[name].steps() for row in step.rows.rows]
