@@ -17,7 +17,10 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark import accumulators
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
+
+from sqlwin.errors import RunError
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -48,10 +51,27 @@ def local_session(cores: int | None = None, settings: dict[str, str] | None = No
     builder = SparkSession.builder.master(f"local[{count}]").appName("sqlwin")
     for name, value in {**local_settings(count), **(settings or {})}.items():
         builder = builder.config(name, value)
-    with _stderr_to(log_file()):
+    with _started(), _stderr_to(log_file()):
         spark = builder.getOrCreate()
     atexit.register(stop, spark)  # without it the JVM may outlive us
     return spark
+
+
+@contextmanager
+def _started() -> Iterator[None]:
+    """RunError where the JVM ends before it is up: there is no Java, or somebody killed it."""
+    try:
+        yield
+    except PySparkRuntimeError as failure:
+        why = f"Spark did not start: {_last_words(log_file())}"
+        raise RunError(f"{why}; it needs Java 17 or newer, see {log_file()}") from failure
+
+
+def _last_words(log: Path) -> str:
+    """The last line of Java's, and not of the script of Spark's that starts it."""
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
+    own = [line for line in lines if line and "/bin/spark-class: line " not in line]
+    return own[-1] if own else "its JVM has ended"
 
 
 def _without_tracebacks() -> None:

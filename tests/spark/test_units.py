@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -415,6 +417,26 @@ def test_a_jvm_that_has_ended_before_a_session_is_there_is_named_too(
     monkeypatch.setattr(running, "local_session", gone)
     with pytest.raises(RunError, match=r"the JVM of Spark has ended"):
         running.run(script(tumble(orders())), RunOptions(tmp_path))
+
+
+def test_a_java_that_ends_at_once_is_a_run_that_failed(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho there is no memory >&2\nexit 1\n")
+    java.chmod(0o755)
+    (tmp_path / "orders.jsonl").write_text("")
+    (tmp_path / "query.sql").write_text(
+        "CREATE STREAM o (v BIGINT) WITH (connector = 'files', path = 'orders.jsonl');"
+        " SELECT v FROM o"
+    )
+    command = [sys.executable, "-m", "sqlwin.cli", "run", "query.sql"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert "failed: Spark did not start: there is no memory; it needs Java 17" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_the_cause_is_the_line_of_our_own_error() -> None:
