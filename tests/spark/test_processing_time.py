@@ -12,12 +12,18 @@ from pyspark.sql import SparkSession
 
 import sqlwin.spark
 from sqlwin.errors import InputError, RunError
+from sqlwin.runtime.pieces import pieces
+from sqlwin.spark.bucket import work
+from sqlwin.spark.program import Program
+from sqlwin.spark.read import Reading, packed
 from sqlwin.spark.run import Came, start
+from sqlwin.spark.tags import RESULTS
+from sqlwin.spark.wire import decode
 from sqlwin.sql import script
+from sqlwin.state.blobs import DictBlobs
 from tests.embedded.test_run import land
 from tests.faults.spark_kills import Kill, Run
 
-pytestmark = pytest.mark.spark
 STREAM = """
 CREATE STREAM orders (value BIGINT, ts TIMESTAMP)
 WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
@@ -27,6 +33,37 @@ SET 'batch.bytes' = 200;
 CREATE SINK totals WITH (connector = 'files', path = '{out}/totals', format = 'json');
 """
 SEEN = "SELECT value, NOW() AS seen, UNIX_MICROS(CURRENT_TIMESTAMP) AS micros FROM orders"
+
+
+def through(program: Program, reading: Reading) -> pl.DataFrame:
+    """What the buckets say of a batch, the lower stages first; no JVM takes part."""
+    came = list(packed(reading))
+    for stage in sorted(range(len(program.lowered)), key=lambda stage: program.levels[stage]):
+        for label in program.labels[stage]:
+            own = [row for row in came if (row.query, row.bucket) == (stage, label)]
+            came = [row for row in came if row not in own]
+            came += work(program, stage, label, own, DictBlobs())
+    shown = [decode(row.payload) for row in came if row.kind == RESULTS]
+    return pl.concat(shown).sort("row_key")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"{SEEN} WHERE NOW() < TIMESTAMP '1970-01-01 00:01:00Z'",
+        f"SELECT * FROM ({SEEN} UNION ALL {SEEN}) WHERE micros = UNIX_MICROS(NOW())",
+    ],
+)
+def test_every_stage_has_the_time_of_the_offset(tmp_path: Path, query: str) -> None:
+    """Whenever, and however often, a task reads its share of the batch."""
+    land(tmp_path, "1", "09:00:10", 1)
+    (piece,) = pieces(str(tmp_path / "orders" / "1.jsonl"), "json", 1 << 20)
+    program = Program(script(STREAM + query).queries, 2, 2)
+    reading = Reading(program.dump(), ((0, 0, piece),), {}, 17_000_000, False, True)
+    first, again = through(program, reading), through(program, reading)
+    assert first.equals(again)
+    assert {*first["micros"].to_list()} == {17_000_000}
+    assert len(first) == 1 + ("UNION" in query)
 
 
 def times(checkpoint: Path) -> set[int]:
@@ -39,6 +76,7 @@ def times(checkpoint: Path) -> set[int]:
     return found
 
 
+@pytest.mark.spark
 def test_a_batch_that_failed_has_its_time_again(spark: SparkSession, tmp_path: Path) -> None:
     land(tmp_path, "1", "09:00:10", 1)
     land(tmp_path, "2", "09:00:20", 2)
@@ -58,6 +96,7 @@ def test_a_batch_that_failed_has_its_time_again(spark: SparkSession, tmp_path: P
     assert {*after["micros"].to_list()} == times(kept)
 
 
+@pytest.mark.spark
 def test_over_dataframes_it_is_spark_that_has_the_time(spark: SparkSession, tmp_path: Path) -> None:
     plain = spark.createDataFrame([], "value BIGINT, ts TIMESTAMP")
     plain.write.parquet(str(tmp_path / "orders"))
@@ -78,6 +117,7 @@ class Seen(Run):
 
 
 @pytest.mark.long
+@pytest.mark.spark
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("place", ["kept/spark/offsets", "cut/totals"])
 def test_a_batch_that_was_killed_has_its_time_again(tmp_path: Path, place: str) -> None:
