@@ -127,7 +127,7 @@ def _unknown(node: Expr, function: str) -> str:
     if class_ is Volatility.SESSION:
         return f"{function} depends on more than the row, and cannot stand in an expression"
     if class_ is Volatility.PROCESSING_TIME:
-        return f"no function is called {function}; CURRENT_TIMESTAMP and CURRENT_DATE tell the time"
+        return f"no function is called {function}; CURRENT_TIMESTAMP and CURRENT_DATE are known"
     if function in NEVER:
         return f"{function} is not supported: {NEVER[function]}"
     return f"no function is called {function}{nearest(function, names())}"

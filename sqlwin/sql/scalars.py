@@ -70,16 +70,18 @@ def _no_query(run: ast.Run) -> None:
 
 
 def _repeatable(tree: Expr, run: ast.Run) -> None:
-    """A row that is taken again, after a crash or on another host, must give the same."""
+    """A row that is taken again, after a crash or on another host, must give the same: nothing is
+    left to chance, and calls of processing time are marked, for a plan to be judged by."""
     for node in tree.walk():
         class_ = volatility(node)
         if class_ is Volatility.PROCESSING_TIME:
             mark(node, word(node, run))
-        if class_ is not Volatility.CHANCE:
-            continue
-        name = node.sql("spark").partition("(")[0]
-        message = f"{name} gives another value each time, so no answer could be corrected or redone"
-        raise QueryError(message, word(node, run), legal="a column of the stream")
+        if class_ is Volatility.CHANCE:
+            name = node.sql("spark").partition("(")[0]
+            message = (
+                f"{name} gives another value each time, so no answer could be corrected or redone"
+            )
+            raise QueryError(message, word(node, run), legal="a column of the stream")
 
 
 def _one_row(tree: Expr, run: ast.Run) -> None:

@@ -149,7 +149,7 @@ def test_the_session_is_refused(name: str) -> None:
         ("CURRENT_TIME", "there is no type TIME"),
         ("CURRENT_TIME()", "there is no type TIME"),
         ("LOCALTIME", "there is no type TIME"),
-        ("TODAY()", "no function is called today; CURRENT_TIMESTAMP and CURRENT_DATE tell"),
+        ("TODAY()", "no function is called today; CURRENT_TIMESTAMP and CURRENT_DATE are"),
         ("SYSTIMESTAMP()", "no function is called systimestamp; CURRENT_TIMESTAMP and"),
         ("NOW(3)", "CURRENT_TIMESTAMP does not take INT"),
         ("CURRENT_DATE('Europe/Berlin')", "CURRENT_DATE does not take STRING"),
