@@ -41,7 +41,8 @@ def _checked(call: Call) -> str:
     text = "{0}" if is_text else cast(replace(given, sql="{0}"), STRING).sql
     wrong = "'a session needs a gap greater than 0 and without months, not '"
     failed = f"error({wrong} || coalesce({text}, 'NULL'))"
-    return call.filled(f"CASE WHEN {micros} BETWEEN 1 AND {LONGEST} THEN {micros} ELSE {failed} END")
+    legal = f"{micros} BETWEEN 1 AND {LONGEST}"
+    return call.filled(f"CASE WHEN {legal} THEN {micros} ELSE {failed} END")
 
 
 GAPS: tuple[Function, ...] = (
