@@ -10,7 +10,7 @@ themselves. Result types follow Spark SQL; `docs/aggregates.md` is the table.
 'decimal128(20, 2)'
 >>> median = signature("percentile_approx")
 >>> median.name, median.params, str(median.returns((pa.int32(),), listed=True))
-('approx_percentile', (<Param.FRACTION: 'a fraction from 0 to 1'>,), 'list<item: double>')
+('approx_percentile', (<Param.FRACTION: 'a fraction from 0 to 1'>,), 'list<item: int32>')
 >>> signature("sum").keeps_values(distinct=True), signature("min").keeps_values(distinct=True)
 (True, False)
 """
@@ -95,6 +95,11 @@ class Signature:
         one = self.result(types)
         return one if one is None or not (listed and self.listed) else pa.list_(one)
 
+    @property
+    def numeric(self) -> bool:
+        """Whether its arguments are numbers: a STRING then is read as a DOUBLE, as in Spark."""
+        return self.accepts in (_NUMERIC, _PAIR)
+
     def keeps_values(self, distinct: bool = False) -> bool:
         """Whether a call keeps all (distinct) values instead of a small accumulator."""
         return self.full_state or (distinct and self.name in _FULL_IF_DISTINCT)
@@ -117,6 +122,15 @@ def _avg(types: Types) -> pa.DataType | None:
 
 def _double(types: Types) -> pa.DataType | None:
     return DOUBLE if all(map(is_numeric, types)) else None
+
+
+def _nearest(types: Types) -> pa.DataType | None:
+    return _double(types) or _ordered(types)
+
+
+def _measured(types: Types) -> pa.DataType | None:
+    """A number, or a time: what a sketch of doubles can hold."""
+    return types[0] if is_numeric(types[0]) or is_.is_temporal(types[0]) else None
 
 
 def _bool(types: Types) -> pa.DataType | None:
@@ -161,7 +175,7 @@ def is_orderable(type_: pa.DataType) -> bool:
 
 _NUMERIC, _ORDERABLE = "a number", "a value with an order"
 _PAIR = "two numbers"
-_FULL_IF_DISTINCT = ("count", "sum", "avg")
+_FULL_IF_DISTINCT = ("count", "sum", "avg", "try_sum", "try_avg")
 
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
@@ -174,6 +188,14 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "avg", (1, 1), _avg, _NUMERIC, "AVG(value)",
+        distinct=Distinct.CHANGES, invertible=True,
+    ),
+    Signature(
+        "try_sum", (1, 1), _sum, _NUMERIC, "TRY_SUM(value)",
+        distinct=Distinct.CHANGES, invertible=True,
+    ),
+    Signature(
+        "try_avg", (1, 1), _avg, _NUMERIC, "TRY_AVG(value)",
         distinct=Distinct.CHANGES, invertible=True,
     ),
     Signature("min", (1, 1), _ordered, _ORDERABLE, "MIN(value)", distinct=Distinct.SAME),
@@ -208,8 +230,8 @@ SIGNATURES: tuple[Signature, ...] = (
         nothing=Nothing.ZERO,
     ),
     Signature(
-        "approx_percentile", (1, 1), _double, _NUMERIC, "APPROX_PERCENTILE(value, 0.9)",
-        params=(Param.FRACTION,), listed=True, exact=False,
+        "approx_percentile", (1, 1), _measured, "a number or a time",
+        "APPROX_PERCENTILE(value, 0.9)", params=(Param.FRACTION,), listed=True, exact=False,
         bound="rank within 0.02 of the fraction, measured",
     ),
     Signature("median", (1, 1), _double, _NUMERIC, "MEDIAN(value)", full_state=True),
@@ -218,7 +240,7 @@ SIGNATURES: tuple[Signature, ...] = (
         params=(Param.FRACTION,), listed=True, sorts=True, full_state=True,
     ),
     Signature(
-        "percentile_disc", (1, 1), _ordered, _ORDERABLE, "PERCENTILE_DISC(value, 0.9)",
+        "percentile_disc", (1, 1), _nearest, _ORDERABLE, "PERCENTILE_DISC(value, 0.9)",
         params=(Param.FRACTION,), listed=True, sorts=True, full_state=True,
     ),
     Signature("mode", (1, 1), _ordered, _ORDERABLE, "MODE(value)", full_state=True),
@@ -232,7 +254,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature(
         "string_agg", (1, 1), _text, "a value", "STRING_AGG(name, ', ' ORDER BY name)",
-        params=(Param.TEXT,), defaults=(",",), distinct=Distinct.CHANGES, sorts=True,
+        params=(Param.TEXT,), defaults=("",), distinct=Distinct.CHANGES, sorts=True,
         casts=STRING, full_state=True,
     ),
 )  # fmt: skip
@@ -249,6 +271,7 @@ ALIASES = {
     "latest_by_offset": "last",
     "every": "bool_and",
     "some": "bool_or",
+    "any": "bool_or",
     "min_by": "arg_min",
     "max_by": "arg_max",
     "argmin": "arg_min",

@@ -29,11 +29,14 @@ ONE_LANE_DIGITS = 26
 
 
 class Overflow(Exception):
-    """A finished value does not fit its type; `row` counts the finished rows from 0."""
+    """A finished value does not fit its type; `row` counts the finished rows from 0.
 
-    def __init__(self, row: int, why: str) -> None:
+    bad: which of all rows do not, as far as was looked.
+    """
+
+    def __init__(self, row: int, why: str, bad: pl.Series) -> None:
         super().__init__(f"row {row}: {why}")
-        self.row = row
+        self.row, self.bad = row, bad
 
 
 def i128(value: int) -> pl.Expr:
@@ -99,9 +102,10 @@ def mean_half_up(
 def refuse(bad: pl.Series, type_: pa.DataType) -> None:
     """Overflow at the first row where `bad` is true."""
     if bad.any():
-        row = bad.fill_null(False).arg_max()
+        bad = bad.fill_null(False)
+        row = bad.arg_max()
         assert row is not None
-        raise Overflow(row, f"the exact value does not fit {type_}")
+        raise Overflow(row, f"the exact value does not fit {type_}", bad)
 
 
 def _beyond(name: str, limit: int) -> pl.Expr:

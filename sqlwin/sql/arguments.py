@@ -17,11 +17,11 @@ from sqlwin.errors import QueryError
 from sqlwin.functions.literals import written_number
 from sqlwin.functions.typed import Refused
 from sqlwin.sql import ast
-from sqlwin.sql.scalars import Expr, function_names, place, spark, word, written_name
+from sqlwin.sql.scalars import Expr, place, spark, word, written_name
 
 Constant = int | float | str
 _SORTED_ALIKE = ("mode", "median")
-"""Take WITHIN GROUP as a way to write their argument; direction changes nothing."""
+"""Take WITHIN GROUP as a way to write their argument; of several modes it is the first in it."""
 _FRACTIONS = ("percentile_cont", "percentile_disc")
 
 
@@ -103,7 +103,8 @@ def _within(
     if len(keys) != 1:
         message = f"{name} is of one value"
         raise QueryError(message, place(keys[1], run), legal="WITHIN GROUP (ORDER BY value)")
-    order = keys if keys[0].args.get("desc") and known.name not in _SORTED_ALIKE else ()
+    plain = known.name == "median" or (known.name != "mode" and not keys[0].args.get("desc"))
+    order = () if plain else keys
     return replace(given, args=(keys[0].this, *given.args), order=order)
 
 
@@ -139,7 +140,7 @@ def _constants(given: Arguments, node: Expr, known: Signature, run: ast.Run) -> 
         for one in arg.expressions if several else [arg]:
             params.append(constant(one, kind, written_name(node, run), run, known.example))
     left_out = known.params[len(rest) :]
-    params += _defaults(node, known)[len(known.defaults) - len(left_out) :] if left_out else ()
+    params += _defaults(node, known, run)[len(known.defaults) - len(left_out) :] if left_out else ()
     return _ascending(replace(given, args=values, params=tuple(params), listed=listed), known)
 
 
@@ -147,9 +148,9 @@ def _is_array(node: Expr) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.lower() == "array"
 
 
-def _defaults(node: Expr, known: Signature) -> tuple[Constant, ...]:
-    """LISTAGG, as in Spark and Oracle, puts nothing between values."""
-    return ("",) if "listagg" in function_names(node) else known.defaults
+def _defaults(node: Expr, known: Signature, run: ast.Run) -> tuple[Constant, ...]:
+    """GROUP_CONCAT, as in MySQL, puts a comma between values."""
+    return (",",) if written_name(node, run) == "GROUP_CONCAT" else known.defaults
 
 
 def _miscounted(node: Expr, known: Signature, run: ast.Run) -> QueryError:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlwin.aggregates import is_orderable
+from sqlwin.aggregates import DOUBLE, STRING, is_orderable
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Aggregate, Project, Scalar
 from sqlwin.schema import RESERVED, Order, type_name
@@ -95,10 +95,13 @@ class Below:
         """The column of an argument, cast to what the function takes where it may be."""
         known, tree = call.function, self._resolved(call.args[at], run)
         wanted = known.types[at] if isinstance(known, Registered) else known.casts
-        if wanted is not None:
-            have = scalar(self.relation.below(tree), self.relation.under, run).type
-            if have != wanted and (wanted == known.casts or widens(have, wanted)):
-                tree = exp.cast(tree, type_name(wanted), dialect="spark")
+        if wanted is None and not known.numeric:
+            return self.add(tree, run, "arg")
+        have = scalar(self.relation.below(tree), self.relation.under, run).type
+        if known.numeric and have == STRING:
+            tree = exp.cast(tree, type_name(DOUBLE), dialect="spark")
+        elif wanted not in (None, have) and (wanted == known.casts or widens(have, wanted)):
+            tree = exp.cast(tree, type_name(wanted), dialect="spark")
         return self.add(tree, run, "arg")
 
     def _result(self, call: Call, args: tuple[str, ...], run: ast.Run) -> pa.DataType:

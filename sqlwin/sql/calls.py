@@ -24,10 +24,7 @@ from sqlwin.sql.scalars import Expr, function_names, place, word, written_name
 from sqlwin.sql.signatures import ANALYTIC
 from sqlwin.sql.trees import copied
 
-REFUSED = (
-    *("grouping", "grouping_id", "count_min_sketch", "hll_sketch_agg", "histogram"),
-    *("try_sum", "try_avg"),
-)
+REFUSED = ("grouping", "grouping_id", "count_min_sketch", "hll_sketch_agg", "histogram")
 """Aggregates of Spark that the engine does not know by these names."""
 KNOWN = ", ".join(known.name.upper() for known in SIGNATURES if known.name != "nth_last")
 _STREAM_OPERATORS = ("istream", "dstream", "rstream")

@@ -158,9 +158,17 @@ def function_names(node: Expr) -> tuple[str, ...]:
     """Every name of a function, lower case, none for what is no function."""
     if isinstance(node, exp.Anonymous):
         return (node.name.lower(),)
+    if isinstance(node, exp.Any) and isinstance(node.this, exp.Paren) and not _compares(node):
+        return ("any",)
     if isinstance(node, exp.Func) and not isinstance(node, exp.Connector | exp.Cast | exp.Case):
         return tuple(name.lower() for name in node.sql_names())
     return ()
+
+
+def _compares(node: Expr) -> bool:
+    """`s LIKE ANY ('a')`, and not the aggregate."""
+    parent = node.parent
+    return isinstance(parent, exp.Binary) and parent.expression is node
 
 
 def written_name(node: Expr, run: ast.Run) -> str:

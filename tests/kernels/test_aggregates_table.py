@@ -45,12 +45,16 @@ def facts(known: Signature) -> list[str]:
     ]  # fmt: skip
 
 
+SAYS_MORE = ("sum", "avg", "try_sum", "try_avg", "percentile_disc")
+"""Their results depend on the argument in words of their own."""
+
+
 @pytest.mark.parametrize("known", SIGNATURES, ids=lambda known: known.name)
 def test_every_aggregate_is_in_the_table(known: Signature) -> None:
     (row,) = (row for row in TABLE if row[0] == f"`{known.name.upper()}`")
     result = row[3]
     assert [*row[:3], *row[4:]] == facts(known)
-    if known.name in ("sum", "avg"):
+    if known.name in SAYS_MORE:
         return
     one, *array = result.split(", or an ")
     assert bool(array) == known.listed
@@ -64,13 +68,25 @@ def test_every_aggregate_is_in_the_table(known: Signature) -> None:
 
 def test_results_of_sum_and_avg() -> None:
     cells = {row[0]: row[3] for row in TABLE}
+    assert cells["`TRY_SUM`"] == cells["`SUM`"]
+    assert cells["`TRY_AVG`"] == cells["`AVG`"]
     assert cells["`SUM`"] == "BIGINT, DOUBLE; DECIMAL(p + 10, s)"
     assert cells["`AVG`"] == "DOUBLE; DECIMAL(p + 4, s + 4)"
-    for name, price in (("sum", pa.decimal128(20, 2)), ("avg", pa.decimal128(14, 6))):
+    sums = (("sum", pa.decimal128(20, 2)), ("avg", pa.decimal128(14, 6)))
+    for name, price in (*sums, *((f"try_{name}", price) for name, price in sums)):
         known = signature(name)
         assert known is not None
         assert known.result((PRICE,)) == price
         assert known.result((TEXT,)) is None
+
+
+def test_results_of_percentile_disc() -> None:
+    (row,) = (row for row in TABLE if row[0] == "`PERCENTILE_DISC`")
+    assert row[3] == "DOUBLE of a number, else the argument's, or an ARRAY"
+    known = signature("percentile_disc")
+    assert known is not None
+    assert known.result((PRICE,)) == pa.float64()
+    assert known.result((TEXT,)) == TEXT
 
 
 def test_the_table_has_nothing_else() -> None:

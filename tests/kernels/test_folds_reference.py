@@ -69,6 +69,13 @@ CASES = [
     *(Case("percentile_cont", ("f64",), (p,)) for p in (0, 0.07, 0.5, 1)),
     *(Case("percentile_disc", (c,), (p,)) for c in ORDERED for p in (0.0, 0.07, 0.3, 1.0)),
     *(Case("mode", (c,)) for c in ORDERED),
+    *(
+        Case("mode", (c,), order=(Order(c, descending=down),))
+        for c in ORDERED
+        for down in (False, True)
+    ),
+    *(Case(f, (c,)) for f in ("try_sum", "try_avg") for c in ("i8", "i64", "f64", "d5", "d38")),
+    *(Case(f, (c,), distinct=True) for f in ("try_sum", "try_avg") for c in ("i64", "d38")),
     *(Case("count", (c,), distinct=True) for c in ORDERED),
     *(Case(f, (c,), distinct=True) for f in ("sum", "avg") for c in ("i8", "i32", "i64", "f32")),
     *(Case(f, (c,), distinct=True) for f in ("sum", "avg") for c in ("f64", "d5", "d26", "d38")),
@@ -86,6 +93,7 @@ CASES = [
 SKETCHED = [
     *(Case("approx_count_distinct", (c,)) for c in (*ORDERED, "d5", "f32")),
     *(Case("approx_percentile", ("i8",), (p,)) for p in (0.0, 0.3, 1.0)),
+    *(Case("approx_percentile", (c,), (0.3,)) for c in ("i64", "d5", "f32", "date", "t")),
 ]
 KNOWN = [
     *(Case(f, ()) for f in ("count",)),
@@ -97,7 +105,7 @@ KNOWN = [
     *(Case(f, ("s", "f64")) for f in ("arg_min", "arg_max")),
 ]
 SCALED = ("sum", "avg", "covar_samp", "covar_pop", "median", "percentile_cont", "var_pop")
-SCALED += ("stddev_samp",)
+SCALED += ("stddev_samp", "try_sum", "try_avg")
 
 
 def test_every_function_is_checked() -> None:

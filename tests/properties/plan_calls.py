@@ -27,7 +27,8 @@ def _distinct(*calls: tuple[str, str]) -> list[Call]:
 
 INCREMENTAL = _plain(
     ("count",), ("count", "i"), ("sum", "i"), ("sum", "d"), ("sum", "f"), ("avg", "i"),
-    ("avg", "d"), ("avg", "f"), ("min", "i"), ("max", "d"), ("max", "f"), ("min", "k"),
+    ("avg", "d"), ("avg", "f"), ("try_sum", "d"),
+    ("min", "i"), ("max", "d"), ("max", "f"), ("min", "k"),
     ("max", "ts"), ("min", "b"), ("stddev_samp", "i"), ("var_pop", "f"), ("first", "i"),
     ("last", "k"), ("bool_and", "b"), ("bool_or", "b"), ("arg_min", "k", "i"),
     ("arg_max", "i", "f"),

@@ -22,7 +22,7 @@ from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.distinct import distinct_of
 from sqlwin.kernels.folds.ends import Nth, TopK
 from sqlwin.kernels.folds.extremes import Extreme
-from sqlwin.kernels.folds.means import Mean
+from sqlwin.kernels.folds.means import Mean, TryMean
 from sqlwin.kernels.folds.modes import Mode
 from sqlwin.kernels.folds.moments import Moment
 from sqlwin.kernels.folds.pairs import Pair
@@ -30,7 +30,7 @@ from sqlwin.kernels.folds.picks import AtEdge, ByArg
 from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.folds.quantiles import Quantile
 from sqlwin.kernels.folds.sketches import DistinctSketch, PercentileSketch
-from sqlwin.kernels.folds.sums import Sum
+from sqlwin.kernels.folds.sums import Sum, TrySum
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import Order
 
@@ -45,6 +45,8 @@ FOLDS: dict[str, Callable[[Call], Fold]] = {
     "count": _plain_or_distinct(Count),
     "sum": _plain_or_distinct(Sum),
     "avg": _plain_or_distinct(Mean),
+    "try_sum": _plain_or_distinct(TrySum),
+    "try_avg": _plain_or_distinct(TryMean),
     "min": lambda call: Extreme(call, greatest=False),
     "max": lambda call: Extreme(call, greatest=True),
     "stddev_samp": lambda call: Moment(call, lost=1, root=True),

@@ -82,6 +82,8 @@ class Collect(Kept):
         )
 
     def _shown(self, lists: pl.Series) -> pl.Series:
+        if self.distinct and lists.dtype.inner.is_float():  # type: ignore[attr-defined]
+            lists = lists.list.eval(pl.element() + 0.0)  # as in Spark: a set has no -0.0
         if not self.joined:
             return lists.cast(polars_type(self.call.type)).alias(self.call.name)
         (between,) = self.call.params

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels import exact
-from sqlwin.kernels.folds.sums import Sum
+from sqlwin.kernels.folds.sums import Sum, attempted
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,14 @@ class Mean(Sum):
         else:
             mean = _as_double(accumulators[self.call.named("sum")]) / count
         return mean.alias(self.call.name)
+
+
+@dataclass(frozen=True)
+class TryMean(Mean):
+    """TRY_AVG(x)."""
+
+    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
+        return attempted(super().finish, accumulators.select(self.columns))
 
 
 def _as_double(total: pl.Series) -> pl.Series:

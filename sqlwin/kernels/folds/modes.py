@@ -1,5 +1,7 @@
 """MODE: the most frequent value; of several, the one that came first. NULL on nothing.
 
+WITHIN GROUP (ORDER BY x) takes the least of several, with DESC the greatest.
+
 | column | dtype | what |
 |--------|-------|------|
 | `values` | List of the argument's | all values but NULLs |
@@ -29,24 +31,37 @@ class Mode(Kept):
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
         kept = self.rows_kept(accumulators).sort(OWNER, *(what for what, _ in PLACE))
         owner, at = kept[OWNER].to_numpy(), np.arange(len(kept))
-        codes, _ = ranked(kept["values"])
-        chosen = most_frequent(owner, codes, at, len(accumulators))
-        return kept["values"].gather(chosen).alias(self.call.name)
+        codes, distinct = ranked(kept["values"])
+        places, values = self._places(codes, at, kept["values"], distinct)
+        chosen = most_frequent(owner, codes, places, len(accumulators))
+        return values.gather(chosen).alias(self.call.name)
 
     def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         values, inner = self.values(rows, frames)
-        codes, _ = ranked(values)
+        codes, distinct = ranked(values)
+        places, places_of = self._places(codes, np.arange(len(codes)), values, distinct)
         found = [values.clear()]
         for chunk in chunks(inner):
-            chosen = most_frequent(chunk.owner, codes[chunk.index], chunk.index, len(chunk))
-            found.append(values.gather(chosen))
+            index = chunk.index
+            chosen = most_frequent(chunk.owner, codes[index], places[index], len(chunk))
+            found.append(places_of.gather(chosen))
         return pl.concat(found).alias(self.call.name)
+
+    def _places(
+        self, codes: Ints, at: Ints, values: pl.Series, distinct: pl.Series
+    ) -> tuple[Ints, pl.Series]:
+        """Of each row what goes first among equally frequent ones, and the values by that."""
+        if not self.call.order:
+            return at, values
+        if self.call.order[0].descending:
+            return len(distinct) - 1 - codes, distinct.reverse()
+        return codes, distinct
 
 
 def most_frequent(owner: Ints, codes: Ints, at: Ints, owners: int) -> pl.Series:
     """Of each owner, the `at` of the first row of its most frequent code; NULL without rows.
 
-    owner: ascending. at: ascending within an owner, not negative.
+    owner: ascending. at: ascending within a code of an owner, not negative.
     """
     span, rows = int(codes.max(initial=0)) + 1, int(at.max(initial=0)) + 1
     keys = owner * span + codes

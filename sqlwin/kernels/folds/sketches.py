@@ -28,6 +28,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -42,6 +43,7 @@ from sqlwin.kernels.folds.distinct import distinct_of
 from sqlwin.kernels.folds.kept import lifted
 from sqlwin.kernels.folds.quantiles import Quantile
 from sqlwin.kernels.frames import Frames
+from sqlwin.schema import polars_type
 
 LG_REGISTERS = 12
 CENTROIDS = 500
@@ -130,7 +132,7 @@ class PercentileSketch(Sketch):
         return Quantile(self.call, between=False)
 
     def lift(self) -> list[pl.Expr]:
-        x = self.call.arg().cast(pl.Float64)
+        x = self._as_doubles(self.call.arg())
         endless = [x == -np.inf, x == np.inf, x.is_nan()]
         digest = _of_group(x.filter(x.is_finite()), _digested)
         counts = [of.sum().cast(pl.Int64) for of in endless]
@@ -150,7 +152,29 @@ class PercentileSketch(Sketch):
             None if row[0] is None else row if several else row[0] for row in found
         )
         dtype = pl.List(pl.Float64) if several else pl.Float64()
-        return pl.Series(self.call.name, list(values), dtype=dtype)
+        return self._as_values(pl.Series(self.call.name, list(values), dtype=dtype), several)
+
+    def _as_doubles(self, values: pl.Expr) -> pl.Expr:
+        """Days of a DATE, microseconds of a TIMESTAMP."""
+        timed = pa.types.is_temporal(self.call.arg_types[0])
+        return (values.to_physical() if timed else values).cast(pl.Float64)
+
+    def _as_values(self, doubles: pl.Series, several: bool) -> pl.Series:
+        """Back in the argument's type: between two integers the nearest, at its ends no further."""
+        dtype = polars_type(self.call.arg_types[0])
+        of, column = partial(_nearest, dtype=dtype), pl.col(doubles.name)
+        made = column.list.eval(of(pl.element())) if several else of(column)
+        return doubles.to_frame().select(made.alias(doubles.name)).to_series()
+
+
+def _nearest(doubles: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    if dtype.is_float() or dtype.is_decimal():
+        return doubles.cast(dtype)
+    physical = pl.Series([], dtype=dtype).to_physical().dtype
+    least, greatest = pl.select(l=physical.min(), g=physical.max()).row(0)  # type: ignore[attr-defined]
+    ends = pl.when(doubles >= float(greatest)).then(pl.lit(greatest, physical))
+    both = ends.when(doubles <= float(least)).then(pl.lit(least, physical))
+    return both.otherwise(doubles.round().cast(physical, strict=False)).cast(dtype)
 
 
 def at(digest: ds.tdigest_double, endless: list[int], p: float) -> float | None:

@@ -1,11 +1,12 @@
 """SUM: exact for integers and decimals, plain for floats; NULL on nothing.
 
 BIGINT values sum exactly past 64 bits: 2**63 - 1, 1 and -1 give 2**63 - 1, in any
-order. Only a finished value beyond the result type raises Overflow.
+order. Only a finished value beyond the result type raises Overflow; TRY_SUM is NULL then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import polars as pl
@@ -59,3 +60,20 @@ class Sum(Fold):
         if accumulators[whole].dtype == pl.Int64 and type_ == pa.int64():
             return accumulators[whole]
         return exact.fitted(accumulators[whole].cast(pl.Int128), type_)
+
+
+@dataclass(frozen=True)
+class TrySum(Sum):
+    """TRY_SUM(x)."""
+
+    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
+        return attempted(super().finish, accumulators.select(self.columns))
+
+
+def attempted(finish: Callable[[pl.DataFrame], pl.Series], accumulators: pl.DataFrame) -> pl.Series:
+    """What `finish` gives, NULL where it does not fit: there it is as if there were no values."""
+    try:
+        return finish(accumulators)
+    except exact.Overflow as overflow:
+        fits = pl.when(~pl.Series(overflow.bad))
+        return attempted(finish, accumulators.with_columns(fits.then(pl.all())).fill_null(0))

@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from sqlwin.kernels.reference.exact import (
+    OutOfRange,
     ascending,
     average,
     correlation,
@@ -69,6 +70,8 @@ def aggregate(
     if function in _OF_PAIRS:
         return _OF_PAIRS[function](known, args)
     values = [row[args[0]] for row in ordered(known, order)]
+    if distinct or function == "collect_set":
+        values = [value + 0.0 if isinstance(value, float) else value for value in values]
     if function in _PERCENTILES:
         return _percentile(function, values, type_, params, bool(order) and order[0].descending)
     return _OF_VALUES[function](values, type_, params)
@@ -170,6 +173,13 @@ def _mode(values: Values, type_: pa.DataType, params: Params) -> Any:
     return max(_set(values, type_, params), key=lambda value: _times(value, values))
 
 
+def _attempted(of: Callable[[Values, pa.DataType], Any], values: Values, type_: pa.DataType) -> Any:
+    try:
+        return of(values, type_)
+    except OutOfRange:
+        return None
+
+
 def _times(value: Any, values: Values) -> int:
     return sum(1 for other in values if ascending(other) == ascending(value))
 
@@ -180,7 +190,8 @@ def _percentile(
     """At one fraction, or a list for several; a sketch comes near to one of the values."""
     of = interpolated if function == "percentile_cont" else nearest
     found = [of(values, fraction, down) for fraction in params]
-    if function == "approx_percentile":
+    one = type_.value_type if pa.types.is_list(type_) else type_
+    if pa.types.is_floating(one):
         found = [float(value) for value in found]
     return found if pa.types.is_list(type_) else found[0]
 
@@ -200,6 +211,8 @@ _LISTS = ("collect_list", "collect_set", "top_k")
 _OF_VALUES: dict[str, Callable[[Values, pa.DataType, Params], Any]] = {
     "sum": lambda values, type_, params: total(values, type_),
     "avg": lambda values, type_, params: average(values, type_),
+    "try_sum": lambda values, type_, params: _attempted(total, values, type_),
+    "try_avg": lambda values, type_, params: _attempted(average, values, type_),
     "min": lambda values, type_, params: min(values, key=ascending),
     "max": lambda values, type_, params: max(values, key=ascending),
     "bool_and": lambda values, type_, params: all(values),
