@@ -151,7 +151,8 @@ _WEEKDAYS = {
 
 @vector("next_day")
 def _next_day(dates: pa.Array, names: pa.Array) -> pa.Array:
-    wanted = np.asarray(by_value(_weekday, names, type=BIGINT).fill_null(0))
+    of_days = pc.if_else(pc.is_valid(dates), names, pa.scalar(None, names.type))
+    wanted = np.asarray(by_value(_weekday, of_days, type=BIGINT).fill_null(0))
     given = day_numbers(dates)
     return masked(given + 1 + (wanted - (given + 4)) % 7, DATE, dates, names)
 

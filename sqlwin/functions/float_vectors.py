@@ -99,12 +99,16 @@ def _norms(arrays: pa.Array, degrees: pa.Array) -> list[Any]:
     ]
 
 
+def _divided(array: Any, norm: Any) -> Any:
+    return np.float32(np.array(array, np.float32) / norm).tolist() if norm else None
+
+
 @vector("vectornormalize")
 def _NORMALIZE(arrays: pa.Array, degrees: pa.Array) -> pa.Array:  # noqa: N802
     with np.errstate(all="ignore"):
         norms = _norms(arrays, degrees)
         found = [
-            None if not norm else np.float32(np.array(array, np.float32) / norm).tolist()
+            array if array == [] and norm == 0 else _divided(array, norm)
             for array, norm in zip(values(arrays), norms, strict=True)
         ]
     return pa.array(found, pa.list_(FLOAT))

@@ -129,8 +129,8 @@ _SCHEMAS = {"schema_of_json": json_schema.inferred, "schema_of_csv": csv_read.in
 def _with_constants(node: Expr) -> Called:
     """`MAP('mode', 'FAILFAST')` behind the first argument is a constant text, of JSON; so is the
     schema of a constant."""
-    first, *rest = node.expressions
-    return node.name.lower(), [first, *(_constant(part) for part in rest)]
+    given = node.expressions
+    return node.name.lower(), [*given[:1], *(_constant(part) for part in given[1:])]
 
 
 def _constant(node: Expr) -> Expr:

@@ -15,6 +15,7 @@ part of the tree is printed by sqlglot, and every conversion of types is written
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -25,18 +26,20 @@ from sqlglot import exp
 
 from sqlwin.functions import intervals
 from sqlwin.functions.casts import cast
+from sqlwin.functions.entry import Function
 from sqlwin.functions.literals import literal, written_number
-from sqlwin.functions.never import NEVER
+from sqlwin.functions.never import why_function, why_type
 from sqlwin.functions.operands import renamed
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import TABLE, find, names
-from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
+from sqlwin.functions.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
 from sqlwin.functions.types import (
     BINARY,
     BOOLEAN,
     NULL,
     STRING,
     interval_named,
+    is_interval,
     is_map,
     is_struct,
     name,
@@ -53,6 +56,9 @@ _SHORT = 8
 """Operands of AND or OR that may fail, each of which may be a step deeper."""
 _LONGEST = 1000
 """Characters of a text that a lambda makes of constants."""
+
+
+_INTERVAL_VALUE = re.compile(r"\s*[+-]?\s*[0-9.]+\s*", re.ASCII)
 
 
 class Uncompiled(Exception):
@@ -91,7 +97,7 @@ class _Compiler:
             raise Uncompiled(node, _unknown(node, function.lower()))
         given = [arg if isinstance(arg, Typed) else self.argument(arg) for arg in arguments]
         try:
-            made = resolved(found, given)
+            made = _resolved(found, given, arguments)
             return _short(made) if self._grown(made, given) else made
         except Refused as refused:
             at = arguments[refused.at] if refused.at is not None else node
@@ -131,6 +137,31 @@ class _Compiler:
         return cast(found, BOOLEAN, implicitly=True)
 
 
+def _resolved(
+    function: Function, given: Sequence[Argument], arguments: Sequence[Expr | Typed]
+) -> Typed:
+    """The call; an argument that has to be a constant may be computed of constants."""
+    try:
+        return resolved(function, given)
+    except NotConstant as refused:
+        at = refused.place
+        folded = _folded(arguments[at], given[at])
+        if folded is None:
+            raise
+        return resolved(function, [*given[:at], folded, *given[at + 1 :]])
+
+
+def _folded(node: Expr | Typed, made: Argument) -> Typed | None:
+    """A text or interval of no columns as a constant; None where it is NULL, fails or is else."""
+    if not isinstance(made, Typed) or not isinstance(node, Expr) or made.is_constant:
+        return None
+    known = made.type == STRING or is_interval(made.type)
+    if not known or node.find(exp.Column, exp.Identifier, exp.Lambda):
+        return None
+    value = constant(made.sql)
+    return None if value is None else literal(value, made.type)
+
+
 def _is_constant(arg: Argument) -> bool:
     return isinstance(arg, Typed) and arg.is_constant
 
@@ -147,8 +178,9 @@ def _short(made: Typed) -> Typed:
 def _unknown(node: Expr, function: str) -> str:
     if of_session(node):
         return f"{function} depends on more than the row, and cannot stand in an expression"
-    if function in NEVER:
-        return f"{function} is not supported: {NEVER[function]}"
+    never = why_function(function)
+    if never:
+        return f"{function} is not supported: {never}"
     return f"no function is called {function}{nearest(function, names())}"
 
 
@@ -250,29 +282,37 @@ def _paren(compiler: _Compiler, node: Expr) -> Typed:
 
 
 def _cast(compiler: _Compiler, node: Expr) -> Typed:
-    kind = node.args["to"].sql("spark")
+    kind = _type_text(node.args["to"])
     to = type_of(kind, maps=True) or interval_named(kind)
     if to is None:
-        raise Uncompiled(node, f"there is no type {kind}")
+        never = why_type(kind)
+        raise Uncompiled(node, f"there is no type {kind}" + (f": {never}" if never else ""))
     safe = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))
     return cast(compiler.typed(node.this), to, safe=safe)
 
 
+def _type_text(type_: Expr) -> str:
+    """As it is written: sqlglot prints Spark's TIME as a TIMESTAMP."""
+    is_time = isinstance(type_, exp.DataType) and type_.this == exp.DType.TIME
+    return "TIME" if is_time else type_.sql("spark")
+
+
 def _interval(compiler: _Compiler, node: Expr) -> Typed:
-    given, unit = node.this, node.args.get("unit")
-    if isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal):
-        positive = node.copy()
-        positive.set("this", given.this)
-        return compiler.call(node, "negative", [positive])
+    given, unit, sign = node.this, node.args.get("unit"), 1
+    while isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal):
+        given, sign = given.this, -sign
     if not isinstance(given, exp.Literal):
         legal = "MAKE_DT_INTERVAL(n), MAKE_YM_INTERVAL(n), a * INTERVAL '1' DAY"
         raise Refused("INTERVAL takes a constant", legal)
+    if isinstance(unit, exp.Var) and not _INTERVAL_VALUE.fullmatch(given.name):
+        raise Refused(f"{given.name!r} is no number of an INTERVAL", legal="INTERVAL '1' DAY")
     if isinstance(unit, exp.IntervalSpan):
         fields = interval_named(f"INTERVAL {unit.this.name} TO {unit.expression.name}")
         if fields is None:
             raise Refused("there is no such INTERVAL", legal="DAY TO SECOND, YEAR TO MONTH")
-        return intervals.literal(given.name, fields)
-    return intervals.literal(given.name if unit is None else f"{given.name} {unit.name}", None)
+        return intervals.literal(given.name, fields, sign)
+    text_ = given.name if unit is None else f"{given.name} {unit.name}"
+    return intervals.literal(text_, None, sign)
 
 
 def _case(compiler: _Compiler, node: Expr) -> Typed:

@@ -144,9 +144,11 @@ class Relation:
             return node
         return instead_of(node, self.expression(node.name))
 
-    def plan(self) -> Node:
-        """Base, then Filter where there is a predicate, then Project."""
-        columns = tuple((name, scalar(expr, self.under, run)) for name, expr, run in self.columns)
+    def plan(self, result: bool = False) -> Node:
+        """Base, then Filter where there is a predicate, then Project. result: see `scalar`."""
+        columns = tuple(
+            (name, scalar(expr, self.under, run, result)) for name, expr, run in self.columns
+        )
         return Project(self.filtered(), columns)
 
     def filtered(self) -> Node:
