@@ -94,12 +94,12 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "json_array_length",
-        of("(STRING) -> INT", json_path.LENGTH, fails=False),
+        of("(STRING) -> INT", json_path.LENGTH, fails=False, strict=True),
         doc="How many elements an array of JSON has.",
     ),
     function(
         "json_object_keys",
-        of("(STRING) -> ARRAY<STRING>", json_path.KEYS, fails=False),
+        of("(STRING) -> ARRAY<STRING>", json_path.KEYS, fails=False, strict=True),
         doc="The keys of an object of JSON, those of the outermost.",
     ),
     function(

@@ -157,6 +157,12 @@ def _with_unit(call: exp.Expr | None) -> exp.Expr | None:
     return call
 
 
+def _positive(inner: exp.Expr | None) -> exp.Expr | None:
+    """Of all but numbers, POSITIVE: a text behind a + is a number, and a date is none."""
+    plain = inner is None or (isinstance(inner, exp.Literal) and not inner.is_string)
+    return inner if plain else exp.Anonymous(this="POSITIVE", expressions=[inner])
+
+
 _CLOSER = {TokenType.PIPE: TokenType.CARET, TokenType.CARET: TokenType.AMP, TokenType.AMP: None}
 
 
@@ -177,6 +183,10 @@ class SqlwinSpark(Spark):
         FUNCTION_PARSERS: ClassVar = _others(
             {**SparkParser.FUNCTION_PARSERS, "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"]}
         )
+        UNARY_PARSERS: ClassVar = {
+            **SparkParser.UNARY_PARSERS,
+            TokenType.PLUS: lambda self: _positive(self._parse_unary()),
+        }
         TERM: ClassVar = {**SparkParser.TERM, TokenType.DPIPE: exp.DPipe}
         ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
         """Of no array: `array(a, b)[0]` is a call, and an element of what it gives."""
@@ -191,12 +201,16 @@ class SqlwinSpark(Spark):
             index = self._index
             if not self._match(TokenType.INTERVAL) and require_interval:
                 return None
+            if self._curr.token_type == TokenType.PLUS and self._next.token_type in _PIECES:
+                self._advance()
             is_text = self._match(TokenType.STRING, advance=False)
             if is_text and self._is_no_interval():
                 return self.expression(exp.Interval(this=self._parse_primary()))
             this = self._parse_primary() if is_text else self._parse_factor()
             units = self.dialect.VALID_INTERVAL_UNITS
+            behind_plus = isinstance(this, exp.Anonymous) and this.name == "POSITIVE"
             is_name = isinstance(this, exp.Column) and self._curr.text.upper() not in units
+            is_name = is_name or behind_plus
             if this is None or is_name:
                 self._retreat(index)
                 return None

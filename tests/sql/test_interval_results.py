@@ -52,3 +52,10 @@ def test_no_column_between_queries(text: str) -> None:
 def test_sink_takes_the_text() -> None:
     sink = "CREATE SINK s (d STRING) WITH (connector = 'none');"
     bound(f"{sink} INSERT INTO s SELECT ts - at AS d FROM orders")
+
+
+@pytest.mark.parametrize("text", ["interval + interval", "+interval", "2 * interval"])
+def test_a_column_may_be_called_interval(text: str) -> None:
+    made = bound(f"CREATE STREAM i (interval INT); SELECT {text} AS x FROM i").queries[0].plan
+    assert isinstance(made, Project)
+    assert type_name(made.columns[0][1].type) == "INT"
