@@ -18,7 +18,13 @@ from sqlwin.functions import decimals
 from sqlwin.functions.by_numbers import Numbers, by_numbers
 from sqlwin.functions.entry import Call, Function, How, Overload, function, of, rendered
 from sqlwin.functions.guards import null_first
-from sqlwin.functions.operands import beside, beside_safely, divided, divided_safely
+from sqlwin.functions.operands import (
+    beside,
+    beside_safely,
+    divided,
+    divided_safely,
+    remaining,
+)
 from sqlwin.functions.typed import Typed
 from sqlwin.functions.types import is_decimal, is_integral
 from sqlwin.functions.vectors import Vector, vector
@@ -188,7 +194,10 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function("/", *_quotients(), doc="The quotient; 0 as divisor raises.", before=divided),
     function(
-        "% mod", *_remainders(), doc="What division leaves, of the dividend's sign.", before=beside
+        "% mod",
+        *_remainders(),
+        doc="What division leaves, of the dividend's sign.",
+        before=remaining,
     ),
     function(
         "div",
@@ -209,7 +218,7 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(F, F) -> F", null_first(_pmod, 1), fails=True, strict=True),
         of("(DOUBLE, DOUBLE) -> DOUBLE", null_first(_pmod, 1), fails=True, strict=True),
         doc="The remainder that is not negative.",
-        before=beside,
+        before=remaining,
     ),
     function(
         "try_add",

@@ -10,6 +10,7 @@ from sqlwin.functions import sequences
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.nested import bounded, by_rows, made, values
 from sqlwin.functions.typed import Body, Refused, Typed
+from sqlwin.functions.types import NULL
 from sqlwin.functions.vectors import vector
 
 
@@ -64,11 +65,18 @@ def _zip_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
     names = [str(getattr(arg, "value", "")) for arg in args[::2]]
     if len(set(map(str.lower, names))) < len(names):
         raise Refused("two of these arrays have one name", legal="arrays of columns of other names")
-    types = [arg.type.value_type for arg in args[1::2] if isinstance(arg, Typed)]
+    types = [_item(arg.type) for arg in args[1::2] if isinstance(arg, Typed)]
     return pa.list_(pa.struct(list(zip(names, types, strict=True))))
 
 
+def _item(type_: pa.DataType) -> pa.DataType:
+    """Of the elements; a NULL in the place of an array has NULLs."""
+    return type_ if type_ == NULL else type_.value_type
+
+
 def _zip_text(call: Call) -> str:
+    if any(call.type(at) == NULL for at in range(1, len(call.args), 2)):
+        return f"CAST(NULL AS {call.engine_type})"
     types = [call.type(at) for at in range(1, len(call.args), 2)]
     return f"{_zip.named(types, call.result)}({', '.join(call.texts[1::2])})"
 

@@ -54,7 +54,10 @@ def _array_sort(call: Call) -> str:
 
 
 def _sort_array(call: Call) -> str:
-    descending = len(call.args) == 2 and getattr(call.args[1], "value", None) is False
+    ascending = getattr(call.args[1], "value", None) if len(call.args) == 2 else True
+    if ascending is None:
+        return f"CAST(NULL AS {call.engine_type})"
+    descending = ascending is False
     return _sorted(call, "DESC", "LAST") if descending else _sorted(call, "ASC", "FIRST")
 
 
@@ -128,7 +131,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "sort_array",
-        of("(ARRAY<O>, BOOLEAN!?) -> ARRAY<O>", _sort_array),
+        of("(ARRAY<O>, BOOLEAN!?) -> ARRAY<O>", _sort_array, strict=True),
         doc="The elements in order, NULLs first; FALSE: the greatest first, NULLs last.",
     ),
 )

@@ -6,7 +6,7 @@ the years that have four digits. Numbers are seconds.
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -263,16 +263,25 @@ def _to_number(casting: Casting) -> Typed:
 
 
 def _to_interval(casting: Casting) -> Typed:
-    """Fractions are of seconds only; months are rounded, all else is cut off."""
+    """A fraction is one of the last field, in months or microseconds: 1.5 YEAR is 18 months."""
     to, unit = casting.to, _unit(casting.to)
     engine = "INTEGER" if to.is_months else "BIGINT"
     if not is_decimal(casting.given.type):
         return casting.text(f"CAST(CAST({{0}} AS BIGINT) * {unit} AS {engine})", fails=True)
-    if to.last == "SECOND":
-        micros = "trunc(CAST({0} AS DECIMAL(38, 6)) * 1000000)"
-        return casting.text(f"CAST({micros} AS BIGINT)", fails=True)
-    whole = "round({0}, 0)" if to.last == "MONTH" else "trunc({0})"
-    return casting.text(f"CAST(CAST({whole} AS BIGINT) * {unit} AS {engine})", fails=True)
+    named = _scaled.named([casting.given.type, BIGINT], BIGINT)
+    return casting.text(f"CAST({named}({{0}}, CAST({unit} AS BIGINT)) AS {engine})", fails=True)
+
+
+@vector("decimal_to_interval")
+def _scaled(numbers: pa.Array, units: pa.Array) -> pa.Array:
+    return by_value(_whole_units, numbers, units, type=BIGINT)
+
+
+def _whole_units(number: Decimal, unit: int) -> int:
+    made = int(_EXACT_CONTEXT.multiply(number, Decimal(unit)).to_integral_value(ROUND_HALF_UP))
+    if not -(2**63) <= made < 2**63:
+        raise ValueError(f"[CAST_OVERFLOW] {number} is too large for an INTERVAL")
+    return made
 
 
 _MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"

@@ -173,7 +173,11 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(ANY, ANY)", _null_if, result=_first),
         doc="The first, NULL where it equals the second.",
     ),
-    function("nullifzero", of("(N) -> N", _null_if_zero), doc="The number, NULL where it is 0."),
+    function(
+        "nullifzero",
+        of("(ANY)", _null_if_zero, result=_first, fails=True),
+        doc="The number, NULL where it is 0.",
+    ),
     function(
         "zeroifnull",
         of("(ANY)", _zero_if_null, result=_beside_zero, fails=True),

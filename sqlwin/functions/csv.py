@@ -83,7 +83,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "schema_of_csv",
-        of("(STRING!, STRING!?) -> STRING", _schema_of_csv),
+        of("(STRING!, STRING!?) -> STRING", _schema_of_csv, strict=True),
         doc="The schema of a constant line of CSV.",
     ),
 )

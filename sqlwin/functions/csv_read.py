@@ -228,6 +228,12 @@ def inferred(line: object, options: str) -> str:
     return f"STRUCT<{', '.join(fields)}>"
 
 
+def _is_time(part: str) -> bool:
+    """`14:30:45`: to Spark an instant of the day on which it is read."""
+    time = part.removeprefix("T")
+    return time[:1].isdigit() and micros_of(f"1970-01-01T{time}") is not None
+
+
 def _inferred(part: str) -> str:
     if _integer(part, 2**31) is not None:
         return "INT"
@@ -239,6 +245,6 @@ def _inferred(part: str) -> str:
         return "DOUBLE"
     if re.fullmatch(r"\d{4}-\d\d-\d\d", part) and days_of(part) is not None:
         return "DATE"
-    if part and micros_of(part) is not None:
+    if part and (micros_of(part) is not None or _is_time(part)):
         return "TIMESTAMP"
     return "BOOLEAN" if _truth(part) is not None else "STRING"

@@ -6,6 +6,8 @@ keep the day, or take the last of a shorter month.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,8 +17,8 @@ from sqlwin.functions.cast_times import UTC
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.instants import day_numbers, masked, micros
 from sqlwin.functions.made_times import narrowed
-from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import BIGINT, DATE, DOUBLE, INT
+from sqlwin.functions.typed import Argument, Refused, Typed
+from sqlwin.functions.types import BIGINT, DATE, DOUBLE, INT, implicit, is_numeric, name
 from sqlwin.functions.vectors import by_value, vector
 from sqlwin.schema import TIMESTAMP
 
@@ -151,7 +153,8 @@ _WEEKDAYS = {
 
 @vector("next_day")
 def _next_day(dates: pa.Array, names: pa.Array) -> pa.Array:
-    wanted = np.asarray(by_value(_weekday, names, type=BIGINT).fill_null(0))
+    of_days = pc.if_else(pc.is_valid(dates), names, pa.scalar(None, names.type))
+    wanted = np.asarray(by_value(_weekday, of_days, type=BIGINT).fill_null(0))
     given = day_numbers(dates)
     return masked(given + 1 + (wanted - (given + 4)) % 7, DATE, dates, names)
 
@@ -211,14 +214,29 @@ def _rounded(call: Call) -> str:
     return call.filled(f"{named}({{0}}, {{1}}, true)")
 
 
+def _whole_days(arguments: Sequence[Argument]) -> list[Argument]:
+    """Days are an INT: other numbers are not taken for one."""
+    days = arguments[1] if len(arguments) == 2 else None
+    if isinstance(days, Typed) and is_numeric(days.type) and not implicit(days.type, INT):
+        message = f"days are an INT, not {name(days.type).upper()}"
+        raise Refused(message, legal="CAST(n AS INT)", at=1)
+    return list(arguments)
+
+
 DATE_SUMS: tuple[Function, ...] = (
     function(
         "date_add dateadd",
         *_on_date(plus_days("+")),
         of("(STRING!, BIGINT, TIMESTAMP) -> TIMESTAMP", _add, fails=True),
         doc="The date some days later; with a unit, as TIMESTAMPADD.",
+        before=_whole_days,
     ),
-    function("date_sub", *_on_date(plus_days("-")), doc="The date some days earlier."),
+    function(
+        "date_sub",
+        *_on_date(plus_days("-")),
+        doc="The date some days earlier.",
+        before=_whole_days,
+    ),
     function(
         "timestampadd",
         of("(STRING!, BIGINT, TIMESTAMP) -> TIMESTAMP", _add, fails=True),

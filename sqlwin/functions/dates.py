@@ -17,8 +17,9 @@ from sqlwin.functions.casts import cast
 from sqlwin.functions.date_sums import DATE_SUMS
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.made_times import MADE
+from sqlwin.functions.time_buckets import BUCKETS
 from sqlwin.functions.typed import Body, Refused, Typed
-from sqlwin.functions.types import DATE, INT, STRING, TINYINT, UNITS, is_interval
+from sqlwin.functions.types import DATE, DOUBLE, INT, STRING, TINYINT, UNITS, is_interval
 from sqlwin.functions.vectors import Vector, vector
 from sqlwin.functions.zoned import ZONED
 from sqlwin.schema import TIMESTAMP
@@ -81,6 +82,8 @@ def _field(call: Call | tuple[Typed | Body, ...]) -> tuple[str, pa.DataType]:
     args = call.args if isinstance(call, Call) else call
     field, given = args[0], args[1]
     assert isinstance(field, Typed) and isinstance(given, Typed)
+    if field.value is None:
+        return "CAST(NULL AS DOUBLE)", DOUBLE
     upper = str(field.value).upper()
     template = "second" if upper in _SECOND else _FIELDS.get(upper)
     if is_interval(given.type):
@@ -158,6 +161,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function("monthname", *_named(_month_name, "month({0})"), doc="`Jan` and such."),
     function("last_day", *of_dates("DATE", "last_day({0})"), doc="The last day of the month."),
     *DATE_SUMS,
+    *BUCKETS,
     *MADE,
     *ZONED,
 )

@@ -12,7 +12,7 @@ products alone in FLOATs, all else in DOUBLEs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.nested import values
-from sqlwin.functions.types import FLOAT
+from sqlwin.functions.typed import Argument, Refused, Typed
+from sqlwin.functions.types import FLOAT, name
 from sqlwin.functions.vectors import Vector, vector
 
 Floats = np.ndarray
@@ -99,12 +100,16 @@ def _norms(arrays: pa.Array, degrees: pa.Array) -> list[Any]:
     ]
 
 
+def _divided(array: Any, norm: Any) -> Any:
+    return np.float32(np.array(array, np.float32) / norm).tolist() if norm else None
+
+
 @vector("vectornormalize")
 def _NORMALIZE(arrays: pa.Array, degrees: pa.Array) -> pa.Array:  # noqa: N802
     with np.errstate(all="ignore"):
         norms = _norms(arrays, degrees)
         found = [
-            None if not norm else np.float32(np.array(array, np.float32) / norm).tolist()
+            array if array == [] and norm == 0 else _divided(array, norm)
             for array, norm in zip(values(arrays), norms, strict=True)
         ]
     return pa.array(found, pa.list_(FLOAT))
@@ -123,24 +128,37 @@ def _second(chosen: Vector) -> Callable[[Call], str]:
 
 _VECTOR = "ARRAY<FLOAT>"
 
+
+def _of_floats(arguments: Sequence[Argument]) -> list[Argument]:
+    """No other numbers are taken for FLOATs, nor a NULL that has no type."""
+    for at, given in enumerate(arguments):
+        if isinstance(given, Typed) and given.type not in (pa.list_(FLOAT), FLOAT):
+            kind = name(given.type).upper()
+            raise Refused(f"vectors are of FLOAT, not {kind}", "CAST(a AS ARRAY<FLOAT>), 2.0F", at)
+    return list(arguments)
+
+
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "vector_norm",
         of(f"({_VECTOR}, FLOAT?) -> FLOAT", _second(NORM), fails=True, strict=True),
         doc="The length of a vector; of the degree 1, 2 or infinity.",
+        before=_of_floats,
     ),
     function(
         "vector_normalize",
         of(f"({_VECTOR}, FLOAT?) -> {_VECTOR}", _second(_NORMALIZE), fails=True, strict=True),
         doc="The vector of length 1 in the same direction.",
+        before=_of_floats,
     ),
     *(
         function(
-            name,
+            called,
             of(f"({_VECTOR}, {_VECTOR}) -> FLOAT", _of_pairs(own, compute), strict=True),
             doc=doc,
+            before=_of_floats,
         )
-        for name, own, compute, doc in (
+        for called, own, compute, doc in (
             (
                 "vector_inner_product",
                 "vectorinnerproduct",

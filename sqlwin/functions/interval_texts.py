@@ -69,8 +69,8 @@ def bounded(value: int, type_: Interval) -> int:
     return value
 
 
-def parsed(text: str, type_: Interval) -> int:
-    """Months or microseconds. ValueError where it is malformed or too long."""
+def parsed(text: str, type_: Interval, sign: int = 1) -> int:
+    """Months or microseconds, times the sign. ValueError where it is malformed or too long."""
     found = _form(type_).match(text)
     if found is None:
         raise _malformed(text, type_)
@@ -86,10 +86,10 @@ def parsed(text: str, type_: Interval) -> int:
         total += int(number) * _WORDS[unit][1]
     if type_.last == "SECOND":
         total += int((numbers[-1] or "").ljust(6, "0")[:6])
-    return bounded(-total if signs.count("-") % 2 else total, type_)
+    return bounded(-sign * total if signs.count("-") % 2 else sign * total, type_)
 
 
-def with_units(text: str) -> tuple[int, Interval]:
+def with_units(text: str, sign: int = 1) -> tuple[int, Interval]:
     """`1 day 2 hours`: its value, and the fields it names. ValueError where it is none."""
     total, at, fields = 0, 0, set[str]()
     plain = re.sub(r"^\s*INTERVAL\s+", "", text, flags=re.IGNORECASE).rstrip()
@@ -106,7 +106,7 @@ def with_units(text: str) -> tuple[int, Interval]:
     if (order[0] in UNITS[:2]) != (order[-1] in UNITS[:2]):
         raise ValueError("an interval has years and months, or days and less, not both")
     type_ = Interval(order[0], order[-1])
-    return bounded(total, type_), type_
+    return bounded(sign * total, type_), type_
 
 
 def _times(sign: str, whole: str, fraction: str | None, word: str) -> tuple[str, int]:

@@ -37,13 +37,14 @@ from sqlwin.schema import TIMESTAMP
 _DAY = Interval("DAY")
 
 
-def literal(text: str, fields: Interval | None) -> Typed:
-    """INTERVAL '…' with the fields behind it, or with units within the text."""
+def literal(text: str, fields: Interval | None, sign: int = 1) -> Typed:
+    """INTERVAL '…' with the fields behind it, or with units within the text. sign: -1 for what
+    stands behind a minus."""
     try:
         if fields is None:
-            value, type_ = with_units(text)
+            value, type_ = with_units(text, sign)
         else:
-            value, type_ = parsed(text, fields), fields
+            value, type_ = parsed(text, fields, sign), fields
     except ValueError as error:
         legal = (
             "INTERVAL '2' DAY, INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 02:03:04' DAY TO SECOND"
@@ -152,7 +153,10 @@ _DATES = of("(DATE, DATE)", "(CAST({0} - {1} AS BIGINT) * 86400000000)", result=
 _INSTANTS = of(
     "(TIMESTAMP, TIMESTAMP) -> INTERVAL_DT", "(epoch_us({0}) - epoch_us({1}))", fails=True
 )
+_NONE = "CAST(NULL AS {result})"
 _PLUS = (
+    of("(DATE, VOID) -> TIMESTAMP", _NONE, strict=True),
+    of("(VOID, DATE) -> TIMESTAMP", _NONE, strict=True),
     *(_of_family("INTERVAL_DT", "+"), _of_family("INTERVAL_YM", "+")),
     *(_strict(plus_days("+")), _days_first("+"), _months("+", 0), _months("+", 1)),
     *(_date_plus("+", 0), _date_plus("+", 1), *_instant_plus("+", 0), *_instant_plus("+", 1)),
@@ -293,8 +297,11 @@ def _make_dt(call: Call) -> str:
         Typed(f"CAST(0 AS {'DECIMAL(18, 6)' if t is _SECONDS else 'INTEGER'})", t) for t in _TYPES
     ]
     parts = [*given, *missing[len(given) :]]
-    named = _of_parts.named(list(_TYPES), BIGINT)
-    return f"{named}({', '.join(part.sql for part in parts)})"
+    made = f"{_of_parts.named(list(_TYPES), BIGINT)}({', '.join(part.sql for part in parts)})"
+    if not parts[-1].fails:
+        return made
+    known = " AND ".join(f"{part.sql} IS NOT NULL" for part in parts[:-1])
+    return f"CASE WHEN {known} THEN {made} END"
 
 
 def _make_ym(call: Call) -> str:

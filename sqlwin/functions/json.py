@@ -43,7 +43,7 @@ def _to_json(call: Call) -> str:
     if not is_nested(given.type):
         told = f"a struct, map or array, not {name(given.type).upper()}"
         raise Refused(f"TO_JSON takes {told}", legal="TO_JSON(STRUCT(a, b))", at=0)
-    chosen = options(_behind(call.args, 1), _WRITING, NO_ZONES, reads=False)
+    chosen = options(_behind(call.args, 1), _WRITING, (*NO_ZONES, "sortKeys"), reads=False)
     wanted = cast(given, printable(given.type), implicitly=True)
     named = TO_JSON.named([wanted.type, STRING], STRING)
     return f"{named}({wanted.sql}, {literal(chosen, STRING).sql})"
@@ -94,12 +94,12 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "json_array_length",
-        of("(STRING) -> INT", json_path.LENGTH, fails=False),
+        of("(STRING) -> INT", json_path.LENGTH, fails=False, strict=True),
         doc="How many elements an array of JSON has.",
     ),
     function(
         "json_object_keys",
-        of("(STRING) -> ARRAY<STRING>", json_path.KEYS, fails=False),
+        of("(STRING) -> ARRAY<STRING>", json_path.KEYS, fails=False, strict=True),
         doc="The keys of an object of JSON, those of the outermost.",
     ),
     function(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sqlwin.functions.never import why_type
 from sqlwin.functions.time_options import checked
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import (
@@ -79,7 +80,9 @@ def schema(text: str) -> pa.DataType:
     """
     found = _of_json(text) if text.lstrip().startswith(("{", '"')) else _of_ddl(text)
     if found is None or _has_twice(found):
-        raise Refused(f"{text!r} is no schema", legal="'a INT, b ARRAY<STRING>'")
+        never = why_type(text) if found is None else ""
+        message = f"{text!r} is no schema" + (f": {never}" if never else "")
+        raise Refused(message, legal="'a INT, b ARRAY<STRING>'")
     return found
 
 

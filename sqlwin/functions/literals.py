@@ -132,6 +132,8 @@ def converted(given: Typed, to: pa.DataType) -> Typed | None:
 
 
 def _number(value: int | Decimal, to: pa.DataType) -> Any:
+    if to == STRING and isinstance(value, int):
+        return str(value)
     if is_integral(to):
         whole, limit = int(value), 2 ** (to.bit_width - 1)
         return whole if -limit <= whole < limit else None

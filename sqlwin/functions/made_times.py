@@ -150,6 +150,14 @@ def _of_any_numbers(plain: Overload, zoned: Overload) -> tuple[Overload, ...]:
     )
 
 
+_MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"
+_NONE = "CAST(NULL AS {result})"
+_OF_DATE = (
+    of("(DATE) -> TIMESTAMP", _MIDNIGHT, fails=True, strict=True),
+    of("(DATE, VOID) -> TIMESTAMP", _NONE, strict=True),
+    of("(DATE, VOID, STRING) -> TIMESTAMP", _NONE, strict=True),
+)
+"""A second argument is of the type TIME, of which there is NULL alone."""
 _DATE = of("(INT, INT, INT) -> DATE", _make_date)
 _FROM_DAYS = of("(INT) -> DATE", "(DATE '1970-01-01' + {0})", fails=True)
 
@@ -175,11 +183,13 @@ MADE: tuple[Function, ...] = (
     function(
         "make_timestamp make_timestamp_ltz",
         *_of_any_numbers(*_MAKE),
+        *_OF_DATE,
         doc="An instant of year, month, day, hour, minute, second, and maybe a zone.",
     ),
     function(
         "try_make_timestamp try_make_timestamp_ltz",
         *_of_any_numbers(*_TRY_MAKE),
+        *_OF_DATE,
         doc="MAKE_TIMESTAMP, but NULL where there is no such instant.",
     ),
     function(

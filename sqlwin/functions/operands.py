@@ -40,6 +40,13 @@ def beside(arguments: Sequence[Argument], safe: bool = False) -> list[Argument]:
     return [_beside(one, other.type, safe), _beside(other, one.type, safe)]
 
 
+def remaining(arguments: Sequence[Argument]) -> list[Argument]:
+    """As `beside`; where both are NULL, DOUBLEs."""
+    made = beside(arguments)
+    nulls = [arg for arg in made if isinstance(arg, Typed) and arg.type == NULL]
+    return [cast(arg, DOUBLE) for arg in nulls] if len(nulls) == len(made) else made
+
+
 def _beside(given: Typed, other: pa.DataType, safe: bool) -> Typed:
     if given.type == STRING and (is_numeric(other) or other == NULL):
         wanted = widest(STRING, other) if is_numeric(other) else DOUBLE

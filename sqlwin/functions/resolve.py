@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, Overload
 from sqlwin.functions.patterns import Match, Pattern
-from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
+from sqlwin.functions.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
 from sqlwin.functions.types import name
 
 
@@ -22,13 +22,47 @@ def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
     """The call as DuckDB's text. Refused where no overload takes the arguments."""
     if function.before is not None:
         arguments = function.before(arguments)
-    given = [arg.type if isinstance(arg, Typed) else None for arg in arguments]
+    found = _of_overloads(function, [(each, arguments) for each in function.overloads])
+    if found is None:
+        wrapped = [(each, _as_lambdas(each, arguments)) for each in function.overloads]
+        found = _of_overloads(function, [pair for pair in wrapped if pair[1] != arguments])
+    if found is None:
+        raise _not_taken(function, arguments)
+    return found
+
+
+def _of_overloads(
+    function: Function, tried: Sequence[tuple[Overload, Sequence[Argument]]]
+) -> Typed | None:
+    """By the first overload that takes its arguments."""
     for loose in (False, True):
-        for overload in function.overloads:
+        for overload, arguments in tried:
+            given = [arg.type if isinstance(arg, Typed) else None for arg in arguments]
             match = None if loose and overload.strict else overload.signature.match(given, loose)
             if match is not None and _counts(overload, arguments):
                 return _called(function, overload, match, arguments)
-    raise _not_taken(function, arguments)
+    return None
+
+
+def _as_lambdas(overload: Overload, arguments: Sequence[Argument]) -> Sequence[Argument]:
+    """With a lambda that looks at none of its parameters for a value where one is wanted."""
+    patterns = overload.signature.patterns(len(arguments)) or ()
+    if not any(pattern.is_lambda for pattern in patterns):
+        return arguments
+    return [
+        _unvarying(arg, len(pattern.inner) - 1)
+        if pattern.is_lambda and isinstance(arg, Typed)
+        else arg
+        for pattern, arg in zip(patterns, arguments, strict=True)
+    ]
+
+
+def _unvarying(value: Typed, count: int) -> Lambda:
+    def typed(_: Sequence[pa.DataType], texts: Sequence[str]) -> Body:
+        used = (at for at in range(count) if f"{{{at}}}" in "".join(texts))
+        return Body(tuple(f"__k{at}" for at in used), value)
+
+    return Lambda(count, typed)
 
 
 def _counts(overload: Overload, arguments: Sequence[Argument]) -> bool:
@@ -60,8 +94,8 @@ def _called(
         assert wanted is not None
         taken = arg if arg.type == wanted else cast(arg, wanted, implicitly=True)
         if pattern.constant and not taken.is_constant:
-            raise Refused(
-                f"{function.name.upper()} takes a constant {name(wanted).upper()} here", at=at
+            raise NotConstant(
+                f"{function.name.upper()} takes a constant {name(wanted).upper()} here", at
             )
         made.append(taken)
     result = _result(overload, match, tuple(made))

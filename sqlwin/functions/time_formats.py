@@ -308,6 +308,7 @@ TIME_FORMATS: tuple[Function, ...] = (
     function(
         "try_to_timestamp",
         *(_casted(takes, TIMESTAMP) for takes in _NOT_TEXT),
+        of("(N) -> TIMESTAMP", lambda call: _given(call, TIMESTAMP), fails=True, strict=True),
         *_texts(TIMESTAMP, False, try_read_timestamp),
         doc="TO_TIMESTAMP, but NULL where the text is none.",
     ),

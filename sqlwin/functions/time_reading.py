@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sqlwin.functions.calendar import DAY, MONTHS, days, is_leap, month_length
+from sqlwin.functions.calendar import DAY, MONTHS, civil, days, is_leap, month_length
 from sqlwin.functions.time_patterns import Letters, Optional, Piece, Text, has
 from sqlwin.functions.zones import Zone, offset_seconds, zone
 
@@ -280,18 +280,17 @@ def _day(fields: dict[str, int], of_era: bool) -> int | None:
         if not 1 <= of_year <= 365 + bool(is_leap(year)):
             return None
         found = int(days(year, 1, 1)) + of_year - 1
-        return found if _agrees(found, year, fields) else None
+        return found if _agrees(found, fields) else None
     month, day = fields.get("M", 1), fields.get("d", 1)
     if not 1 <= month <= 12 or not 1 <= day <= month_length(year, month):
         return None
     return int(days(year, month, day))
 
 
-def _agrees(found: int, year: int, fields: dict[str, int]) -> bool:
-    if "M" not in fields and "d" not in fields:
-        return True
-    rest = {name: value for name, value in fields.items() if name in "Md"}
-    return len(rest) == 2 and _day({**rest, "y": year}, False) == found
+def _agrees(found: int, fields: dict[str, int]) -> bool:
+    """With the month and the day of the month, where they are given."""
+    _, month, day = (int(part[0]) for part in civil(np.array([found])))
+    return fields.get("M", month) == month and fields.get("d", day) == day
 
 
 def _time(fields: dict[str, int]) -> int | None:

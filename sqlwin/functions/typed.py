@@ -25,6 +25,14 @@ class Refused(Exception):
         self.at = at
 
 
+class NotConstant(Refused):
+    """An argument has to be a constant, and is none as it stands. place: which one."""
+
+    def __init__(self, reason: str, place: int) -> None:
+        super().__init__(reason, at=place)
+        self.place = place
+
+
 @dataclass(frozen=True)
 class Typed:
     """sql: DuckDB's. value: of a constant, in Python. fails: for some rows it may raise.

@@ -27,6 +27,7 @@ from functools import cache
 
 import pyarrow as pa
 
+from sqlwin.functions.typed import Refused
 from sqlwin.schema import TIMESTAMP
 
 NULL = pa.null()
@@ -157,6 +158,17 @@ def holds_interval(type_: pa.DataType) -> bool:
     return is_interval(type_)
 
 
+def intervals_as_text(type_: pa.DataType) -> pa.DataType:
+    """STRING for each INTERVAL, which has no place in a column."""
+    if is_list(type_):
+        return pa.list_(intervals_as_text(type_.value_type))
+    if is_map(type_):
+        return pa.map_(intervals_as_text(type_.key_type), intervals_as_text(type_.item_type))
+    if is_struct(type_):
+        return pa.struct([(field.name, intervals_as_text(field.type)) for field in type_])
+    return STRING if is_interval(type_) else type_
+
+
 def is_list(type_: pa.DataType) -> bool:
     return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_))
 
@@ -196,7 +208,8 @@ def name(type_: pa.DataType) -> str:
         return f"map<{name(type_.key_type)},{name(type_.item_type)}>"
     if is_struct(type_):
         return f"struct<{','.join(f'{field.name}:{name(field.type)}' for field in type_)}>"
-    return str(type_) if is_interval(type_) else _NAMES[type_][0]
+    known = _NAMES.get(type_)
+    return str(type_) if known is None else known[0]
 
 
 @cache
@@ -211,7 +224,10 @@ def engine_name(type_: pa.DataType) -> str:
     if is_struct(type_):
         fields = (f"{_quoted(field.name)} {engine_name(field.type)}" for field in type_)
         return f"STRUCT({', '.join(fields)})"
-    return _NAMES[computed_as(type_)][1]
+    known = _NAMES.get(computed_as(type_))
+    if known is None:
+        raise Refused(f"expressions have no values of {type_}", legal="a CAST in the source")
+    return known[1]
 
 
 def computed_as(type_: pa.DataType) -> pa.DataType:

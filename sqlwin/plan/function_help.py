@@ -20,7 +20,7 @@ from types import ModuleType
 
 from sqlwin.aggregates import ALIASES, SIGNATURES, Signature, signature
 from sqlwin.functions.entry import Function, Overload
-from sqlwin.functions.never import NEVER, volatility
+from sqlwin.functions.never import COLLATION, NEVER, PREFIXES, TYPES, volatility
 from sqlwin.functions.table import ROOMS, TABLE, find
 
 HEAD = """\
@@ -85,9 +85,18 @@ def _never() -> Iterator[str]:
     yield ""
     yield "| function | why | class |"
     yield "|---|---|---|"
-    for name, reason in sorted(NEVER.items()):
+    families = {f"{prefix.upper()}…": reason for prefix, reason in PREFIXES.items()}
+    for name, reason in sorted((NEVER | families).items(), key=lambda item: item[0].upper()):
         class_ = volatility(name)
         yield f"| {_code(name)} | {reason} | {'' if class_ is None else class_.value} |"
+    yield ""
+    yield "Types that no value here is of, and collations:"
+    yield ""
+    yield "| type | why |"
+    yield "|---|---|"
+    for name, reason in TYPES.items():
+        yield f"| {_code(name)} | {reason} |"
+    yield f"| STRING with another collation | {COLLATION} |"
     yield ""
 
 

@@ -115,12 +115,12 @@ class Binding:
         self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
             relation, errors_into = self.with_errors(statement)
-            plan = with_ttl(optimize(relation.plan()), relation.ttl, self.known.ttl)
+            plan = with_ttl(optimize(relation.plan(result=True)), relation.ttl, self.known.ttl)
             plan = staged(plan)
             return self.made(plan, None, errors_into)
         sink = self.sink(statement.sink)
         relation, errors_into = self.with_errors(statement.select)
-        plan = optimize(into(sink, relation.plan(), statement))
+        plan = optimize(into(sink, relation.plan(result=True), statement))
         plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
         refuse_changes(sink, plan, statement)
         return self.made(plan, sink, errors_into)
@@ -142,7 +142,7 @@ class Binding:
         if expired is None or expired.into is None or select.policies != alone:
             return self.result(select), None
         bare = self.result(replace(select, policies=ast.Policies()))
-        if operator_of(bare.plan()) is None:
+        if operator_of(bare.plan(result=True)) is None:
             return bare, expired.into.text
         return self.result(select), None
 

@@ -163,8 +163,27 @@ def _masked(node: Expr) -> Called:
     return "mask", given
 
 
+def _by_unit(node: Expr) -> Called:
+    """A unit is a word: the dialect has made a Var of it."""
+    given = list(node.expressions)
+    if len(given) == 3 and isinstance(given[0], exp.Literal):
+        legal = f"{node.name.upper()}(DAY, …)"
+        raise Refused("[INVALID_PARAMETER_VALUE.DATETIME_UNIT] a unit is a word, not a text", legal)
+    return node.name.lower(), given
+
+
+_UNITS = (
+    "dateadd",
+    "date_add",
+    "timestampadd",
+    "datediff",
+    "date_diff",
+    "timestampdiff",
+    "timediff",
+)
 _NAMED_PARTS: dict[str, Callable[[Any], Called]] = {
     "mask": _masked,
+    **dict.fromkeys(_UNITS, _by_unit),
     "struct": _struct,
     "arrays_zip": _zip,
     **dict.fromkeys(("to_json", "from_json", "schema_of_json"), _with_constants),

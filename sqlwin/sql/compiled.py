@@ -16,15 +16,20 @@ part of the tree is printed by sqlglot, and every conversion of types is written
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from sqlwin.functions import intervals
 from sqlwin.functions.casts import cast
+from sqlwin.functions.never import why_type
 from sqlwin.functions.typed import Refused, Typed
 from sqlwin.functions.types import interval_named
 from sqlwin.schema import Schema, type_of
 from sqlwin.sql import atoms, conditions, fields
 from sqlwin.sql.compiler import Compiler, Expr, Rules, Uncompiled
+
+_INTERVAL_VALUE = re.compile(r"\s*[+-]?\s*[0-9.]+\s*", re.ASCII)
 
 
 def compiled(tree: Expr, schema: Schema) -> Typed:
@@ -38,29 +43,37 @@ def _paren(compiler: Compiler, node: Expr) -> Typed:
 
 
 def _cast(compiler: Compiler, node: Expr) -> Typed:
-    kind = node.args["to"].sql("spark")
+    kind = _type_text(node.args["to"])
     to = type_of(kind, maps=True) or interval_named(kind)
     if to is None:
-        raise Uncompiled(node, f"there is no type {kind}")
+        never = why_type(kind)
+        raise Uncompiled(node, f"there is no type {kind}" + (f": {never}" if never else ""))
     safe = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))
     return cast(compiler.typed(node.this), to, safe=safe)
 
 
+def _type_text(type_: Expr) -> str:
+    """As it is written: sqlglot prints Spark's TIME as a TIMESTAMP."""
+    is_time = isinstance(type_, exp.DataType) and type_.this == exp.DType.TIME
+    return "TIME" if is_time else type_.sql("spark")
+
+
 def _interval(compiler: Compiler, node: Expr) -> Typed:
-    given, unit = node.this, node.args.get("unit")
-    if isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal):
-        positive = node.copy()
-        positive.set("this", given.this)
-        return compiler.call(node, "negative", [positive])
+    given, unit, sign = node.this, node.args.get("unit"), 1
+    while isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal):
+        given, sign = given.this, -sign
     if not isinstance(given, exp.Literal):
         legal = "MAKE_DT_INTERVAL(n), MAKE_YM_INTERVAL(n), a * INTERVAL '1' DAY"
         raise Refused("INTERVAL takes a constant", legal)
+    if isinstance(unit, exp.Var) and not _INTERVAL_VALUE.fullmatch(given.name):
+        raise Refused(f"{given.name!r} is no number of an INTERVAL", legal="INTERVAL '1' DAY")
     if isinstance(unit, exp.IntervalSpan):
         fields = interval_named(f"INTERVAL {unit.this.name} TO {unit.expression.name}")
         if fields is None:
             raise Refused("there is no such INTERVAL", legal="DAY TO SECOND, YEAR TO MONTH")
-        return intervals.literal(given.name, fields)
-    return intervals.literal(given.name if unit is None else f"{given.name} {unit.name}", None)
+        return intervals.literal(given.name, fields, sign)
+    text_ = given.name if unit is None else f"{given.name} {unit.name}"
+    return intervals.literal(text_, None, sign)
 
 
 _RULES: Rules = {

@@ -16,12 +16,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.functions.casts import cast
+from sqlwin.functions.entry import Function
 from sqlwin.functions.literals import literal
-from sqlwin.functions.never import NEVER
+from sqlwin.functions.never import why_function
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find, names
-from sqlwin.functions.typed import Argument, Body, Lambda, Refused, Typed
-from sqlwin.functions.types import BINARY, BOOLEAN, NULL, STRING, name
+from sqlwin.functions.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
+from sqlwin.functions.types import BINARY, BOOLEAN, NULL, STRING, is_interval, name
 from sqlwin.functions.volatility import Volatility
 from sqlwin.names import nearest
 from sqlwin.sql.calling import called
@@ -69,7 +70,7 @@ class Compiler:
             raise Uncompiled(node, _unknown(node, function.lower()))
         given = [arg if isinstance(arg, Typed) else self.argument(arg) for arg in arguments]
         try:
-            made = resolved(found, given)
+            made = _resolved(found, given, arguments)
             return _short(made) if self._grown(made, given) else made
         except Refused as refused:
             at = arguments[refused.at] if refused.at is not None else node
@@ -109,6 +110,31 @@ class Compiler:
         return cast(found, BOOLEAN, implicitly=True)
 
 
+def _resolved(
+    function: Function, given: Sequence[Argument], arguments: Sequence[Expr | Typed]
+) -> Typed:
+    """The call; an argument that has to be a constant may be computed of constants."""
+    try:
+        return resolved(function, given)
+    except NotConstant as refused:
+        at = refused.place
+        folded = _folded(arguments[at], given[at])
+        if folded is None:
+            raise
+        return resolved(function, [*given[:at], folded, *given[at + 1 :]])
+
+
+def _folded(node: Expr | Typed, made: Argument) -> Typed | None:
+    """A text or interval of no columns as a constant; None where it is NULL, fails or is else."""
+    if not isinstance(made, Typed) or not isinstance(node, Expr) or made.is_constant:
+        return None
+    known = made.type == STRING or is_interval(made.type)
+    if not known or node.find(exp.Column, exp.Identifier, exp.Lambda):
+        return None
+    value = constant(made.sql)
+    return None if value is None else literal(value, made.type)
+
+
 def _is_constant(arg: Argument) -> bool:
     return isinstance(arg, Typed) and arg.is_constant
 
@@ -128,6 +154,7 @@ def _unknown(node: Expr, function: str) -> str:
         return f"{function} depends on more than the row, and cannot stand in an expression"
     if class_ is Volatility.PROCESSING_TIME:
         return f"no function is called {function}; CURRENT_TIMESTAMP and CURRENT_DATE are known"
-    if function in NEVER:
-        return f"{function} is not supported: {NEVER[function]}"
+    never = why_function(function)
+    if never:
+        return f"{function} is not supported: {never}"
     return f"no function is called {function}{nearest(function, names())}"

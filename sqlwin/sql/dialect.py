@@ -17,6 +17,7 @@ LAST(x) IGNORE NULLS FILTER(WHERE y)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import groupby
 from typing import Any, ClassVar
@@ -27,6 +28,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlwin.errors import RunError
+from sqlwin.functions.interval_texts import with_units
 from sqlwin.functions.table import TABLE
 from sqlwin.sql.text import unquoted
 
@@ -45,6 +47,7 @@ def refuse_compiled() -> None:
 _KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "LIST")
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 _PIECES = (TokenType.STRING, TokenType.NUMBER)
+_SIGNS = (TokenType.DASH, TokenType.PLUS)
 _NULLS = (exp.IgnoreNulls, exp.RespectNulls)
 
 
@@ -79,6 +82,54 @@ def _is_suffix(token: Token, before: list[Token]) -> bool:
     number, colons = before
     beside = number.token_type == TokenType.NUMBER and colons.token_type == TokenType.DCOLON
     return beside and colons.start == token.start
+
+
+_NAME = re.compile(r"\s*(?:\w+|`(?:[^`]|``)+`)(?:\.(?:\w+|`(?:[^`]|``)+`))*\s*")
+_NO_NAME = (TokenType.ALIAS, TokenType.COLON)
+"""Before IDENTIFIER(…): what a name of a column or function does not follow."""
+
+
+def _names(tokens: list[Token]) -> list[Token]:
+    """`IDENTIFIER('a' || 'b')` is the name `ab`; `X 'ff'` is one token, as without the space."""
+    made: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        end, text = _constant_name(tokens, at)
+        if text and not (made and made[-1].token_type in _NO_NAME):
+            made += _placed(Spark().tokenize(text), tokens[at], tokens[end - 1])
+            at = end
+            continue
+        token = tokens[at]
+        if token.token_type == TokenType.STRING and made and _is_x(made[-1]):
+            token.token_type, token.start = TokenType.HEX_STRING, made.pop().start
+        made.append(token)
+        at += 1
+    return made
+
+
+def _constant_name(tokens: list[Token], at: int) -> tuple[int, str]:
+    """Behind IDENTIFIER(…), and its text; empty where it is none."""
+    if tokens[at].token_type != TokenType.VAR or tokens[at].text.upper() != "IDENTIFIER":
+        return at, ""
+    rest = tokens[at + 1 :]
+    end = next((i for i, t in enumerate(rest) if t.token_type == TokenType.R_PAREN), 0)
+    inner = rest[1:end]
+    opened = bool(inner) and rest[0].token_type == TokenType.L_PAREN
+    strings, between = inner[::2], {token.token_type for token in inner[1::2]}
+    known = all(map(_is_string, strings)) and between <= {TokenType.DPIPE} and len(inner) % 2
+    text = "".join(token.text for token in strings)
+    return at + end + 2, text if opened and known and _NAME.fullmatch(text) else ""
+
+
+def _placed(tokens: list[Token], first: Token, last: Token) -> list[Token]:
+    """Tokens that stand for those from the first to the last."""
+    for token in tokens:
+        token.line, token.col, token.start, token.end = first.line, last.col, first.start, last.end
+    return tokens
+
+
+def _is_x(token: Token) -> bool:
+    return token.token_type == TokenType.VAR and token.text in ("x", "X")
 
 
 def _one(sql: str, strings: list[Token]) -> Token:
@@ -119,6 +170,12 @@ def _with_unit(call: exp.Expr | None) -> exp.Expr | None:
     return call
 
 
+def _positive(inner: exp.Expr | None) -> exp.Expr | None:
+    """Of all but numbers, POSITIVE: a text behind a + is a number, and a date is none."""
+    plain = inner is None or (isinstance(inner, exp.Literal) and not inner.is_string)
+    return inner if plain else exp.Anonymous(this="POSITIVE", expressions=[inner])
+
+
 _CLOSER = {TokenType.PIPE: TokenType.CARET, TokenType.CARET: TokenType.AMP, TokenType.AMP: None}
 
 
@@ -131,7 +188,7 @@ class SqlwinSpark(Spark):
             for string, tokens in groupby(super().tokenize(sql), _is_string):
                 found = list(tokens)
                 made += [_one(sql, found)] if string else found
-            return _numbers(made)
+            return _names(_numbers(made))
 
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
@@ -139,6 +196,10 @@ class SqlwinSpark(Spark):
         FUNCTION_PARSERS: ClassVar = _others(
             {**SparkParser.FUNCTION_PARSERS, "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"]}
         )
+        UNARY_PARSERS: ClassVar = {
+            **SparkParser.UNARY_PARSERS,
+            TokenType.PLUS: lambda self: _positive(self._parse_unary()),
+        }
         TERM: ClassVar = {**SparkParser.TERM, TokenType.DPIPE: exp.DPipe}
         ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
         """Of no array: `array(a, b)[0]` is a call, and an element of what it gives."""
@@ -153,18 +214,47 @@ class SqlwinSpark(Spark):
             index = self._index
             if not self._match(TokenType.INTERVAL) and require_interval:
                 return None
+            if self._curr.token_type == TokenType.PLUS and self._next.token_type in _PIECES:
+                self._advance()
             is_text = self._match(TokenType.STRING, advance=False)
+            if is_text and self._is_no_interval():
+                return self.expression(exp.Interval(this=self._parse_primary()))
             this = self._parse_primary() if is_text else self._parse_factor()
             units = self.dialect.VALID_INTERVAL_UNITS
+            behind_plus = isinstance(this, exp.Anonymous) and this.name == "POSITIVE"
             is_name = isinstance(this, exp.Column) and self._curr.text.upper() not in units
+            is_name = is_name or behind_plus
             if this is None or is_name:
                 self._retreat(index)
                 return None
             found = self._parse_interval_span(this, parse_function_unit=parse_function_unit)
-            if found.args.get("unit") and self._match_set(_PIECES, advance=False):
+            if isinstance(found.args.get("unit"), exp.Var) and self._is_piece():
                 rest = self._parse_interval(False, parse_function_unit)
+                if isinstance(rest, exp.Interval) and not isinstance(rest.unit, exp.Var):
+                    self.raise_error("Expecting a unit")
                 return self.expression(exp.Add(this=found, expression=rest))
             return found
+
+        def _is_no_interval(self) -> bool:
+            """Whether a text has letters, and is no `1 day 2 hours`: sqlglot drops what it has
+            not understood."""
+            if not re.search("[^0-9.:\\s+-]", self._curr.text):
+                return False
+            try:
+                with_units(self._curr.text)
+            except ValueError:
+                return True
+            return False
+
+        def _is_piece(self) -> bool:
+            """Whether a number or text with a unit is next, maybe with a sign."""
+            signed = self._curr.token_type in _SIGNS
+            piece = self._next if signed else self._curr
+            if not piece or piece.token_type not in _PIECES:
+                return False
+            unit = self._tokens[self._index + 1 + signed : self._index + 2 + signed]
+            units = self.dialect.VALID_INTERVAL_UNITS
+            return not signed or bool(unit and unit[0].text.upper() in units)
 
         def _parse_bitwise(self) -> exp.Expr | None:
             """Each binds closer than the next: shifts, &, ^, |."""
@@ -181,17 +271,24 @@ class SqlwinSpark(Spark):
         def _parse_shifts(self) -> exp.Expr | None:
             found = self._parse_term()
             while made := self._shift():
-                found = made(found, self._parse_term())
+                by = self._parse_term()
+                if by is None:
+                    self.raise_error("Expecting an operand")
+                found = made(found, by)
             return found
 
         def _shift(self) -> Callable[[Any, Any], exp.Expr] | None:
-            if self._match_pair(TokenType.LT, TokenType.LT):
+            if self._beside() and self._match_pair(TokenType.LT, TokenType.LT):
                 return lambda this, by: exp.BitwiseLeftShift(this=this, expression=by)
-            if not self._match_pair(TokenType.GT, TokenType.GT):
+            if not self._beside() or not self._match_pair(TokenType.GT, TokenType.GT):
                 return None
-            if self._match(TokenType.GT):
+            if self._is_connected() and self._match(TokenType.GT):
                 return lambda this, by: exp.Anonymous(this=">>>", expressions=[this, by])
             return lambda this, by: exp.BitwiseRightShift(this=this, expression=by)
+
+        def _beside(self) -> bool:
+            """Whether no space is between this token and the next."""
+            return bool(self._next) and self._curr.end + 1 == self._next.start
 
         def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
             filtered = self._nulls_before_filter(this) if isinstance(this, exp.Func) else this

@@ -147,15 +147,18 @@ class Relation:
     @cached_property
     def scalars(self) -> tuple[tuple[str, Scalar], ...]:
         """The columns as a plan has them."""
+        return self._scalars(result=False)
+
+    def _scalars(self, result: bool) -> tuple[tuple[str, Scalar], ...]:
         types = {column.name: column.type for column in self.under}
         return tuple(
-            (name, known_column(expr, types) or scalar(expr, self.under, run))
+            (name, known_column(expr, types) or scalar(expr, self.under, run, result))
             for name, expr, run in self.columns
         )
 
-    def plan(self) -> Node:
-        """Base, then Filter where there is a predicate, then Project."""
-        return Project(self.filtered(), self.scalars)
+    def plan(self, result: bool = False) -> Node:
+        """Base, then Filter where there is a predicate, then Project. result: see `scalar`."""
+        return Project(self.filtered(), self._scalars(result) if result else self.scalars)
 
     def filtered(self) -> Node:
         base: Node

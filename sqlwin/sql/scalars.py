@@ -18,7 +18,7 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlwin.errors import QueryError, Span
 from sqlwin.functions.casts import cast, noted
 from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import NULL, STRING, holds_interval, name
+from sqlwin.functions.types import NULL, STRING, holds_interval, intervals_as_text, name
 from sqlwin.functions.volatility import Volatility
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Column, Schema
@@ -196,8 +196,11 @@ def inputs(tree: Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.name for node in tree.dfs() if isinstance(node, exp.Column)))
 
 
-def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
-    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError."""
+def scalar(tree: Expr, schema: Schema, run: ast.Run, result: bool = False) -> Scalar:
+    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError.
+
+    result: it is a column of what a script emits, where an INTERVAL is its text.
+    """
     refuse_deep_tree(tree, run.span)
     with noted() as casts:
         made = _compiled(tree, schema, run)
@@ -207,8 +210,11 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     refuse_unread(casts, tree, run)
     if made.type == NULL:
         made = cast(made, STRING)
+    if holds_interval(made.type) and result:
+        made = cast(made, intervals_as_text(made.type))
     if holds_interval(made.type):
-        message = f"a column cannot be {name(made.type).upper()}; CAST it, to STRING for instance"
+        kind = name(made.type).upper()
+        message = f"a key, or a column that a query reads, cannot be {kind}; CAST it, to STRING"
         raise QueryError(message, run.span)
     return Scalar(spark(tree), made.sql, made.type, inputs(tree), clock_in(tree, run.span))
 

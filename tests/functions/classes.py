@@ -5,6 +5,7 @@
 | `same` | type, values and errors; or neither gives any value |
 | `near` | but for the last digit of a double |
 | `type` | the values, not the type |
+| `never` | refused for a reason of `sqlwin/functions/never.py`, where Spark has values |
 | `refused` | a QueryError, where Spark has values |
 | `rejected` | a row goes to the error stream that has a value |
 | `unraised` | a value, or NULL, where Spark raises |
@@ -18,21 +19,22 @@ An expression with rows of several classes has the last of them in this order.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 
+from sqlwin.functions.never import reasons
 from tests.functions.canonical import Json
+from tests.functions.intervals import named, numbers, shown
 from tests.functions.oracle import Answer
 from tests.functions.ours import Ours
 
 CLASSES = (
-    *("same", "near", "type", "refused", "rejected", "unraised", "taken", "silent", "crash"),
+    *("same", "near", "type", "never", "refused", "rejected", "unraised", "taken"),
+    *("silent", "crash"),
 )
 NEAR = {"double": 4e-16, "float": 2e-7}
 """Relative, by what is in a type's name: about two units in the last place."""
-LOOSE = ("void", "interval")
-"""Of Spark's types, those that no column of ours has: their values alone are compared."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,14 @@ def verdict(theirs: Answer, ours: Ours) -> Verdict:
     if theirs.refused:
         return Verdict("same") if ours.refused else Verdict("taken", why=theirs.refused)
     if ours.refused:
-        return Verdict("same" if all(map(_raised, theirs.rows)) else "refused", why=ours.refused)
+        return Verdict(_of_refusal(theirs, ours), why=ours.refused)
     if all(map(_raised, theirs.rows)) and _raises_or_null(ours.rows):
         return Verdict("same")
-    mistyped = theirs.type != ours.type and not theirs.type.startswith(LOOSE)
+    mistyped = theirs.type != _type(theirs, ours) and theirs.type != "void"
+    if "interval" in theirs.type:
+        ours = replace(ours, rows=tuple(map(numbers, ours.rows)))
+    if theirs.type.startswith("interval"):
+        theirs = replace(theirs, rows=tuple(shown(row, theirs.type) for row in theirs.rows))
     pairs = zip(theirs.rows, ours.rows, strict=True)
     kind_of = partial(_of_row, mistyped=mistyped, near=_digits(theirs.type))
     rows = [(at, kind_of(one, other)) for at, (one, other) in enumerate(pairs)]
@@ -61,6 +67,19 @@ def verdict(theirs: Answer, ours: Ours) -> Verdict:
     kinds = {kind for _, kind in different} | ({"type"} if mistyped else set())
     why = f"{theirs.type} → {ours.type}" if "type" in kinds else ""
     return Verdict(max(kinds, key=CLASSES.index, default="same"), different, why)
+
+
+def _of_refusal(theirs: Answer, ours: Ours) -> str:
+    if all(map(_raised, theirs.rows)):
+        return "same"
+    return "never" if ours.refused.endswith(tuple(reasons())) else "refused"
+
+
+def _type(theirs: Answer, ours: Ours) -> str:
+    """Of an INTERVAL, which is a text here, as the text says it; within another type as theirs."""
+    if theirs.type.startswith("interval"):
+        return next(filter(None, map(named, ours.rows)), theirs.type)
+    return theirs.type if "interval" in theirs.type else ours.type
 
 
 def _raised(value: Json) -> bool:

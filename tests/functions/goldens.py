@@ -7,13 +7,16 @@
 The jar is of Spark's published tests; `--examples` takes what `DESCRIBE FUNCTION EXTENDED` shows
 instead. Of their SELECTs without FROM, or FROM VALUES, each item that is a scalar is one case.
 What the files expect is not read: the pinned PySpark answers. With `--answers` these are written
-to a file, and read from it where it is there already; nothing of them belongs in the repository.
+to a file, and read from it where it is there already; nothing of them belongs in the repository
+but how many are of which class, `goldens.txt`: `--expect jar` fails where a class that is worse
+than `near` has grown.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tests.functions.classes import CLASSES, Verdict
 from tests.functions.live import NOTHING, Answered, Over, compared, read, written
 from tests.functions.oracle import Oracle, failures, session
 from tests.functions.statements import Select, split
@@ -36,6 +40,8 @@ _VOLATILE = re.compile(
     r"|'(now|today|tomorrow|yesterday)'",
     re.I,
 )
+KEPT = Path(__file__).with_name("goldens.txt")
+"""A line for each set: its name, and a count for each class."""
 Text = tuple[str, str]
 """Subject, statement."""
 
@@ -100,12 +106,22 @@ def asked(jar: Path | None) -> list[Answered]:
         return list(answered(spark, of_manual(spark) if jar is None else of_jar(jar)))
 
 
+def grown(name: str, found: Iterable[Verdict]) -> list[str]:
+    """The classes of which there are more than `goldens.txt` has."""
+    kinds = [each.kind for each in found]
+    lines = [line.split() for line in KEPT.read_text("utf-8").splitlines() if line[:1] != "#"]
+    (kept,) = (list(map(int, counts)) for of, *counts in lines if of == name)
+    pairs = list(zip(CLASSES, kept, strict=True))[CLASSES.index("near") + 1 :]
+    return [f"{kinds.count(k)} {k}, not {n}" for k, n in pairs if kinds.count(k) > n]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.functions.goldens")
     parser.add_argument("--jar", type=Path)
     parser.add_argument("--examples", action="store_true")
     parser.add_argument("--answers", type=Path)
     parser.add_argument("--show", default="", help="classes, parted by commas, or all")
+    parser.add_argument("--expect", default="", help="jar or manual: a line of goldens.txt")
     given = parser.parse_args()
     kept: Path | None = given.answers
     if kept is None or not kept.exists():
@@ -116,7 +132,10 @@ def main() -> None:
             written(kept, found)
     else:
         found = list(read(kept))
-    compared(found, given.show)
+    verdicts = compared(found, given.show).values()
+    worse = grown(given.expect, verdicts) if given.expect else []
+    if worse:
+        sys.exit(f"there are more than {KEPT.name} has: {'; '.join(worse)}")
 
 
 if __name__ == "__main__":

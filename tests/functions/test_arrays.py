@@ -51,6 +51,15 @@ GIVEN = [
     ("sort_array(array(3, NULL, 1))", [None, 1, 3]),
     ("sort_array(array(3, NULL, 1), false)", [3, 1, None]),
     ("array_sort(array(1, 3, 2), (x, y) -> y - x)", [3, 2, 1]),
+    ("array_sort(array(3, 1, 2), 1)", [3, 1, 2]),
+    ("sort_array(array('b', 'd'), CAST(NULL AS BOOLEAN))", None),
+    ("transform(array(1, 2), one)", [1, 1]),
+    ("filter(array(1, 2), false)", []),
+    ("aggregate(array(1, 2, 3), 0, 100)", 100),
+    ("zip_with(array(1, 2), array(3), array('x'))", [["x"], ["x"]]),
+    ("arrays_zip(array(1), NULL)", None),
+    ("vector_normalize(CAST(array() AS ARRAY<FLOAT>), 2.0F)", []),
+    ("vector_norm(array(3.0F, 4.0F), 2.0F)", 5.0),
     ("array_compact(array(1, NULL, 2))", [1, 2]),
     ("slice(array(1, 2, 3), -2, 5)", [2, 3]),
     ("slice(array(1, 2), -3, 1)", []),
@@ -104,7 +113,10 @@ RAISED = [
     ("array_insert(array(1), 100000, 1)", "COLLECTION_SIZE_LIMIT_EXCEEDED"),
     ("array_sort(array(1, NULL), (x, y) -> x - y)", "COMPARATOR_RETURNS_NULL"),
     ("array_sort(array_repeat(1, 1001), (x, y) -> x - y)", "at most 1000 elements"),
-    ("vector_inner_product(array(1.0F), array())", "VECTOR_DIMENSION_MISMATCH"),
+    (
+        "vector_inner_product(array(1.0F), CAST(array() AS ARRAY<FLOAT>))",
+        "VECTOR_DIMENSION_MISMATCH",
+    ),
 ]
 
 

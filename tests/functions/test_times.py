@@ -22,7 +22,7 @@ BC = "TIMESTAMP'-0044-03-15 12:00:00.5'"
 
 def asked(text: str) -> tuple[str, str | None]:
     """Type and value, as Spark prints them."""
-    made = compiled(sqlglot.parse_one(text, read=SqlwinSpark), ())
+    made = compiled(sqlglot.parse_one(text, read=SqlwinSpark), (Column("x", pa.int64()),))
     shown = made if made.type == STRING else cast(made, STRING)
     value: str | None = run(ROW, f"SELECT {shown.sql} AS x FROM rows")["x"][0].as_py()
     return name(made.type), value
@@ -87,6 +87,8 @@ FACTS = [
     ("CAST('1 02:03:04.5' AS INTERVAL DAY TO SECOND)", "interval day to second", "INTERVAL '1 02:03:04.5' DAY TO SECOND"),
     ("CAST(INTERVAL '400' MONTH AS INTERVAL YEAR)", "interval year", "INTERVAL '33' YEAR"),
     ("CAST(1.5 AS INTERVAL MONTH)", "interval month", "INTERVAL '2' MONTH"),
+    ("+'1'", "double", "1.0"),
+    ("+1.50", "decimal(3,2)", "1.50"),
     # intervals
     ("INTERVAL 1 DAY 2 HOURS", "interval day to hour", "INTERVAL '1 02' DAY TO HOUR"),
     ("interval '1 day 2 hours'", "interval day to hour", "INTERVAL '1 02' DAY TO HOUR"),
@@ -110,6 +112,35 @@ FACTS = [
     ("to_date('2024-02-29T23:30:00-05:00', 'yyyy-MM-dd''T''HH:mm:ssXXX')", "date", "2024-03-01"),
     ("try_to_timestamp('2024-2-9', 'yyyy-MM-dd')", "timestamp", None),
     ("from_unixtime(253402300800)", "string", "+10000-01-01 00:00:00"),
+    ("to_timestamp('2020-30-365', 'yyyy-dd-DDD')", "timestamp", "2020-12-30 00:00:00"),
+    ("try_to_timestamp(1)", "timestamp", "1970-01-01 00:00:01"),
+    # NULLs, of which the type counts
+    ("next_day(NULL, 'xx')", "date", None),
+    ("date_part(NULL, INTERVAL '2-1' YEAR TO MONTH)", "double", None),
+    (f"{D} + NULL", "timestamp", None),
+    ("make_timestamp(DATE'2024-02-29')", "timestamp", "2024-02-29 00:00:00"),
+    (f"make_timestamp({D}, NULL, 'UTC')", "timestamp", None),
+    ("+'1'", "double", "1.0"),
+    ("+1.50", "decimal(3,2)", "1.50"),
+    # intervals
+    ("INTERVAL -1 DAY 1 HOUR -1 MINUTE", "interval day to minute", "INTERVAL '-0 23:01' DAY TO MINUTE"),
+    ("- INTERVAL -1 DAY 1 HOUR", "interval day to hour", "INTERVAL '0 23' DAY TO HOUR"),
+    ("INTERVAL 3 DAY - INTERVAL 2 HOUR", "interval day to hour", "INTERVAL '2 22' DAY TO HOUR"),
+    ("INTERVAL -'178956970-8' YEAR TO MONTH", "interval year to month", "INTERVAL '-178956970-8' YEAR TO MONTH"),
+    ("INTERVAL +'-1-1' YEAR TO MONTH", "interval year to month", "INTERVAL '-1-1' YEAR TO MONTH"),
+    ("INTERVAL -'-1-1' YEAR TO MONTH", "interval year to month", "INTERVAL '1-1' YEAR TO MONTH"),
+    ("CAST(80.654321BD AS INTERVAL HOUR TO MINUTE) > INTERVAL '80' MINUTE", "boolean", "true"),
+    ("CAST(CAST(1.5BD AS INTERVAL YEAR) AS INTERVAL YEAR TO MONTH)", "interval year to month", "INTERVAL '1-6' YEAR TO MONTH"),
+    ("make_dt_interval(NULL, 0, 0, 1e300)", "interval day to second", None),
+    # buckets
+    ("time_bucket(INTERVAL '15' MINUTE, TIMESTAMP'2024-01-01 11:27:00')", "timestamp", "2024-01-01 11:15:00"),
+    ("time_bucket(INTERVAL '1' DAY, TIMESTAMP'1969-12-31 23:30:00')", "timestamp", "1969-12-31 00:00:00"),
+    ("time_bucket(INTERVAL '1' HOUR - INTERVAL '15' MINUTE, TIMESTAMP'2024-06-20 09:47:00')", "timestamp", "2024-06-20 09:45:00"),
+    ("time_bucket(INTERVAL '1' HOUR, TIMESTAMP'2024-01-01 11:27:00', TIMESTAMP'2025-01-01 00:30:00')", "timestamp", "2024-01-01 10:30:00"),
+    ("time_bucket(INTERVAL '1-3' YEAR TO MONTH, TIMESTAMP'2024-06-20 10:00:00')", "timestamp", "2023-10-01 00:00:00"),
+    ("time_bucket(INTERVAL '1' MONTH, TIMESTAMP'2024-03-01 12:00:00', TIMESTAMP'1970-01-31 00:00:00')", "timestamp", "2024-02-29 00:00:00"),
+    ("time_bucket(INTERVAL '3' MONTH, TIMESTAMP'2024-02-15 10:00:00', TIMESTAMP'2024-08-01 00:00:00')", "timestamp", "2024-02-01 00:00:00"),
+    ("time_bucket(NULL, TIMESTAMP'2024-01-01 11:27:00')", "timestamp", None),
     # numbers
     ("to_char(12454.8, '99G999D9S')", "string", "12,454.8+"),
     ("to_char(-1, '99,999PR')", "string", "     <1>"),
@@ -177,6 +208,21 @@ REFUSALS = [
     ("INTERVAL 1 MONTH 1 DAY", "does not take"),
     ("INTERVAL '1 month 1 day'", "years and months, or days and less, not both"),
     ("INTERVAL (1 + 1) DAY", "INTERVAL takes a constant"),
+    ("INTERVAL '1 day -'", "'1 day -' is no interval"),
+    (f"dateadd('DAY', 1, {D})", "a unit is a word, not a text"),
+    (f"date_add({D}, 1L)", "days are an INT, not BIGINT"),
+    (f"+{D}", "POSITIVE does not take DATE"),
+    ("INTERVAL '1 day 1'", "'1 day 1' is no interval"),
+    (f"time_bucket(INTERVAL '0' HOUR, {T})", "a bucket is longer than 0"),
+    (f"time_bucket(INTERVAL '5' HOUR - INTERVAL '6' HOUR, {T})", "a bucket is longer than 0"),
+    (f"time_bucket(make_dt_interval(x), {T})", "takes a constant"),
+    (f"time_bucket(INTERVAL '1' DAY, {D})", "takes a TIMESTAMP, not a DATE"),
+    ("TIME '10:11:12'", "there is no type TIME: there is no time of day without a date"),
+    ("CAST('10:11:12' AS TIME(3))", "there is no time of day without a date"),
+    ("TIMESTAMP_NTZ '2024-01-01'", "there is no TIMESTAMP without a time zone"),
+    ("CAST('1 day' AS INTERVAL)", "an interval is of months or of a fixed length"),
+    ("from_json('{}', 'a TIME')", "is no schema: there is no time of day without a date"),
+    ("st_srid(x)", "st_srid is not supported: there are no columns of type GEOMETRY"),
     (f"{D} + 1.5", "does not take"),
     ("to_char(1, '9$')", "no number format"),
     (f"unix_seconds({D})", "takes a TIMESTAMP"),

@@ -15,6 +15,7 @@ import pyarrow as pa
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, failing, function, of
 from sqlwin.functions.limits import check_bytes
+from sqlwin.functions.never import COLLATION
 from sqlwin.functions.typed import Refused, Typed
 from sqlwin.functions.types import STRING, is_atomic, is_list, name
 from sqlwin.functions.vectors import Vector, valued, vector
@@ -134,7 +135,8 @@ def _collate(call: Call) -> str:
     collation = call.args[1]
     assert isinstance(collation, Typed)
     if str(collation.value).upper() != "UTF8_BINARY":
-        raise Refused(f"there is no collation {collation.value}", "UTF8_BINARY", at=1)
+        message = f"there is no collation {collation.value}: {COLLATION}"
+        raise Refused(message, "UTF8_BINARY", at=1)
     return call.texts[0]
 
 

@@ -117,12 +117,13 @@ def _of_hex(text: str) -> bytes | None:
 
 
 def _of_base64(text: str) -> bytes | None:
-    """For TO_BINARY: letters and spaces only, and signs at the end where there have to be."""
-    letters = re.sub(r"[ \t\n\r\f\v]", "", text)
-    data = letters.rstrip("=")
-    ends = len(letters) - len(data)
-    plain = letters.isascii() and re.fullmatch(r"[A-Za-z0-9+/]*", data)
-    if not plain or len(data) % 4 == 1 or (ends and (ends > 2 or len(letters) % 4)):
+    """For TO_BINARY: letters and spaces only, and signs at the end where there have to be, with
+    no space behind them."""
+    letters = text.rstrip("=")
+    ends = len(text) - len(letters)
+    data = re.sub(r"[ \t\n\r\f\v]", "", letters)
+    plain = data.isascii() and re.fullmatch(r"[A-Za-z0-9+/]*", data)
+    if not plain or len(data) % 4 == 1 or (ends and (ends > 2 or (len(data) + ends) % 4)):
         return None
     return base64.b64decode(data + "=" * (-len(data) % 4))
 
