@@ -32,9 +32,10 @@ class Host(Protocol):
 
 
 REFERENCE = InProcess("reference", lambda asked: Plain(reference(asked)))
+EMBEDDED = InProcess("embedded", lambda asked: Plain(EmbeddedQuery(asked, explain)))
 HOSTS: tuple[Host, ...] = (
     REFERENCE,
-    InProcess("embedded", lambda asked: Plain(EmbeddedQuery(asked, explain))),
+    EMBEDDED,
     InProcess("segments", Committed),
     InProcess("restart", Restarted),
     InProcess("one row at a time", RowByRow),
