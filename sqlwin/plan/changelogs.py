@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlwin.errors import QueryError
 from sqlwin.plan.facts import (
     Stateful,
     Window,
@@ -29,7 +30,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.plan.once import from_below
-from sqlwin.policies import Late
+from sqlwin.policies import Expired, Late
 from sqlwin.windows import AsOf, Session
 
 
@@ -148,3 +149,21 @@ def _forgets(operator: Stateful | None) -> bool:
     if isinstance(operator, Join):
         return bool(operator.policy.ttls)
     return unranked(operator).policy.ttl is not None
+
+
+def refuse_weighted(window: Window) -> None:
+    """QueryError for windows that rows which may be withdrawn cannot make."""
+    policy = unranked(window).policy
+    message = "of an input whose rows may be withdrawn"
+    if policy.expired is Expired.EMIT:
+        raise QueryError(
+            f"EXPIRED EMIT {message}: a session of an expired row is not kept, "
+            "and could not be withdrawn with it",
+            legal="EXPIRED INTO an error stream, RETAIN of a longer time",
+        )
+    if policy.retain_rows is not None and (policy.ttl is not None or forgets_below(window)):
+        raise QueryError(
+            f"RETAIN n ROWS {message}, with a TTL of its keys or of those below: "
+            "what was forgotten would count",
+            legal="RETAIN of a time",
+        )

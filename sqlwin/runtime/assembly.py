@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from sqlwin.errors import QueryError
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
@@ -26,12 +25,11 @@ from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.topn import TopRows
 from sqlwin.operators.tuples import TupleAggregator
-from sqlwin.plan.changelogs import forgets_below
+from sqlwin.plan.changelogs import refuse_weighted
 from sqlwin.plan.facts import (
     Window,
     arriving,
     counts,
-    unranked,
 )
 from sqlwin.plan.nodes import (
     Aggregate,
@@ -43,7 +41,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
 )
 from sqlwin.plan.settling import settles
-from sqlwin.policies import Expired, Policy
+from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, polars_schema, polars_type
@@ -64,7 +62,7 @@ class Assembly:
 
     def operator(self, window: Window) -> Operator:
         if self.weighted:
-            refuse(window)
+            refuse_weighted(window)
         if isinstance(window, TopN):
             return self._topped(window)
         if isinstance(window, WindowRank):
@@ -153,24 +151,6 @@ class Assembly:
         function = self.functions.get(call.function, call.function)
         rest = (call.params, call.distinct, call.order)
         return fold(call.name, function, call.args, args, call.type, call.where, *rest)
-
-
-def refuse(window: Window) -> None:
-    """QueryError for windows that rows which may be withdrawn cannot make."""
-    policy = unranked(window).policy
-    message = "of an input whose rows may be withdrawn"
-    if policy.expired is Expired.EMIT:
-        raise QueryError(
-            f"EXPIRED EMIT {message}: a session of an expired row is not kept, "
-            "and could not be withdrawn with it",
-            legal="EXPIRED INTO an error stream, RETAIN of a longer time",
-        )
-    if policy.retain_rows is not None and (policy.ttl is not None or forgets_below(window)):
-        raise QueryError(
-            f"RETAIN n ROWS {message}, with a TTL of its keys or of those below: "
-            "what was forgotten would count",
-            legal="RETAIN of a time",
-        )
 
 
 def standing(window: TopN | WindowRank) -> Standing:

@@ -16,8 +16,8 @@ from tests.golden.on_spark import Spark
 from tests.golden.outcome import Outcome
 from tests.golden.restarted import Committed, Restarted
 from tests.golden.row_by_row import RowByRow
-from tests.golden.specified import reference
 from tests.golden.text import Golden
+from tests.reference.host import reference
 
 
 class Host(Protocol):
@@ -32,9 +32,10 @@ class Host(Protocol):
 
 
 REFERENCE = InProcess("reference", lambda asked: Plain(reference(asked)))
+EMBEDDED = InProcess("embedded", lambda asked: Plain(EmbeddedQuery(asked, explain)))
 HOSTS: tuple[Host, ...] = (
     REFERENCE,
-    InProcess("embedded", lambda asked: Plain(EmbeddedQuery(asked, explain))),
+    EMBEDDED,
     InProcess("segments", Committed),
     InProcess("restart", Restarted),
     InProcess("one row at a time", RowByRow),

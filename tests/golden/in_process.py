@@ -74,6 +74,7 @@ class Plain:
             of_arrow(self.query.results()),
             of_arrow(self.query.expired()[known:]),
             of_arrow(self.query.table()),
+            deadlines=tuple(task.deadline() for task in self.query._task.tasks),
         )
 
 

@@ -9,12 +9,16 @@ from tests.golden.cells import NOTHING, Table
 
 @dataclass(frozen=True)
 class StepResult:
-    """emitted, errors: of this step. table: last revisions after it. failed: the message."""
+    """emitted, errors: of this step. table: last revisions after it. failed: the message.
+
+    deadlines: after it, of each stage from below, in microseconds; none of a host without them.
+    """
 
     emitted: Table = NOTHING
     errors: Table = NOTHING
     table: Table = NOTHING
     failed: str | None = None
+    deadlines: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True)

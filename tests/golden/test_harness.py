@@ -8,6 +8,7 @@ from tests.golden.cells import Table, difference, read, text_of, write
 from tests.golden.checks import differences, rewritten
 from tests.golden.outcome import Outcome, StepResult
 from tests.golden.text import parse, render
+from tests.golden.trace import BEGAN, COLUMNS, trace, untraced
 
 TEXT = """\
 title: a sum
@@ -106,3 +107,30 @@ def test_cells_that_bare_would_be_misread() -> None:
 def test_a_misspelt_block_is_refused() -> None:
     with pytest.raises(ValueError, match=r"line 2: no block is called expected"):
         parse("x", "--- drain\n--- expected\n")
+
+
+def test_another_order_and_another_deadline_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = Table(
+        (*COLUMNS, "n"), (("+I", "full", "0", "[1]", "5"), ("+I", "full", "0", "[2]", "6"))
+    )
+    back = Table(there.columns, there.rows[::-1])
+    known = Outcome(steps=[StepResult(there, deadlines=(None,)), StepResult()])
+    monkeypatch.setattr("tests.golden.trace.recorded", lambda: {GOLDEN.name: trace(known)})
+    assert untraced(GOLDEN, known) == []
+    (order,) = untraced(GOLDEN, Outcome(steps=[StepResult(back), StepResult()]))
+    assert order.startswith(f"{GOLDEN.name}, step 1, after feed orders: order or deadline was 2:")
+    assert order.splitlines()[1:] == ["+I full 0 [2]", "+I full 0 [1]"]
+    due = StepResult(deadlines=(BEGAN + 5,))
+    (deadline,) = untraced(GOLDEN, Outcome(steps=[StepResult(there), due]))
+    assert deadline.startswith(
+        f"{GOLDEN.name}, step 2, after drain: order or deadline was ., is @5"
+    )
+    (less,) = untraced(GOLDEN, Outcome(steps=[StepResult(there)]))
+    assert "was ., is none" in less
+
+
+def test_a_golden_without_a_trace_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.golden.trace.recorded", dict)
+    (said,) = untraced(GOLDEN, Outcome(steps=[StepResult()]))
+    assert "python -m tests.golden.trace" in said
+    assert untraced(GOLDEN, Outcome(refused="no")) == []

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from sqlwin.aggregates import SIGNATURES, signature
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.kernels.reference.exact import double
 from sqlwin.schema import polars_type
+from tests.reference.kernels.exact import double
 
 Row = dict[str, Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -46,7 +46,7 @@ VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "t": (pa.timestamp("us", "UTC"), st.integers(-9, 9).map(lambda n: EPOCH + timedelta(0, 0, n))),
 }
 
-# the others are checked against kernels/reference, in test_folds_reference.py
+# the others are checked against tests/reference/kernels, in test_folds_reference.py
 HERE = ("count", "sum", "avg", "min", "max", "first", "last", "bool_and", "bool_or")
 HERE += ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
 CALLS: list[tuple[str, tuple[str, ...]]] = [("count", ())]

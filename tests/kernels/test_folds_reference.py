@@ -17,11 +17,11 @@ from sqlwin.kernels import gathered
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
-from sqlwin.kernels.reference.aggregates import aggregate
-from sqlwin.kernels.reference.exact import OutOfRange
 from sqlwin.schema import Order, polars_type
 from tests.draws import one_in
 from tests.kernels.brute import VALUES, Row, frame_of, same, size, tables
+from tests.reference.kernels.aggregates import aggregate
+from tests.reference.kernels.exact import OutOfRange
 
 pytestmark = pytest.mark.drawn
 

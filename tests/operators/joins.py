@@ -13,11 +13,6 @@ from hypothesis import strategies as st
 from sqlwin.instants import START
 from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.definitions import join_sides as defined
-from sqlwin.operators.definitions.asof import ReferenceAsOf
-from sqlwin.operators.definitions.joins import ReferenceJoin
-from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
-from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.join_sides import POS, Side
 from sqlwin.operators.joining import WindowJoin
 from sqlwin.operators.session_joining import SessionJoin
@@ -30,6 +25,11 @@ from sqlwin.state.contract import Store
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SegmentStore
 from sqlwin.windows import AsOf, JoinWindow, Unit
+from tests.reference.joins import join_sides as defined
+from tests.reference.joins.asof import ReferenceAsOf
+from tests.reference.joins.joins import ReferenceJoin
+from tests.reference.joins.session_joins import ReferenceSessionJoin
+from tests.reference.joins.statics import ReferenceStatic
 
 INT = pl.Int64()
 LEFT: dict[str, pl.DataType] = {"k": pl.String(), "j": INT, "v": INT}

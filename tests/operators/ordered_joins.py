@@ -8,8 +8,6 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from sqlwin.operators.definitions import join_sides as defined
-from sqlwin.operators.definitions.joins import ReferenceJoin
 from sqlwin.operators.join_sides import HELD, POS
 from sqlwin.operators.numbered_sides import NumberedSide
 from sqlwin.operators.ordered_joining import OrderedJoin
@@ -18,6 +16,8 @@ from sqlwin.runtime.derived import net
 from sqlwin.schema import POSITION, WEIGHT
 from sqlwin.windows import JoinWindow, Unit
 from tests.operators.joins import KINDS, LEFT, RIGHT, Step, policies, rekeyed, residual, rows_of
+from tests.reference.joins import join_sides as defined
+from tests.reference.joins.joins import ReferenceJoin
 
 BOUNDS = st.sampled_from([None, -3, -1, 0, 0, 1, 2, 4])
 BLANK = 2

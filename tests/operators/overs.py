@@ -10,17 +10,17 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sqlwin.kernels.folds import fold
-from sqlwin.operators.definitions.overs import Overs
-from sqlwin.operators.definitions.values import Value
-from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.framing import Call
 from sqlwin.operators.over import OverAggregator
-from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import TS, polars_type
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Exclude, Frame, Unit
 from tests.operators.driving import Driven
+from tests.reference.definitions.overs import Overs
+from tests.reference.definitions.values import Value
+from tests.reference.definitions.window import Definition
+from tests.reference.operator import ReferenceOperator
 
 BIGINT = pa.int64()
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "j": pl.Int64(), "v": pl.Int64()}

@@ -13,13 +13,13 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import SECOND
-from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.plan.nodes import Aggregate, Query, Scan, Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column, polars_schema
 from sqlwin.windows import Session, Unit
-from tests.golden.specified import specified
 from tests.operators.driving import Defined, rows_of
+from tests.reference.lowering import specified
+from tests.reference.operator import ReferenceOperator
 
 BIGINT = pa.int64()
 COLUMNS = (

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
-from sqlwin.kernels.reference.windows import pane_of
 from sqlwin.operators.aggregator import WindowAggregator
-from sqlwin.operators.definitions.groups import Groups
-from sqlwin.operators.definitions.values import Value
-from sqlwin.operators.definitions.window import Definition
-from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import TS
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
 from tests.operators.aggregators import COLUMNS, aggregator
 from tests.operators.driving import Defined, Driven, records, rows_of
+from tests.reference.definitions.groups import Groups
+from tests.reference.definitions.values import Value
+from tests.reference.definitions.window import Definition
+from tests.reference.kernels.windows import pane_of
+from tests.reference.operator import ReferenceOperator
 
 BIGINT = pa.int64()
 VALUES = {

@@ -12,13 +12,6 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.definitions.asof import ReferenceAsOf
-from sqlwin.operators.definitions.joined_lives import (
-    ForgettingAsOf,
-    ForgettingJoin,
-    ForgettingSessions,
-)
-from sqlwin.operators.definitions.session_joins import ReferenceSessionJoin
 from sqlwin.operators.living_join import LivingJoin
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
 from sqlwin.runtime.kept import Kept
@@ -45,6 +38,13 @@ from tests.operators.joins import (
 )
 from tests.operators.session_joins import session_join, session_joins
 from tests.properties.plan_ttl import CLEANUPS
+from tests.reference.joins.asof import ReferenceAsOf
+from tests.reference.joins.joined_lives import (
+    ForgettingAsOf,
+    ForgettingJoin,
+    ForgettingSessions,
+)
+from tests.reference.joins.session_joins import ReferenceSessionJoin
 
 ANY = window(None, None)
 

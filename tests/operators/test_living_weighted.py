@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from sqlwin.instants import SECOND
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.definitions.lives import Forgetting
 from sqlwin.operators.knowing import POSITIONS, Knowing
 from sqlwin.operators.living import Living
 from sqlwin.operators.over import ROWS, OverAggregator
@@ -49,6 +48,7 @@ from tests.operators.changelogs import Step, alike, steps
 from tests.operators.driving import Defined, Driven, told
 from tests.operators.sessions import OWN
 from tests.properties.plan_ttl import CLEANUPS
+from tests.reference.definitions.lives import Forgetting
 
 
 class Lived(Driven):

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
-from sqlwin.operators.definitions.groups import Groups
-from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.ordered import OrderedAggregator
-from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Hop, Unit
 from tests.operators.aggregators import COLUMNS, TYPES, folds_of
 from tests.operators.changelogs import Step, agree, steps
 from tests.operators.test_aggregator_reference import VALUES as CALLS
+from tests.reference.definitions.groups import Groups
+from tests.reference.definitions.window import Definition
+from tests.reference.operator import ReferenceOperator
 
 PASSES = {"w": pl.Boolean()}
 ROWS = {**COLUMNS, **PASSES}

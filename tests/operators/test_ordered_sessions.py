@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
-from sqlwin.operators.definitions.groups import Groups
-from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.ordered_sessions import OrderedSessions
-from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Session, Unit
 from tests.operators.aggregators import COLUMNS, TYPES, folds_of
 from tests.operators.changelogs import Step, agree, steps
 from tests.operators.test_aggregator_reference import VALUES as CALLS
+from tests.reference.definitions.groups import Groups
+from tests.reference.definitions.window import Definition
+from tests.reference.operator import ReferenceOperator
 
 ROWS = {**COLUMNS, "w": pl.Boolean()}
 

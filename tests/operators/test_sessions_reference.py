@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sqlwin.instants import MICROSECOND, SECOND
-from sqlwin.kernels.reference.sessions import sessions_of, spans_of
 from sqlwin.plan.facts import bucket_keys
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.schema import TS
 from sqlwin.windows import Session, Unit
 from tests.operators.sessions import Fed, plan, row, session
+from tests.reference.kernels.sessions import sessions_of, spans_of
 
 MICRO = MICROSECOND / SECOND
 ROWS = Unit.ROWS

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import START
-from sqlwin.operators.definitions import join_sides as defined
-from sqlwin.operators.definitions.statics import ReferenceStatic
 from sqlwin.operators.join_sides import Side
 from sqlwin.operators.static_join import KINDS, StaticJoin
 from sqlwin.policies import Early, Late, Policy
@@ -28,6 +26,8 @@ from tests.operators.joins import (
     steps,
     window,
 )
+from tests.reference.joins import join_sides as defined
+from tests.reference.joins.statics import ReferenceStatic
 
 
 def looked_up(

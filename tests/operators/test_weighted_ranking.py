@@ -7,16 +7,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.definitions.groups import Groups
-from sqlwin.operators.definitions.ranks import Ranked
-from sqlwin.operators.definitions.values import Value
-from sqlwin.operators.definitions.window import Definition
 from sqlwin.operators.ranking import WindowRanker
-from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late
 from tests.operators.changelogs import Step, agree, steps
 from tests.operators.test_aggregator_reference import BIGINT
 from tests.operators.test_ranking import COLUMNS, WINDOWS, ranker
+from tests.reference.definitions.groups import Groups
+from tests.reference.definitions.ranks import Ranked
+from tests.reference.definitions.values import Value
+from tests.reference.definitions.window import Definition
+from tests.reference.operator import ReferenceOperator
 
 TOTAL = Value("total", "sum", ("x",), BIGINT)
 

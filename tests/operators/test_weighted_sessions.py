@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
-from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.session_ranking import SessionRanker as Ranked
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.plan.nodes import Order, Query, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late
 from sqlwin.runtime.assembly import Assembly
-from tests.golden.specified import specified
 from tests.operators.changelogs import Step, agree, steps
 from tests.operators.sessions import OWN, WINDOWS, plan
+from tests.reference.lowering import specified
+from tests.reference.operator import ReferenceOperator
 
 Window = WindowAggregate | WindowRank
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.kernels.standings import Standing
-from sqlwin.operators.definitions.topn import ReferenceTopN, Top
 from sqlwin.operators.topn import RANKINGS, TOP, TopRows
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import TS, Order
 from tests.operators.changelogs import Step, agree, steps
 from tests.operators.driving import Driven, rows_of, told
 from tests.operators.test_topn import COLUMNS, top
+from tests.reference.definitions.topn import ReferenceTopN, Top
 
 
 def weighted(limit: int = 1, **rest: object) -> TopRows:

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.plan.explain import explain
 from sqlwin.plan.nodes import Script
-from tests.golden import specified
 from tests.golden.restarted import lives
+from tests.reference import host
 
 Host = Callable[[Script], Iterator[EmbeddedQuery]]
 
 
 def reference(asked: Script) -> Iterator[EmbeddedQuery]:
-    return repeat(specified.reference(asked))
+    return repeat(host.reference(asked))
 
 
 def fast(asked: Script) -> Iterator[EmbeddedQuery]:

@@ -1,0 +1,46 @@
+"""Which rows of a batch an operator takes: none beyond retention, and each message once.
+
+A row is expired when it is older than `retain` before the watermark; or late, and older
+than the floor that RETAIN n ROWS gives its bucket. A message that was taken is a no-op;
+of a tuple window, also one whose offset does not rise.
+
+>>> rows = [{"__part": 0, "__seq": seq} for seq in (7, 7, 3)]
+>>> from sqlwin.policies import Policy
+>>> fresh(rows, [{"__part": 0, "__seq": 3}], Definition(lambda taken: [], {}, {}, Policy(None)))
+[{'__part': 0, '__seq': 7}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.schema import PART, SEQ, TS
+from tests.reference.definitions.floors import Floors
+from tests.reference.definitions.window import Definition, key_text
+from tests.reference.kernels.rows import Row
+
+
+def expired(rows: pl.DataFrame, found: Floors, definition: Definition, closed: int) -> pl.DataFrame:
+    """Those of a batch that are; found, closed: floors and watermark before it."""
+    if definition.by_count:
+        return rows.clear()
+    retain = definition.policy.retain
+    horizon = START if retain is None else closed - retain
+    keys = [key_text(row, definition.buckets) for row in rows.to_dicts()]
+    least = [max(horizon, min(closed, found[key][0] if key in found else START)) for key in keys]
+    return rows.filter(pl.col(TS) < pl.Series(least, dtype=pl.Int64))
+
+
+def fresh(rows: Sequence[Row], taken: Sequence[Row], definition: Definition) -> list[Row]:
+    """Rows of messages not taken yet; offsets of tuple windows must rise."""
+    if not definition.once:
+        return list(rows)
+    known = {(row[PART], row[SEQ]) for row in taken}
+    greatest = {part: max(seq for p, seq in known if p == part) for part, _ in known}
+    once = {(row[PART], row[SEQ]): row for row in reversed(rows)}
+    if definition.by_count:
+        return [r for (p, seq), r in sorted(once.items()) if seq > greatest.get(p, START)]
+    return [row for place, row in sorted(once.items()) if place not in known]

@@ -1,0 +1,145 @@
+"""OverAggregate by definition: every row has a frame for each call, found by looking at all.
+
+A row is full at a watermark when all its frames are: one in RANGE that ends f after
+the row, when the watermark is past its end and past the row; one in ROWS, when its
+last row is there and the watermark is past it; one without an end, never.
+
+Worked example, COUNT(*) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING),
+rows at 10, 20, 30, watermark 25: the row at 10 is full, its follower is at 20; the one at
+20 is not, its follower at 30 may yet be another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlwin.schema import SEQ, TS
+from sqlwin.windows import Frame, Unit
+from tests.reference.definitions.values import (
+    NUMBER,
+    Value,
+    instant,
+    json_array,
+    numbered,
+    of_partition,
+)
+from tests.reference.definitions.window import Window, by_position, key_text, position
+from tests.reference.kernels.rows import Row
+from tests.reference.kernels.windows import frame_of
+
+Full = Callable[[int], bool]
+Framed = tuple[Value, list[Row]]
+
+
+@dataclass(frozen=True)
+class Overs:
+    """OverAggregate: (value, partition, frame) of each call. buckets: see Groups."""
+
+    stream: str
+    carried: tuple[str, ...]
+    calls: tuple[tuple[Value, tuple[str, ...], Frame], ...]
+    by_arrival: bool = False
+    per_instant: bool = False
+    where: str | None = None
+    buckets: tuple[str, ...] = ()
+
+    def __call__(self, taken: list[Row]) -> list[Window]:
+        if self.by_arrival:
+            rows = numbered(taken, self._partition)
+            taking = [r for r in rows if self.where is None or r[self.where] is True]
+            return [self._counted(row, taking) for row in taking]
+        windows = [self._window(row, taken) for row in by_position(taken)]
+        return list({w.row_key: w for w in windows}.values())  # per_instant: of peers, the last
+
+    @property
+    def _partition(self) -> tuple[str, ...]:
+        return self.calls[0][1]
+
+    def _counted(self, row: Row, rows: list[Row]) -> Window:
+        """A message's window: those of the last numbers up to its own; full at once."""
+        reach = self.calls[0][2].preceding
+        first = 1 if reach is None else max(row[NUMBER] - reach, 1)
+        own = of_partition(rows, row, self._partition)
+        held = [r for r in own if first <= r[NUMBER] <= row[NUMBER]]
+        bounds = {"window_start": first, "window_end": row[NUMBER] + 1}
+        identity = [*(row[key] for key in self._partition), *bounds.values()]
+        framed = [(value, held) for value, _, _ in self.calls]
+        return self._told(row, identity, bounds, framed, lambda mark: True)
+
+    def _window(self, row: Row, rows: list[Row]) -> Window:
+        framed: list[Framed] = []
+        full: list[Full] = []
+        for value, partition, frame in self.calls:
+            own = by_position(of_partition(rows, row, partition))
+            at = own.index(row)
+            framed.append((value, frame_of(own, at, frame)))
+            full.append(full_when(own, at, frame))
+        bounds = self._bounds(row)
+        identity, full_at = self._identity(row, bounds), partial(_all, full)
+        return self._told(row, identity, bounds, framed, full_at)
+
+    def _told(
+        self,
+        row: Row,
+        identity: list[Any],
+        bounds: dict[str, Any],
+        framed: list[Framed],
+        full_at: Full,
+    ) -> Window:
+        return Window(
+            row_key=json_array(identity),
+            full_at=full_at,
+            frames=tuple(frozenset(map(position, held)) for _, held in framed),
+            values=lambda: {
+                **{name: row[name] for name in self.carried},
+                **bounds,
+                **{value.name: value.of(held, self._place(held, row)) for value, held in framed},
+            },
+            bucket=key_text(row, self.buckets),
+            without=partial(self._passed, row),
+        )
+
+    def _passed(self, row: Row, mark: int) -> bool:
+        """Of a row that is no more: whatever rows would follow it."""
+        ends = [frame.following for _, _, frame in self.calls]
+        ahead = [f for _, _, f in self.calls if f.unit is Unit.RANGE]
+        reach = max((max(f.following or 0, 0) for f in ahead), default=0)
+        return None not in ends and row[TS] + reach < mark
+
+    def _place(self, held: list[Row], row: Row) -> str:
+        """The last row of a frame is where to look."""
+        return f"the frame of {self.stream} at position {(held or [row])[-1][SEQ]}"
+
+    def _bounds(self, row: Row) -> dict[str, Any]:
+        if not self.per_instant:
+            return {}
+        reach = self.calls[0][2].preceding
+        start = None if reach is None else instant(row[TS] - reach)
+        return {"window_start": start, "window_end": instant(row[TS])}
+
+    def _identity(self, row: Row, bounds: dict[str, Any]) -> list[Any]:
+        if self.per_instant:
+            return [*(row[key] for key in self._partition), *bounds.values()]
+        _, part, seq = position(row)
+        return [self.stream, part, seq]
+
+
+def _all(full: list[Full], mark: int) -> bool:
+    return all(each(mark) for each in full)
+
+
+def full_when(rows: list[Row], at: int, frame: Frame) -> Full:
+    """From which watermark on no row that is not late can enter the frame of `rows[at]`."""
+    if frame.following is None:
+        return lambda mark: False
+    reach = max(frame.following, 0)
+    if frame.unit is Unit.RANGE:
+        end = rows[at][TS] + reach
+    elif at + reach < len(rows):
+        end = rows[at + reach][TS]
+    else:
+        return lambda mark: False
+    return lambda mark: end < mark

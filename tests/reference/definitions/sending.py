@@ -1,0 +1,105 @@
+"""What goes out by the specification of the window operators: who goes with what is told.
+
+The words are those of `tests.reference.operator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from sqlwin.operators.changes import CHANGE_SCHEMA
+from sqlwin.schema import PART, SEQ, empty
+from tests.reference.definitions.book import Book
+from tests.reference.definitions.families import Families
+from tests.reference.definitions.sessions import replaces
+from tests.reference.definitions.told import Told
+from tests.reference.definitions.window import Window, comparable
+from tests.reference.kernels.rows import Row
+
+
+class Sender(Book):
+    """An emission, of windows or of rows alone, is noted as told when it is made."""
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        return self.definition.output
+
+    def nothing(self) -> pl.DataFrame:
+        return empty({**self.output, **CHANGE_SCHEMA})
+
+    def emit(
+        self, windows: Iterable[Window], emit: str, apart: Sequence[Window] = ()
+    ) -> pl.DataFrame:
+        """apart: late ones whose own turn comes next. What goes out late with them is `late`, and
+        what makes room for them."""
+        asked = {w.row_key: w for w in windows}
+        late = [w for w in self.windows.values() if self.late(w) and w not in apart]
+        chosen = {w.row_key: w for w in self.told.with_rivals(list(asked.values()), late)}
+        for key in chosen.keys() & self.empty.keys():
+            if self.told.values(key) is None:  # it was never told, and goes without a word
+                self.waiting.pop(key, None)
+                del chosen[key]
+        among = Families(self.windows, self.emptied(), self.told, self.waiting.keys())
+        going = among.joined(list(chosen.values()), late)
+        others = [each for each in apart if each.row_key in self.windows]
+        records: list[dict[str, Any]] = []
+        for window, values, word in self._changed(asked.keys(), going, among, emit):
+            if window.row_key in self.windows:
+                for each in self.told.replaced_by(window):
+                    for_late = any(replaces(other, each) for other in others)
+                    records.append(self._withdrawn(each, "late" if for_late else word))
+            records += self.told.change(window, values, word, self.definition.withdraw)
+        gone = [w for w in going if w.row_key in self.told.vanished]
+        words = [emit if w.row_key in chosen else self._word(w) for w in gone]
+        alone = [self._withdrawn(w, word) for w, word in zip(gone, words, strict=True)]
+        return self._records([*alone, *records])
+
+    def _word(self, window: Window) -> str:
+        return "late" if self.late(window) else "early"
+
+    def each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
+        """Rows beyond retention, which EXPIRED EMIT tells and forgets; their windows are known
+        by their positions, for others may have the same bounds."""
+        windows = [
+            replace(window, row_key=f"{window.row_key[:-1]},{row[PART]},{row[SEQ]}]")
+            for row in rows
+            for window in self.definition.windows([row])
+        ]
+        told = [each for w in windows for each in Told().change(w, w.values(), "late")]
+        return self._records(told)
+
+    def _records(self, records: list[dict[str, Any]]) -> pl.DataFrame:
+        none = self.nothing()
+        return pl.DataFrame(records, schema=none.schema, orient="row") if records else none
+
+    def _withdrawn(self, window: Window, emit: str) -> dict[str, Any]:
+        """Should the same window be there again, it is a new one, which was not shown."""
+        self.waiting.pop(window.row_key, None)
+        self.shown.discard(window.row_key)
+        self.empty.pop(window.row_key, None)
+        return self.told.gone(window, emit)
+
+    def _changed(
+        self, asked: Collection[str], going: list[Window], among: Families, emit: str
+    ) -> Iterable[tuple[Window, dict[str, Any], str]]:
+        """What was asked for, its values, its word; and who has changed with it."""
+        families, known = among.of(going), {w.row_key for w in going}
+        stay = among.staying(going)
+        placed = among.placed(families, stay)
+        for key, window in self.windows.items():
+            out = self.told.values(key)
+            if not (key in known or (window.family in families and out is not None)):
+                continue
+            self.waiting.pop(key, None)
+            values = placed[key] if key in placed else window.values()
+            if key in asked and (emit == "full" or window.family is None):
+                yield window, values, emit
+            elif comparable(values) != comparable(out or {}):
+                yield window, values, self._word(window)
+        for key in stay.keys() & placed.keys():
+            if comparable(placed[key]) != comparable(self.told.values(key) or {}):
+                yield stay[key], placed[key], "late"

@@ -1,0 +1,107 @@
+"""A script's query in this process, on the reference: windows and joins by definition.
+
+Rows that RETAIN n ROWS has left behind are sent to the error stream by the front here. It
+keeps no stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.plan.explain import explain
+from sqlwin.plan.nodes import Script
+from sqlwin.policies import Expired
+from sqlwin.runtime.front import Front, Taken
+from sqlwin.runtime.rejects import EXPIRED, rejects
+from sqlwin.runtime.stores import Shape, shapes
+from sqlwin.schema import POSITION, WEIGHT
+from tests.reference.definitions.lives import Forgetting
+from tests.reference.definitions.topn import ReferenceTopN
+from tests.reference.joins.asof import ReferenceAsOf
+from tests.reference.joins.joined_lives import ForgettingJoin
+from tests.reference.joins.joins import ReferenceJoin
+from tests.reference.joins.statics import ReferenceStatic
+from tests.reference.lowering import specified
+from tests.reference.operator import ReferenceOperator
+
+
+@shapes.register
+def _none(operator: ReferenceOperator) -> list[Shape]:
+    return []
+
+
+@shapes.register(ReferenceAsOf)
+@shapes.register(ReferenceJoin)
+@shapes.register(ReferenceStatic)
+def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin | ReferenceStatic) -> list[Shape]:
+    return []
+
+
+@shapes.register
+def _for_ever(operator: Forgetting) -> list[Shape]:
+    return []
+
+
+@shapes.register
+def _nor_of_joins_with_one(operator: ForgettingJoin) -> list[Shape]:
+    return []
+
+
+@shapes.register
+def _nor_here(operator: ReferenceTopN) -> list[Shape]:
+    return []
+
+
+def reference(asked: Script) -> EmbeddedQuery:
+    """A script's query in this process, on the reference operator."""
+    query = EmbeddedQuery(asked, explain, specified)
+
+    def begin() -> None:
+        for task in query._task.tasks:
+            operator = task.query.operator
+            if isinstance(operator, Forgetting):
+                operator.begin(query._at.now, task.stores)
+
+    query._fronts = [SpecifiedFront(f.query, begin, at=f.at) for f in query._chain.fronts]
+    return query
+
+
+@dataclass(frozen=True)
+class SpecifiedFront(Front):
+    """As Front, and late rows that RETAIN n ROWS has left behind are expired.
+
+    begin: has what has outlived its TTL forgotten.
+    """
+
+    begin: Callable[[], None]
+
+    def take(
+        self,
+        raw: pl.DataFrame,
+        watermark: int | None,
+        lost: pl.DataFrame | None = None,
+        now: int = 0,
+    ) -> Taken:
+        taken = super().take(raw, watermark, lost, now)
+        self.begin()
+        operator = self.query.operator
+        if isinstance(operator, Forgetting):
+            operator = operator.inner
+        if watermark is None or not isinstance(operator, ReferenceOperator):
+            return taken
+        if operator.policy.expired is Expired.EMIT:
+            return taken
+        gone = operator.expired(taken.rows)
+        if gone.is_empty():
+            return taken
+        timed, _ = self._timed(raw, watermark)
+        on = [name for name in (*POSITION, WEIGHT) if name in gone.columns]
+        rows = timed.join(gone.select(on), on=on, how="semi", maintain_order="left")
+        stream = self.query.stream.name
+        errors = rejects(stream, rows, [EXPIRED] * len(rows), watermark)
+        kept = taken.rows.join(gone.select(on), on=on, how="anti", maintain_order="left")
+        return Taken(kept, pl.concat([taken.errors, errors]), taken.marks)

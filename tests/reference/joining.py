@@ -1,0 +1,144 @@
+"""A join of a plan lowered to its definition: all is read off the plan.
+
+| `match` of the join                  | definition             |
+|--------------------------------------|------------------------|
+| a table on the right, whatever it is | `ReferenceStatic`      |
+| `AsOf`                               | `ReferenceAsOf`        |
+| `JoinSessions`                       | `ReferenceSessionJoin` |
+| `JoinWindow`                         | `ReferenceJoin`        |
+
+With a TTL of a side it stands in one that forgets (`joined_lives.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.errors import RunError
+from sqlwin.plan.changelogs import changing, repeats
+from sqlwin.plan.facts import counts, ordered_sides, untimed
+from sqlwin.plan.nodes import Join, Query, Scalar, Scan, StaticScan
+from sqlwin.runtime.admission import Admission, seen
+from sqlwin.runtime.inputs import Input
+from sqlwin.runtime.lowered import Lowered
+from sqlwin.runtime.scalars import evaluate
+from sqlwin.schema import polars_schema
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+from tests.reference.cutting import admission, carried, columns, condition, pairs, until
+from tests.reference.joins import join_sides
+from tests.reference.joins.asof import ReferenceAsOf
+from tests.reference.joins.joined_lives import ForgettingAsOf, ForgettingJoin, ForgettingSessions
+from tests.reference.joins.joins import ReferenceJoin
+from tests.reference.joins.session_joins import ReferenceSessionJoin
+from tests.reference.joins.statics import ReferenceStatic
+
+ANYWHERE = JoinWindow(Unit.RANGE, None, None)
+Sources = Scan | StaticScan
+NAMES = ("left", "right")
+Single = ReferenceJoin | ReferenceAsOf | ReferenceSessionJoin | ReferenceStatic
+Forgetful = ForgettingJoin | ForgettingAsOf | ForgettingSessions
+
+
+@dataclass(frozen=True)
+class Residual:
+    """Which pairs a condition is true of."""
+
+    condition: Scalar
+
+    def __call__(self, pairs: pl.DataFrame) -> pl.Series:
+        done = evaluate(pairs, (("held", self.condition),))
+        if done.rejected:
+            at, reason = done.rejected[0]
+            raise RunError(f"the condition of the join fails on {pairs.row(at)}: {reason}")
+        return done.frame["held"]
+
+
+def joined(query: Query, join: Join, derives: bool) -> Lowered:
+    above, _ = until(query.plan, lambda node: node is join)
+    having = condition(above)
+    made = _definition(join, withdraw=pairs(query, derives) or having is not None)
+    return Lowered(
+        query=query,
+        inputs=(_input(join, 0), _input(join, 1)),
+        operator=_forgetting(made) if join.policy.ttls else made,
+        having=having,
+        output=columns(above, join),
+        derives=derives,
+    )
+
+
+def _definition(join: Join, withdraw: bool) -> Single:
+    left, right = (_side(join, at) for at in range(2))
+    how = (join.kind, join.policy, withdraw)
+    residual = None if join.residual is None else Residual(join.residual)
+    if join.static:
+        return ReferenceStatic(left, right, *how, residual=residual)
+    match = join.match
+    if isinstance(match, AsOf):
+        return ReferenceAsOf(left, right, *how, match=match)
+    if isinstance(match, JoinSessions):
+        both = (match.left, match.right)
+        return ReferenceSessionJoin(
+            left, right, *how, residual=residual, sessions=both, parted=match.keys
+        )
+    return ReferenceJoin(left, right, *how, residual=residual)
+
+
+def _side(join: Join, at: int) -> join_sides.Side:
+    """Where a side is numbered by event time, messages of the other have the watermark's time."""
+    name, by_time = NAMES[at], ordered_sides(join)
+    return join_sides.Side(
+        polars_schema((join.left, join.right)[at].schema),
+        (join.left_keys, join.right_keys)[at],
+        _window(join, at),
+        timed=bool(by_time) or name not in untimed(join),
+        by_time=name in by_time,
+    )
+
+
+def _window(join: Join, at: int) -> JoinWindow:
+    """How far partners are from the rows of a side."""
+    if join.static or not isinstance(join.match, JoinWindow):
+        return ANYWHERE
+    return join.match if at == 0 else join.match.mirrored
+
+
+def _forgetting(made: Single) -> Forgetful:
+    if isinstance(made, ReferenceAsOf):
+        return ForgettingAsOf(made)
+    if isinstance(made, ReferenceSessionJoin):
+        return ForgettingSessions(made)
+    assert isinstance(made, ReferenceJoin)  # a table has no TTL
+    return ForgettingJoin(made)
+
+
+def _input(join: Join, at: int) -> Input:
+    below, scan = until(
+        (join.left, join.right)[at], lambda node: isinstance(node, Scan | StaticScan)
+    )
+    assert isinstance(scan, Scan | StaticScan)
+    static, stream = isinstance(scan, StaticScan), scan.stream
+    numbered = counts(join) and not stream.of
+    timed = stream.ts is not None and not numbered
+    return Input(
+        stream=stream,
+        where=condition(below),
+        columns=columns(below, scan),
+        keys=join.buckets[at],
+        retain=join.policy.retain if timed and not static else None,
+        timed=timed,
+        admission=_admission(join, at, scan, numbered),
+        carried=carried(scan, passes=False),
+        numbered=numbered,
+        ordered=counts(join) and not numbered,
+        static=static,
+    )
+
+
+def _admission(join: Join, at: int, scan: Sources, rising: bool) -> Admission | None:
+    side = _side(join, at)
+    counted = None if join.policy.retain_rows is None else {k: side.columns[k] for k in side.keys}
+    replays = isinstance(scan, Scan) and repeats(scan.stream) and not changing(scan)
+    return admission(scan.stream.name, replays, rising, counted, seen(at))

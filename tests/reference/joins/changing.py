@@ -1,0 +1,112 @@
+"""A changelog by definition: what is true, what was told of it, and what waits to be told.
+
+Each row_key has values or none. A change is told when it is due: then what is true is
+compared with what was told last. Nothing of it goes out where that is the same again.
+
+| told   | true   | goes out                                                |
+|--------|--------|---------------------------------------------------------|
+| none   | values | `+I`, revision one more, 0 for the first                |
+| values | none   | `-D`, revision one more                                 |
+| values | others | `+U`, revision one more, below a `-U` where withdrawals are wanted |
+
+What goes out together: withdrawals first, then the rest, each by `order`.
+
+>>> log = Changelog(Policy(retain=None, late=Late.NEVER))
+>>> log.change("a", {"x": 1}, "full", due=3); log.change("b", {"x": 2}, "late", due=None)
+>>> log.go(2), [tuple(record.values()) for record in log.go(3)], list(log.true)
+([], [(1, '+I', 'full', 0, 'a')], ['a'])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlwin.instants import END
+from sqlwin.policies import Early, Late, Policy, end_of_period
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
+from tests.reference.definitions.window import comparable
+
+Values = dict[str, Any]
+Order = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Due:
+    """When a change that comes now goes out; None: never."""
+
+    early: int
+    late: int | None
+
+
+@dataclass
+class Changelog:
+    """told: of each row_key the revision, and the values unless they were withdrawn."""
+
+    policy: Policy
+    withdraw: bool = False
+    true: dict[str, Values] = field(default_factory=dict)
+    told: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
+    waiting: dict[str, tuple[int, str]] = field(default_factory=dict)
+    orders: dict[str, Order] = field(default_factory=dict)
+
+    def due(self, now: int) -> Due:
+        """Periods end at multiples of them."""
+        policy = self.policy
+        early = end_of_period(now, policy.early_period) if policy.early is Early.EVERY else now
+        late = end_of_period(now, policy.late_period) if policy.late is Late.EVERY else now
+        return Due(early, None if policy.late is Late.NEVER else late)
+
+    def change(
+        self, key: str, values: Values | None, word: str, due: int | None, order: Order = ()
+    ) -> None:
+        """Let `values` be true of `key`; what is never told is not, unless `key` waits anyway."""
+        known = self.waiting.pop(key, None)
+        if due is None and known is None:
+            return
+        self.orders[key] = order
+        self.true.pop(key, None)
+        if values is not None:
+            self.true[key] = values
+        if not _same(self.told.get(key, (-1, None))[1], values):
+            times = [time for time in (due, known and known[0]) if time is not None]
+            self.waiting[key] = (min(times), word)
+
+    def go(self, now: int = END) -> list[Values]:
+        """Emissions of what is due by now."""
+        keys = [key for key, (due, _) in self.waiting.items() if due <= now]
+        keys.sort(key=lambda key: (key in self.true, self.orders[key]))
+        return [record for key in keys for record in self._told(key)]
+
+    def forget(self, key: str) -> None:
+        """As if nothing had ever been true of it."""
+        self.true.pop(key, None)
+        self.told.pop(key, None)
+        self.waiting.pop(key, None)
+        self.orders.pop(key, None)
+
+    @property
+    def deadline(self) -> int | None:
+        return min((due for due, _ in self.waiting.values()), default=None)
+
+    def _told(self, key: str) -> list[Values]:
+        _, word = self.waiting.pop(key)
+        revision, old = self.told.get(key, (-1, None))
+        new = self.true.get(key)
+        self.told[key] = (revision + 1, new)
+        if old is None or new is None:
+            values, op = (new, "+I") if new is not None else (old, "-D")
+            assert values is not None
+            return [_record(values, op, word, revision + 1, key)]
+        update = _record(new, "+U", word, revision + 1, key)
+        return [_record(old, "-U", word, revision, key), update] if self.withdraw else [update]
+
+
+def _record(values: Values, op: str, word: str, revision: int, key: str) -> Values:
+    return {**values, OP: op, EMIT: word, REVISION: revision, ROW_KEY: key}
+
+
+def _same(one: Values | None, other: Values | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return comparable(one) == comparable(other)

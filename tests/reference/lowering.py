@@ -1,0 +1,266 @@
+"""A query lowered to the reference operator, in place of the fast one.
+
+The plan is cut here anew, not by `sqlwin.runtime.lower`, so that what the two share is the plan,
+the front, the scalars and the back. Admission is the reference's own too: the operator passes over
+messages it has taken, and the front sends to the error stream what RETAIN n ROWS has
+left behind. Of the results of other queries, which pass no such front, and of joins the task's own
+admission does, by rules written here and the floors that the reference tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from sqlwin.operators.contract import Operator
+from sqlwin.plan.changelogs import (
+    changing,
+    refuse_weighted,
+    repeats,
+    weighted,
+)
+from sqlwin.plan.facts import (
+    arriving,
+    bucket_keys,
+    counts,
+    join_of,
+    ttl_keys,
+)
+from sqlwin.plan.keeping import keeps_floors
+from sqlwin.plan.nodes import (
+    Aggregate,
+    Node,
+    OverAggregate,
+    Query,
+    Scan,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.plan.settling import settles
+from sqlwin.policies import Expired, Policy
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.runtime.admission import Admission, seen
+from sqlwin.runtime.inputs import Input
+from sqlwin.runtime.lowered import Lowered
+from sqlwin.schema import polars_schema
+from sqlwin.windows import Cumulate, Hop, Session, Whole
+from tests.reference.cutting import admission, carried, columns, condition, pairs, until
+from tests.reference.definitions.groups import Groups
+from tests.reference.definitions.lives import Forgetting
+from tests.reference.definitions.overs import Overs
+from tests.reference.definitions.ranks import Ranked
+from tests.reference.definitions.topn import ReferenceTopN, Top
+from tests.reference.definitions.values import Value
+from tests.reference.definitions.window import Definition, takes_part
+from tests.reference.joining import joined
+from tests.reference.kernels.windows import pane_of
+from tests.reference.operator import ReferenceOperator
+
+Window = WindowAggregate | OverAggregate | TopN | WindowRank
+Functions = tuple[PythonAggregate, ...]
+
+
+def specified(query: Query, derives: bool = False) -> Lowered:
+    """As `lower`, with the operator that keeps every row and computes all windows anew."""
+    join = join_of(query.plan)
+    if join is not None:
+        return joined(query, join, derives)
+    above, window = until(query.plan, lambda node: isinstance(node, Window | Scan))
+    if isinstance(window, Scan):
+        return _stateless(query, above, window, derives)
+    assert isinstance(window, Window)
+    return _windowed(query, above, window, derives)
+
+
+def _stateless(query: Query, below: list[Node], scan: Scan, derives: bool) -> Lowered:
+    read = Input(
+        stream=scan.stream,
+        where=condition(below),
+        columns=columns(below, scan),
+        keys=(),
+        retain=None,
+        timed=derives,
+        carried=carried(scan, passes=True),
+    )
+    output = columns([], query.plan)
+    return Lowered(query, (read,), operator=None, having=None, output=output, derives=derives)
+
+
+def _windowed(query: Query, above: list[Node], window: Window, derives: bool) -> Lowered:
+    below, scan = until(_input(window), lambda node: isinstance(node, Scan))
+    assert isinstance(scan, Scan)
+    read = Input(
+        stream=scan.stream,
+        where=condition(below),
+        columns=columns(below, scan),
+        keys=_buckets(window),
+        retain=_retain(window),
+        timed=not _counts(window),
+        carried=carried(scan, passes=False),
+        admission=_admission(window, scan),
+    )
+    return Lowered(
+        query=query,
+        inputs=(read,),
+        operator=_kept(query, window, scan, derives),
+        having=condition(above),
+        output=columns(above, window),
+        derives=derives,
+    )
+
+
+def _input(window: Window) -> Node:
+    return window.input.input if isinstance(window, WindowRank) else window.input
+
+
+def _inner(window: Window) -> WindowAggregate | OverAggregate | TopN:
+    return window.input if isinstance(window, WindowRank) else window
+
+
+def _policy(window: Window) -> Policy:
+    return _inner(window).policy
+
+
+def _counts(window: Window) -> bool:
+    inner = _inner(window)
+    return not isinstance(inner, TopN) and arriving(inner)
+
+
+def _orders(window: Window) -> bool:
+    """Whether it numbers rows of a result."""
+    inner = _inner(window)
+    return not isinstance(inner, TopN) and counts(inner) and not arriving(inner)
+
+
+def _retain(window: Window) -> int | None:
+    """What the front expires rows by; with EXPIRED EMIT the operator takes them all."""
+    policy = _policy(window)
+    return None if _counts(window) or policy.expired is Expired.EMIT else policy.retain
+
+
+def _admission(window: Window, scan: Scan) -> Admission | None:
+    """Of derived rows those that RETAIN n ROWS has left behind; those that come twice the operator
+    passes over."""
+    if not scan.stream.of or _counts(window):
+        return None
+    if _policy(window).retain_rows is None:
+        return None
+    inner = _inner(window)
+    types = polars_schema(inner.input.schema)
+    by_rows = {key: types[key] for key in _buckets(inner)}
+    return admission(scan.stream.name, False, False, by_rows, seen(0))
+
+
+def _buckets(window: Window) -> tuple[str, ...]:
+    inner = _inner(window)
+    return inner.partition if isinstance(inner, TopN) else bucket_keys(inner)
+
+
+def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
+    """The operator, and what its TTL makes it forget."""
+    operator, ttl = _operator(query, window, scan, derives), _policy(window).ttl
+    return operator if ttl is None else Forgetting(operator, ttl, ttl_keys(window))
+
+
+def _operator(
+    query: Query, window: Window, scan: Scan, derives: bool
+) -> ReferenceOperator | ReferenceTopN:
+    if weighted(window):
+        refuse_weighted(window)
+    carried = polars_schema(_input(window).schema)
+    above, _ = until(query.plan, lambda node: node is window)
+    filtered = condition(above) is not None
+    withdraw = filtered or pairs(query, derives) or changing(scan)
+    stream = scan.stream
+    if isinstance(window, TopN):
+        top = _top(window, stream.name, carried, withdraw)
+        return ReferenceTopN(replace(top, weighted=changing(scan), settles=settles(window)))
+    buckets = _buckets(window)
+    return ReferenceOperator(
+        Definition(
+            windows=_windows(window, stream.name, buckets, query.functions),
+            output=polars_schema(window.schema),
+            carried=carried,
+            policy=_policy(window),
+            by_count=_counts(window),
+            withdraw=withdraw,
+            buckets=buckets,
+            floor_of=_floor(_inner(window)),
+            once=not stream.trusted and (not stream.of or repeats(stream)),
+            weighted=weighted(window),
+            ordered=_orders(window),
+            keyed=keeps_floors(_inner(window)) and isinstance(_inner(window), WindowAggregate),
+            **_of_all(_inner(window)),
+        )
+    )
+
+
+def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
+    """Of a gap of messages of others: all are counted."""
+    if not isinstance(window, WindowAggregate) or not isinstance(window.window, Session):
+        return {}
+    if not counts(window):
+        return {"sessions": True}
+    if not arriving(window):
+        return {"sessions": True}
+    part = {"counted": True, "part": lambda row: takes_part(row, window.where)}
+    return {"sessions": True, **part}
+
+
+def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], withdraw: bool) -> Top:
+    order = (window.function, window.partition, window.order, window.limit)
+    return Top(stream, window.name, *order, window.policy, carried, withdraw)
+
+
+def _windows(
+    window: Window, stream: str, buckets: tuple[str, ...], functions: Functions
+) -> Groups | Overs | Ranked:
+    if isinstance(window, WindowRank):
+        groups = _groups(window.input, stream, buckets, functions)
+        return Ranked(groups, window.name, window.function, window.partition, window.order)
+    if isinstance(window, WindowAggregate):
+        return _groups(window, stream, buckets, functions)
+    assert isinstance(window, OverAggregate)
+    return Overs(
+        stream=stream,
+        carried=tuple(column.name for column in window.input.schema),
+        calls=tuple((_value(c.aggregate, functions), c.partition, c.frame) for c in window.calls),
+        by_arrival=window.by_arrival,
+        per_instant=window.per_instant,
+        where=window.where,
+        buckets=buckets,
+    )
+
+
+def _groups(
+    window: WindowAggregate, stream: str, buckets: tuple[str, ...], functions: Functions
+) -> Groups:
+    return Groups(
+        stream,
+        window.window,
+        window.keys,
+        tuple(_value(call, functions) for call in window.aggregates),
+        window.partition,
+        window.where,
+        window.sets,
+        buckets,
+        window.per_row,
+        _orders(window),
+    )
+
+
+def _value(call: Aggregate, functions: Functions) -> Value:
+    how = (call.where, call.params, call.distinct, call.order)
+    python = next((f for f in functions if f.name == call.function), None)
+    return Value(call.name, call.function, call.args, call.type, *how, python)
+
+
+def _floor(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int], int]:
+    pieces = window.window if isinstance(window, WindowAggregate) else None
+    if isinstance(pieces, Hop | Cumulate | Whole):
+        return lambda ts: pane_of(ts, pieces)
+    return lambda ts: ts
