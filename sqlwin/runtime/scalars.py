@@ -66,8 +66,15 @@ def evaluate(
         raise RunError(f"an expression is refused: {forbidden}") from None
     except TooLarge:
         raise RunError(f"the expressions of one batch make more than {RESULT} bytes") from None
+    made = pl.concat(parts) if parts else _nothing(frame, columns, keep)
     typed = [pl.col(name).cast(polars_type(scalar.type)) for name, scalar in columns]
-    return Evaluated(pl.concat(parts).select(*typed, *keep), cut.rejected)
+    return Evaluated(made.select(*typed, *keep), cut.rejected)
+
+
+def _nothing(frame: pl.DataFrame, columns: Columns, keep: tuple[str, ...]) -> pl.DataFrame:
+    """No rows: every one was rejected, and an expression of constants fails without any."""
+    typed = {name: polars_type(scalar.type) for name, scalar in columns}
+    return pl.DataFrame(schema=typed | {name: frame.schema[name] for name in keep})
 
 
 def _select(columns: Columns, where: Scalar | None, keep: tuple[str, ...]) -> str:
@@ -90,14 +97,14 @@ class _Cut:
             return [self._run(frame)]
         except Failed as failure:
             if len(frame) == 0:
-                raise RunError(str(failure)) from None
+                return []
             reason, count = str(failure), 2
         except OutOfTime:
             self._count_time_out()
             reason, count = "the row takes too long to compute", PARTS
         if len(frame) == 1:
             self.rejected.append((int(frame[AT][0]), reason))
-            return [self._run(frame.head(0))]
+            return []
         size = -(-len(frame) // count)
         return [part for cut in frame.iter_slices(size) for part in self.parts(cut)]
 

@@ -16,7 +16,7 @@ part of the tree is printed by sqlglot, and every conversion of types is written
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -45,8 +45,8 @@ from sqlwin.functions.types import (
 from sqlwin.names import nearest
 from sqlwin.schema import Schema, type_of
 from sqlwin.sql.calling import called
-from sqlwin.sql.engine import constant
-from sqlwin.sql.volatile import of_session
+from sqlwin.sql.engine import constant, is_null
+from sqlwin.sql.volatile import changes, of_session
 
 Expr = exp.Expr
 _SHORT = 8
@@ -105,7 +105,7 @@ class _Compiler:
 
     def argument(self, node: Expr) -> Argument:
         if not isinstance(node, exp.Lambda):
-            return self.typed(node)
+            return _folded_null(node, self.typed(node), bool(self.scopes))
         names_ = [parameter.name.lower() for parameter in node.expressions]
 
         def body(types: Sequence[pa.DataType], texts: Sequence[str]) -> Body:
@@ -131,6 +131,15 @@ class _Compiler:
         return cast(found, BOOLEAN, implicitly=True)
 
 
+def _folded_null(node: Expr, made: Typed, in_lambda: bool) -> Typed:
+    """What is NULL for every row as a constant: functions of it need not look at the others."""
+    if made.is_constant or in_lambda or node.find(exp.Column):
+        return made
+    if not node.find(exp.Null, exp.TryCast, exp.Case, exp.Nullif) or not is_null(made.sql):
+        return made
+    return replace(made, value=None, fails=False)
+
+
 def _is_constant(arg: Argument) -> bool:
     return isinstance(arg, Typed) and arg.is_constant
 
@@ -145,6 +154,10 @@ def _short(made: Typed) -> Typed:
 
 
 def _unknown(node: Expr, function: str) -> str:
+    if changes(node):
+        return (
+            f"{function.upper()} gives another value each time, and cannot stand in an expression"
+        )
     if of_session(node):
         return f"{function} depends on more than the row, and cannot stand in an expression"
     if function in NEVER:
@@ -303,11 +316,22 @@ def chosen(node: Expr, tests: Sequence[Typed], values: Sequence[Typed]) -> Typed
         told = ", ".join(name(value.type).upper() for value in values)
         raise Uncompiled(node, f"values of {told} have no type in common", legal="a CAST of one")
     made = [cast(value, wanted, implicitly=True) for value in values]
+    tests, made = _reached(tests, made)
     whens = " ".join(f"WHEN {t.sql} THEN {v.sql}" for t, v in zip(tests, made, strict=False))
     fails = any(part.fails for part in (*tests, *made))
     if not tests:
-        return made[-1]
+        return replace(made[-1], written=False)
     return Typed(f"CASE {whens} ELSE {made[-1].sql} END", wanted, fails=fails)
+
+
+def _reached(tests: Sequence[Typed], values: Sequence[Typed]) -> tuple[list[Typed], list[Typed]]:
+    """Less the branches that constants decide: those never taken, and those behind one that always
+    is, which is the default then."""
+    taken = [(t, v) for t, v in zip(tests, values, strict=False) if t.value not in (False, None)]
+    at = next((at for at, (test, _) in enumerate(taken) if test.value is True), None)
+    default = values[-1] if at is None else taken[at][1]
+    kept = taken[:at]
+    return [test for test, _ in kept], [*(value for _, value in kept), default]
 
 
 def _in(compiler: _Compiler, node: Expr) -> Typed:
