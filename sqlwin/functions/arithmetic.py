@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from sqlwin.functions import decimals
 from sqlwin.functions.by_numbers import Numbers, by_numbers
 from sqlwin.functions.entry import Call, Function, How, Overload, function, of, rendered
-from sqlwin.functions.guards import null_first
 from sqlwin.functions.operands import (
     beside,
     beside_safely,
@@ -116,27 +115,26 @@ def _operator(
 ) -> tuple[Overload, ...]:
     """+, - and *."""
     return (
-        of("(I, I) -> I", null_first(_whole(symbol, safe)), fails=not safe),
-        of("(DECIMAL, DECIMAL)", null_first(exact(safe)), result=result, fails=not safe),
-        of("(N, N) -> N", null_first(f"({{0}} {symbol} {{1}})"), strict=True),
+        of("(I, I) -> I", _whole(symbol, safe), fails=not safe),
+        of("(DECIMAL, DECIMAL)", exact(safe), result=result, fails=not safe),
+        of("(N, N) -> N", f"({{0}} {symbol} {{1}})", strict=True),
     )
 
 
 def _quotients(safe: bool = False) -> tuple[Overload, ...]:
     floating = "CASE WHEN {1} <> 0 THEN {0} / {1} END" if safe else _floating("/", _divide)
-    exact = null_first(decimals.divided(safe), 1)
+    exact = decimals.divided(safe)
     return (
         of("(DECIMAL, DECIMAL)", exact, result=decimals.quotient_type, fails=not safe),
-        of("(DOUBLE, DOUBLE) -> DOUBLE", null_first(floating, 1), fails=not safe, strict=True),
+        of("(DOUBLE, DOUBLE) -> DOUBLE", floating, fails=not safe, strict=True),
     )
 
 
 def _remainders(safe: bool = False) -> tuple[Overload, ...]:
     floating = "CASE WHEN {1} <> 0 THEN {0} % {1} END" if safe else _floating("%", _remainder)
-    exact = null_first(decimals.remainder(safe), 1)
-    floating = null_first(floating, 1)
+    exact = decimals.remainder(safe)
     return (
-        of("(I, I) -> I", null_first(_remainder_text(safe), 1), fails=not safe),
+        of("(I, I) -> I", _remainder_text(safe), fails=not safe),
         of("(DECIMAL, DECIMAL)", exact, result=decimals.remainder_type, fails=not safe),
         of("(F, F) -> F", floating, fails=not safe, strict=True),
         of("(DOUBLE, DOUBLE) -> DOUBLE", floating, fails=not safe, strict=True),
@@ -201,22 +199,22 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "div",
-        of("(BIGINT, BIGINT) -> BIGINT", null_first("({0} // {1})", 1), fails=True),
-        of("(DECIMAL, DECIMAL) -> BIGINT", null_first(decimals.whole_quotient, 1), fails=True),
+        of("(BIGINT, BIGINT) -> BIGINT", "({0} // {1})", fails=True),
+        of("(DECIMAL, DECIMAL) -> BIGINT", decimals.whole_quotient, fails=True),
         doc="The quotient without its fraction, a BIGINT.",
         before=beside,
     ),
     function(
         "pmod",
-        of("(I, I) -> I", null_first(_pmod, 1), fails=True),
+        of("(I, I) -> I", _pmod, fails=True),
         of(
             "(DECIMAL, DECIMAL)",
-            null_first(decimals.positive_remainder, 1),
+            decimals.positive_remainder,
             result=decimals.remainder_type,
             fails=True,
         ),
-        of("(F, F) -> F", null_first(_pmod, 1), fails=True, strict=True),
-        of("(DOUBLE, DOUBLE) -> DOUBLE", null_first(_pmod, 1), fails=True, strict=True),
+        of("(F, F) -> F", _pmod, fails=True, strict=True),
+        of("(DOUBLE, DOUBLE) -> DOUBLE", _pmod, fails=True, strict=True),
         doc="The remainder that is not negative.",
         before=remaining,
     ),

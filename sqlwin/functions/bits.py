@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.by_numbers import Numbers, by_numbers
 from sqlwin.functions.entry import Call, Function, How, Overload, function, of
-from sqlwin.functions.guards import null_first
 from sqlwin.functions.operands import beside
 from sqlwin.functions.types import BIGINT, INT
 from sqlwin.functions.vectors import by_value, vector
@@ -69,8 +68,8 @@ def _bit_count(call: Call) -> str:
 
 def _shifts(how: How) -> tuple[Overload, Overload]:
     return (
-        of("(INT, INT) -> INT", null_first(how)),
-        of("(BIGINT, INT) -> BIGINT", null_first(how)),
+        of("(INT, INT) -> INT", how),
+        of("(BIGINT, INT) -> BIGINT", how),
     )
 
 
@@ -81,19 +80,13 @@ def _shift_right(call: Call) -> str:
 
 
 def _both(symbol: str, how: str, doc: str) -> Function:
-    return function(symbol, of("(I, I) -> I", null_first(how)), doc=doc, before=beside)
+    return function(symbol, of("(I, I) -> I", how), doc=doc, before=beside)
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    function(
-        "&", of("(I, I) -> I", null_first("({0} & {1})")), doc="Bits set in both.", before=beside
-    ),
-    function(
-        "|", of("(I, I) -> I", null_first("({0} | {1})")), doc="Bits set in either.", before=beside
-    ),
-    function(
-        "^", of("(I, I) -> I", null_first("xor({0}, {1})")), doc="Bits set in one.", before=beside
-    ),
+    function("&", of("(I, I) -> I", "({0} & {1})"), doc="Bits set in both.", before=beside),
+    function("|", of("(I, I) -> I", "({0} | {1})"), doc="Bits set in either.", before=beside),
+    function("^", of("(I, I) -> I", "xor({0}, {1})"), doc="Bits set in one.", before=beside),
     function("~", of("(I) -> I", "(~{0})"), doc="Every bit turned."),
     function("<< shiftleft", *_shifts(_shift_left), doc="Bits moved to the left."),
     function(

@@ -52,8 +52,12 @@ def _floats(casting: Casting) -> Typed:
 
 
 def _float_to_decimal(casting: Casting) -> Typed:
+    """DuckDB reads the text 9.2e+18 as a DECIMAL(20, 4), of which its 19 digits before the point
+    are too many; the number itself it refuses."""
     text = "CAST(CAST(CAST({0} AS DOUBLE) AS VARCHAR) AS {result})"
-    return casting.text(f"CASE WHEN isfinite({{0}}) THEN {text} END", fails=True)
+    large = f"abs({{0}}) >= 1e{casting.to.precision - casting.to.scale}"
+    whens = f"WHEN NOT isfinite({{0}}) THEN NULL WHEN {large} THEN CAST({{0}} AS {{result}})"
+    return casting.text(f"CASE {whens} ELSE {text} END", fails=True)
 
 
 def _decimal_to_integral(casting: Casting) -> Typed:

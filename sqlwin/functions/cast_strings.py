@@ -37,6 +37,9 @@ _BLANK = "".join(map(chr, range(0x21)))
 _BLANK_TOO = _BLANK + "\x7f"
 _INTEGRAL = r"^[+-]?[0-9]+$"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,10})?$"
+_PLAIN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
+_MOST_WRITTEN = 50
+"""A number of a larger exponent has no place in any decimal, or is 0 in it."""
 _SPECIAL = {
     **{sign + word: "inf" for sign in ("", "+") for word in ("inf", "infinity")},
     "-inf": "-inf",
@@ -72,9 +75,15 @@ def _float_text(text: str) -> str | None:
 
 
 def _exact_text(text: str) -> str | None:
-    """With digits of any script."""
+    """With digits of any script, and with an exponent, of which DuckDB makes numbers that have
+    more digits than their type."""
     made = "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in text)
-    return made if re.match(_DECIMAL, made) else None
+    if not re.match(_DECIMAL, made):
+        return None
+    number = Decimal(made)
+    if abs(number.adjusted()) <= _MOST_WRITTEN:
+        return f"{number:f}"
+    return made if number and number.adjusted() > 0 else "0"
 
 
 def _read(texts: pa.Array, pattern: str, blank: str, other: Read | None) -> pa.Array:
@@ -106,7 +115,7 @@ def _numeral(
 
 
 _WHOLE = _numeral("whole", _INTEGRAL, _BLANK_TOO)
-_EXACT = _numeral("exact", _DECIMAL, _BLANK, _exact_text)
+_EXACT = _numeral("exact", _PLAIN, _BLANK, _exact_text)
 _FLOATING = _numeral("floating", _DECIMAL, _BLANK, _float_text)
 
 

@@ -35,10 +35,10 @@ def _java(text: str) -> str:
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{power}"
 
 
-def _nearest(text: str, float_: Callable[[str], float]) -> str:
+def nearest(text: str, float_: Callable[[str], float]) -> str:
     """Java writes two digits at least, and has the nearest of them: 4.9E-324, where 5 would do.
 
-    >>> _nearest("5e-324", float), _nearest("1e-45", single), _nearest("1e+20", float)
+    >>> nearest("5e-324", float), nearest("1e-45", single), nearest("1e+20", float)
     ('4.9e-324', '1.4e-45', '1e+20')
     """
     if len(text.lstrip("-").partition("e")[0]) > 1 or "e-" not in text:
@@ -59,9 +59,7 @@ def _all_java(texts: pa.Array, float_: Callable[[str], float]) -> pa.Array:
     rest = pc.if_else(large, None, texts)
     if rest.null_count == len(texts):
         return made
-    return pc.coalesce(
-        by_value(lambda text: _java(_nearest(text, float_)), rest, type=STRING), made
-    )
+    return pc.coalesce(by_value(lambda text: _java(nearest(text, float_)), rest, type=STRING), made)
 
 
 @vector("doubletext")

@@ -18,7 +18,6 @@ import pyarrow as pa
 from sqlwin.functions import nested
 from sqlwin.functions.by_numbers import Numbers
 from sqlwin.functions.entry import Call, Function, Overload, function, of, rendered
-from sqlwin.functions.guards import null_first
 from sqlwin.functions.operands import compared
 from sqlwin.functions.types import is_float, is_nested
 from sqlwin.functions.vectors import Vector, vector
@@ -31,7 +30,7 @@ def _less(one: pa.Array, other: pa.Array) -> pa.Array:
 
 
 def _compares(symbol: str) -> Overload:
-    return of("(O, O) -> BOOLEAN", null_first(f"({{0}} {symbol} {{1}})"))
+    return of("(O, O) -> BOOLEAN", f"({{0}} {symbol} {{1}})")
 
 
 def _ordered(symbol: str, swapped: bool, turned: bool) -> Overload:
@@ -44,7 +43,7 @@ def _ordered(symbol: str, swapped: bool, turned: bool) -> Overload:
         less = f"{_less.named([call.type(0), call.type(1)], call.result)}({one}, {other})"
         return f"(NOT {less})" if turned else less
 
-    return of("(O, O) -> BOOLEAN", null_first(text))
+    return of("(O, O) -> BOOLEAN", text)
 
 
 def _extreme(name: str, better: Callable[[Numbers, Numbers], Any], sign: int) -> Vector:

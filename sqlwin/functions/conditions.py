@@ -52,6 +52,12 @@ def equal(one: Typed, other: Typed, sign: str = "=") -> str:
     return f"({left.sql} {sign} {right.sql})"
 
 
+def _coalesce(call: Call) -> str:
+    """DuckDB computes beforehand what stands twice in an operand, but nothing within a CASE."""
+    parts = [f"CASE WHEN true THEN {arg.sql} END" if arg.fails else arg.sql for arg in _typed(call)]
+    return f"coalesce({', '.join(parts)})"
+
+
 def _typed(call: Call) -> list[Typed]:
     return [arg for arg in call.args if isinstance(arg, Typed)]
 
@@ -150,12 +156,10 @@ FUNCTIONS: tuple[Function, ...] = (
         "xor", of("(BOOLEAN, BOOLEAN) -> BOOLEAN", "({0} <> {1})"), doc="Whether just one holds."
     ),
     function("not !", of("(BOOLEAN) -> BOOLEAN", "(NOT {0})"), doc="Whether it does not hold."),
-    function(
-        "coalesce", of("(T, T...) -> T", "coalesce({all})"), doc="The first that is not NULL."
-    ),
+    function("coalesce", of("(T, T...) -> T", _coalesce), doc="The first that is not NULL."),
     function(
         "ifnull nvl",
-        of("(T, T) -> T", "coalesce({all})"),
+        of("(T, T) -> T", _coalesce),
         doc="The first, the second where the first is NULL.",
     ),
     function(

@@ -65,6 +65,7 @@ class _Form:
 def by_pattern(number: float | int | Decimal, pattern: str) -> str:
     """ValueError where the pattern is none, or has an exponent."""
     form = _form(pattern or _USUAL)
+    number = _times(number, form.factor)
     special = _special(number)
     if special == "NaN":
         return special
@@ -72,7 +73,7 @@ def by_pattern(number: float | int | Decimal, pattern: str) -> str:
     prefix, suffix = form.negative if negative else (form.prefix, form.suffix)
     if special:
         return f"{prefix}∞{suffix}"
-    rounded = abs(_rounded(_times(number, form.factor), form.most))
+    rounded = abs(_rounded(number, form.most))
     whole, _, fraction = f"{rounded:f}".partition(".")
     whole, fraction = whole.lstrip("0"), fraction.rstrip("0").ljust(form.fewest, "0")
     whole = whole.rjust(form.least, "0") or ("" if fraction else "0")
@@ -80,9 +81,10 @@ def by_pattern(number: float | int | Decimal, pattern: str) -> str:
 
 
 def _times(number: float | int | Decimal, factor: int) -> float | int | Decimal:
+    """Of a DOUBLE a DOUBLE, as in Java, of which the last digit may be another, or infinity."""
     if factor == 1:
         return number
-    return Decimal(repr(number) if isinstance(number, float) else number) * factor
+    return number * factor if isinstance(number, float) else Decimal(number) * factor
 
 
 def _grouped(digits: str, size: int) -> str:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
 from sqlwin.functions.casts import cast
+from sqlwin.functions.chains import SIGNS, chained
 from sqlwin.functions.entry import Call, Function, Overload
+from sqlwin.functions.guards import guarded, is_null
 from sqlwin.functions.patterns import Match, Pattern
 from sqlwin.functions.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
-from sqlwin.functions.types import name
+from sqlwin.functions.types import is_integral, name
 
 
 def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
@@ -99,8 +102,25 @@ def _called(
             )
         made.append(taken)
     result = _result(overload, match, tuple(made))
-    text = overload.text(Call(tuple(made), result))
-    return Typed(text, result, fails=overload.fails or any(map(_fails, made)))
+    call = Call(tuple(made), result)
+    if is_null(function.name, call):
+        return Typed(f"CAST(NULL AS {call.engine_type})", result, None)
+    if function.name in SIGNS and is_integral(result):
+        return chained(function.name, _typed(made), result, partial(_plain, function, overload))
+    return _plain(function, overload, *made, result=result)
+
+
+def _plain(
+    function: Function, overload: Overload, *args: Typed | Body, result: pa.DataType | None = None
+) -> Typed:
+    """result: as all arguments where there is none."""
+    type_ = args[0].type if result is None and isinstance(args[0], Typed) else result
+    text = guarded(function.name, overload.how, Call(args, type_))
+    return Typed(text, type_, fails=overload.fails or any(map(_fails, args)))
+
+
+def _typed(args: Sequence[Typed | Body]) -> list[Typed]:
+    return [arg for arg in args if isinstance(arg, Typed)]
 
 
 def _result(overload: Overload, match: Match, made: tuple[Typed | Body, ...]) -> pa.DataType:

@@ -36,13 +36,15 @@ class NotConstant(Refused):
 @dataclass(frozen=True)
 class Typed:
     """sql: DuckDB's. value: of a constant, in Python. fails: for some rows it may raise.
-    written: it is a number as it stands in the query, and not computed from one."""
+    written: it is a number as it stands in the query, and not computed from one.
+    chain: of a sum or product of integral numbers, its sign and its operands, see `chains`."""
 
     sql: str
     type: pa.DataType
     value: Any = field(default=VARIES, compare=False)
     fails: bool = False
     written: bool = field(default=False, compare=False)
+    chain: tuple[str, tuple[Typed, ...]] = field(default=("", ()), compare=False)
 
     @property
     def is_constant(self) -> bool:

@@ -8,7 +8,7 @@ is Uncompiled, with the node that is to blame.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -26,7 +26,7 @@ from sqlwin.functions.types import BINARY, BOOLEAN, NULL, STRING, is_interval, n
 from sqlwin.functions.volatility import Volatility
 from sqlwin.names import nearest
 from sqlwin.sql.calling import called
-from sqlwin.sql.engine import constant
+from sqlwin.sql.engine import constant, is_null
 from sqlwin.sql.volatile import volatility
 
 _LONGEST = 1000
@@ -84,7 +84,7 @@ class Compiler:
 
     def argument(self, node: Expr) -> Argument:
         if not isinstance(node, exp.Lambda):
-            return self.typed(node)
+            return _folded_null(node, self.typed(node), bool(self.scopes))
         names_ = [parameter.name.lower() for parameter in node.expressions]
 
         def body(types: Sequence[pa.DataType], texts: Sequence[str]) -> Body:
@@ -108,6 +108,15 @@ class Compiler:
         if found.type not in (BOOLEAN, STRING, NULL):
             raise Refused(f"{name(found.type).upper()} is no condition", legal="a comparison")
         return cast(found, BOOLEAN, implicitly=True)
+
+
+def _folded_null(node: Expr, made: Typed, in_lambda: bool) -> Typed:
+    """What is NULL for every row as a constant: functions of it need not look at the others."""
+    if made.is_constant or in_lambda or node.find(exp.Column):
+        return made
+    if not node.find(exp.Null, exp.TryCast, exp.Case, exp.Nullif) or not is_null(made.sql):
+        return made
+    return replace(made, value=None, fails=False)
 
 
 def _resolved(

@@ -7,6 +7,7 @@ never divides by 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -82,11 +83,22 @@ def chosen(node: Expr, tests: Sequence[Typed], values: Sequence[Typed]) -> Typed
         told = ", ".join(name(value.type).upper() for value in values)
         raise Uncompiled(node, f"values of {told} have no type in common", legal="a CAST of one")
     made = [cast(value, wanted, implicitly=True) for value in values]
+    tests, made = _reached(tests, made)
     whens = " ".join(f"WHEN {t.sql} THEN {v.sql}" for t, v in zip(tests, made, strict=False))
     fails = any(part.fails for part in (*tests, *made))
     if not tests:
-        return made[-1]
+        return replace(made[-1], written=False)
     return Typed(f"CASE {whens} ELSE {made[-1].sql} END", wanted, fails=fails)
+
+
+def _reached(tests: Sequence[Typed], values: Sequence[Typed]) -> tuple[list[Typed], list[Typed]]:
+    """Less the branches that constants decide: those never taken, and those behind one that always
+    is, which is the default then."""
+    taken = [(t, v) for t, v in zip(tests, values, strict=False) if t.value not in (False, None)]
+    at = next((at for at, (test, _) in enumerate(taken) if test.value is True), None)
+    default = values[-1] if at is None else taken[at][1]
+    kept = taken[:at]
+    return [test for test, _ in kept], [*(value for _, value in kept), default]
 
 
 def in_(compiler: Compiler, node: Expr) -> Typed:

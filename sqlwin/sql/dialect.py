@@ -155,10 +155,19 @@ _WITH_UNIT = (
 """Functions whose first argument of three is a unit, and no column."""
 
 
+_UNKNOWN = (
+    *("ARRAY_HAS", "ARRAY_INTERSECTION", "ARRAY_LENGTH", "CHARINDEX", "DATE_TO_DATE_STR"),
+    *("GET_BIT", "IIF", "LAST_DAY_OF_MONTH", "STRPOS", "STR_POSITION", "TIMESTAMP_LTZ"),
+    *("TIME_TO_TIME_STR", "TO_HEX", "TRUNCATE", "TS_OR_DS_TO_DATE_STR"),
+)
+"""Functions of other databases that sqlglot makes one of Spark's of; Spark refuses them."""
+
+
 def _others(known: dict[str, Any]) -> dict[str, Any]:
     """Less those that sqlglot would make another function of."""
     own = {name for name in known if name.lower() in TABLE and name not in _GRAMMAR}
-    return {n: parse for n, parse in known.items() if n not in _KEEP_NAMES and n not in own}
+    forgotten = own | {*_KEEP_NAMES, *_UNKNOWN}
+    return {name: parse for name, parse in known.items() if name not in forgotten}
 
 
 def _with_unit(call: exp.Expr | None) -> exp.Expr | None:

@@ -49,10 +49,20 @@ def unreadable(sql: str) -> str:
 
 def constant(sql: str) -> Any:
     """The value of a text over no columns; None where it is NULL or fails."""
+    found = _computed(sql)
+    return None if found is None else found.as_py()
+
+
+def is_null(sql: str) -> bool:
+    """Whether a text over no columns is NULL, and does not fail."""
+    found = _computed(sql)
+    return found is not None and not found.is_valid
+
+
+def _computed(sql: str) -> pa.Scalar | None:
+    """None where it fails."""
     try:
-        return run(pa.table({"__none": pa.nulls(1)}), f"SELECT {sql} AS x FROM rows")["x"][
-            0
-        ].as_py()
+        return run(pa.table({"__none": pa.nulls(1)}), f"SELECT {sql} AS x FROM rows")["x"][0]
     except (Failed, Forbidden, OutOfTime, TooLarge):
         return None
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sqlwin.functions.cast_texts import nearest
 from sqlwin.functions.limits import BYTES, check_bytes
 from sqlwin.functions.texts.murmur import MURMUR, hashed
 
@@ -224,7 +225,7 @@ def _real(part: _Part, value: Any, type_: str) -> str:
     if type_ == "float":
         number = float(np.float32(value))
     # the shortest decimal that is the number, as Java rounds from it
-    return _signed(part, negative, _digits(part, abs(Decimal(repr(number)))))
+    return _signed(part, negative, _digits(part, abs(Decimal(nearest(repr(number), float)))))
 
 
 def _digits(part: _Part, number: Decimal) -> str:

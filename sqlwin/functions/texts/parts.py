@@ -66,7 +66,7 @@ def replace(texts: pa.Array, searched: pa.Array, put: pa.Array) -> pa.Array:
     """Of constants, with less text than what is bounded, Arrow's own."""
     old, new = only(searched), only(put)
     if old == "":
-        return texts
+        return pc.if_else(put.is_valid(), texts, None)
     if old and new is not None and _is_small(texts, old, new):
         return pc.replace_substring(texts, old, new)
     return by_value(_replaced, texts, searched, put, type=STRING)

@@ -1,0 +1,60 @@
+"""Where an expression that Spark takes, too, is known to give something else here, and why.
+
+Of each: the expression, what Spark does, what is done here. The page of functions shows them.
+"""
+
+from __future__ import annotations
+
+DIFFERENCES: tuple[tuple[str, str, str], ...] = (
+    (
+        "a time of day as a TIMESTAMP: `'10:11:12'`",
+        "that time today",
+        "CAST raises, TRY_CAST is NULL: nothing reads a clock",
+    ),
+    (
+        "BINARY that is no UTF-8, as a STRING",
+        "those bytes",
+        "CAST raises, TRY_CAST is NULL: a STRING is UTF-8; `MAKE_VALID_UTF8(b)`",
+    ),
+    (
+        "empty matches of a regular expression",
+        "also between the halves of a character beyond U+FFFF, which cuts it in two",
+        "characters are whole",
+    ),
+    (
+        "`'${name}'` in a query",
+        "a variable of the session",
+        r"those characters; `'$\{name}'` is the same in both",
+    ),
+    (
+        "what stands twice in an expression",
+        "may be evaluated once, before a NULL would keep it from that, and raises",
+        "raises where it is evaluated",
+    ),
+    (
+        "operands that constants decide: `x + CASE WHEN b THEN NULL END`",
+        "the optimizer may drop `x`, which raises no more",
+        "`x` is dropped for NULLs and conditions without columns",
+    ),
+    (
+        "a DOUBLE as a STRING: `4611686018427387904D`",
+        "on Java 17 not always the shortest digits",
+        "the shortest, as in Java since 19",
+    ),
+    ("the last digit of `EXP`, `POW`, `SIN` and the like", "Java's", "the platform's"),
+    (
+        "a BIGINT as an index: `a[4294967296]`",
+        "its lowest 32 bits: the first element",
+        "raises INVALID_ARRAY_INDEX",
+    ),
+    (
+        "a key twice, by FROM_JSON or a CAST among MAPs",
+        "the map has both",
+        "raises DUPLICATED_MAP_KEY",
+    ),
+    (
+        "a NULL of no type: `ARRAY_CONTAINS(a, NULL)`",
+        "refused",
+        "a NULL of the type that is wanted",
+    ),
+)
