@@ -11,6 +11,7 @@ from sqlwin.functions import json_path, json_schema
 from sqlwin.functions.casts import cast
 from sqlwin.functions.entry import Call, Function, function, of
 from sqlwin.functions.json_options import NO_ZONES, options, printable, schema
+from sqlwin.functions.json_quick import by_engine
 from sqlwin.functions.json_read import FROM_JSON
 from sqlwin.functions.json_text import TO_JSON
 from sqlwin.functions.literals import literal
@@ -47,6 +48,12 @@ def _to_json(call: Call) -> str:
     wanted = cast(given, printable(given.type), implicitly=True)
     named = TO_JSON.named([wanted.type, STRING], STRING)
     return f"{named}({wanted.sql}, {literal(chosen, STRING).sql})"
+
+
+def _get(call: Call) -> str:
+    exact = f"{json_path.GET.named([STRING, STRING], STRING)}({{0}}, {{1}})"
+    path = as_type(Typed, call.args[1]).value
+    return call.filled((by_engine(path, exact) if isinstance(path, str) else None) or exact)
 
 
 def _behind(args: tuple[Any, ...], at: int) -> Typed | None:
@@ -89,7 +96,7 @@ def _schema_of_json(call: Call) -> str:
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "get_json_object",
-        of("(STRING, STRING) -> STRING", json_path.GET, fails=False),
+        of("(STRING, STRING) -> STRING", _get),
         doc="What a path such as `$.a[0].b` leads to in a text of JSON.",
     ),
     function(

@@ -12,6 +12,7 @@ from sqlwin.functions.casts import cast
 from sqlwin.functions.decimal_patterns import by_pattern, with_places
 from sqlwin.functions.entry import Call, Function, Overload, function, of
 from sqlwin.functions.number_formats import NumberFormat, number_format
+from sqlwin.functions.quick import usual
 from sqlwin.functions.time_formats import PRINTED
 from sqlwin.functions.typed import Body, Refused, Typed
 from sqlwin.functions.types import DOUBLE, FLOAT, STRING
@@ -101,6 +102,20 @@ def _printing(compute: Callable[..., str | None]) -> Callable[..., pa.Array]:
 _places = vector("format_number")(_printing(with_places))
 _pattern = vector("format_number_by")(_printing(by_pattern))
 
+_USUAL = "abs({0}) < CAST(1e9 AS DOUBLE)"
+_MOST = 5
+"""Places with which DuckDB prints those, as every DOUBLE, from all of its digits."""
+
+
+def _with_places(call: Call) -> str:
+    exact = f"{_places.named([call.type(0), call.type(1)], STRING)}({{0}}, {{1}})"
+    places = _value(call.args[1])
+    if call.type(0) != DOUBLE or not isinstance(places, int) or not 0 <= places <= _MOST:
+        return call.filled(exact)
+    printed = f"format('{{{{:,.{places}f}}}}', {{0}})"
+    return call.filled(usual(_USUAL, printed, exact))
+
+
 TEXTS: tuple[Function, ...] = (
     function(
         "to_char to_varchar",
@@ -123,7 +138,7 @@ TEXTS: tuple[Function, ...] = (
     ),
     function(
         "format_number",
-        of("(N, INT) -> STRING", _places, strict=True),
+        of("(N, INT) -> STRING", _with_places, fails=True, strict=True),
         of("(N, STRING) -> STRING", _pattern, strict=True),
         doc="A number with thousands apart, and so many places or a pattern such as '#,##0.00'.",
     ),

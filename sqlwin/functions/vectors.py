@@ -31,7 +31,16 @@ import pyarrow.compute as pc
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from sqlwin.functions import limits
-from sqlwin.functions.types import computed_as, engine_name, is_list, is_map, is_struct, name
+from sqlwin.functions.types import (
+    BINARY,
+    STRING,
+    computed_as,
+    engine_name,
+    is_list,
+    is_map,
+    is_struct,
+    name,
+)
 from sqlwin.schema import type_of
 
 PREFIX = "spark_"
@@ -124,9 +133,31 @@ def _decoded(coded: Any) -> pa.DataType:
 
 
 def by_value(compute: Callable[..., Any], *arrays: pa.Array, type: pa.DataType) -> pa.Array:
-    """Python's function of values, once for each different row; NULL where any of them is NULL."""
+    """Python's function of values, once for each different row; NULL where any of them is NULL.
+
+    Where one argument varies and the others are constants, Arrow finds its different values.
+    """
+    fixed = [only(array) if _hashable(array.type) else None for array in arrays]
+    varying = [at for at, value in enumerate(fixed) if value is None]
+    if len(varying) > 1 or not all(_hashable(arrays[at].type) for at in varying):
+        return _by_row(compute, arrays, type)
+    at = varying[0] if varying else 0
+    before, after = fixed[:at], fixed[at + 1 :]
+    encoded = arrays[at].dictionary_encode()
+    different = encoded.dictionary.to_pylist()
+    made = [None if value is None else compute(*before, value, *after) for value in different]
+    return pa.array(made, type).take(encoded.indices)
+
+
+def _hashable(type_: pa.DataType) -> bool:
+    """Whether equal values of it are one value: 0.0 and -0.0 are equal, and print differently."""
+    return type_ in (STRING, BINARY) or pa.types.is_integer(type_) or pa.types.is_decimal(type_)
+
+
+def _by_row(
+    compute: Callable[..., Any], arrays: Sequence[pa.Array], type_: pa.DataType
+) -> pa.Array:
     columns = [array.to_pylist() for array in arrays]
-    # 0.0 and -0.0 are equal, and print differently
     signed = any(pa.types.is_floating(array.type) for array in arrays)
     known: dict[Any, Any] = {}
     made: list[Any] = []
@@ -138,7 +169,7 @@ def by_value(compute: Callable[..., Any], *arrays: pa.Array, type: pa.DataType) 
         if key not in known:
             known[key] = compute(*row)
         made.append(known[key])
-    return pa.array(made, type)
+    return pa.array(made, type_)
 
 
 def valued(name: str) -> Callable[[Callable[..., Any]], Vector]:

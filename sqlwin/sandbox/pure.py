@@ -24,12 +24,12 @@ _TEXT = """
     damerau_levenshtein decode editdist3 encode ends_with format from_base64 from_binary from_hex
     hex ilike_escape
     instr jaccard jaro_similarity jaro_winkler_similarity lcase left left_grapheme length
-    length_grapheme levenshtein like_escape lower lpad ltrim md5 mismatches nfc_normalize
+    length_grapheme levenshtein like_escape lower ltrim md5 mismatches nfc_normalize
     not_ilike_escape not_like_escape octet_length ord overlay position prefix printf
-    regexp_escape regexp_extract regexp_extract_all regexp_full_match regexp_matches
-    regexp_replace regexp_split_to_array repeat replace reverse right right_grapheme rpad rtrim
-    sha1 sha256 split split_part starts_with str_split str_split_regex string_split
-    string_split_regex strip_accents strlen strpos substr substring substring_grapheme suffix
+    regexp_escape regexp_extract regexp_matches
+    repeat reverse right right_grapheme rtrim
+    sha1 sha256 split split_part starts_with str_split string_split
+    strip_accents strlen strpos substr substring substring_grapheme suffix
     to_base64 to_binary to_hex translate trim ucase unbin unhex unicode upper url_decode
     url_encode
 """
@@ -47,14 +47,14 @@ _NESTED = """
     array_append array_apply array_cat array_concat array_contains array_distinct array_extract
     array_filter array_has array_has_all array_has_any array_indexof array_intersect array_length
     array_position array_prepend array_push_back array_push_front array_reduce array_reverse
-    array_reverse_sort array_slice array_sort array_to_string array_transform array_unique
-    array_value array_zip cardinality element_at flatten generate_series len list_append
+    array_reverse_sort array_slice array_sort array_transform array_unique
+    array_value array_zip cardinality element_at flatten len list_append
     list_apply list_cat list_concat list_contains list_distinct list_element list_extract
     list_filter list_has list_has_all list_has_any list_indexof list_intersect list_max list_min
     list_pack list_position list_prepend list_reduce list_reverse list_reverse_sort list_select
     list_slice list_sort list_sum list_transform list_unique list_value list_where list_zip map
     map_concat map_contains map_entries map_extract map_extract_value map_from_entries map_keys
-    map_values range reduce row struct_concat struct_extract struct_extract_at struct_insert
+    map_values reduce row struct_concat struct_extract struct_extract_at struct_insert
     struct_keys struct_pack struct_values
 """
 _JSON = """

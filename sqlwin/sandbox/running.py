@@ -44,7 +44,7 @@ def run(rows: pa.Table, query: str) -> pa.Table:
     """`query` over the table `rows`. Failed, Forbidden, OutOfTime or TooLarge otherwise."""
     named = VALUES.intersection(map(str.lower, rows.column_names))
     called = calls(query, named)
-    at_once = rows_at_once(called)
+    at_once = rows_at_once(called, rows.nbytes / max(rows.num_rows, 1))
     con = running()
     know(con, called)
     con.register("rows", rows if at_once is None else _in_pieces(rows, at_once))

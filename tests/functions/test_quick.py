@@ -8,12 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sqlwin.functions import cast_strings, rounding, time_formats
+from sqlwin.functions import cast_strings, numbers_as_text, rounding, time_formats
+from sqlwin.functions.json_path import found
+from sqlwin.functions.texts import parts, regex
+from sqlwin.functions.texts.matching import split
 from sqlwin.schema import TIMESTAMP
 from tests.functions.evaluating import values
 
 DRAW = random.Random(1)
-MODULES = (cast_strings, rounding, time_formats)
+MODULES = (cast_strings, numbers_as_text, rounding, time_formats)
 ODD = [
     None,
     "",
@@ -75,6 +78,7 @@ CASES: list[tuple[str, pa.Array]] = [
     ("TRY_CAST(a AS FLOAT)", pa.array(TEXTS)),
     *((f"ROUND(a, {scale})", pa.array(numbers())) for scale in (1, 2, 8)),
     ("BROUND(a, 2)", pa.array(numbers())),
+    *((f"FORMAT_NUMBER(a, {places})", pa.array(numbers())) for places in (0, 2, 5)),
     *(
         (f'DATE_FORMAT(a, "{pattern}")', pa.array(instants(), TIMESTAMP))
         for pattern in ("yyyy-MM-dd", "yy/M/d H:mm a ss.SSS", "EEE E EEEE MMM MMMM DDD h '%d''%'")
@@ -107,3 +111,96 @@ def test_it_says_what_the_exact_rule_says(
         monkeypatch.setattr(module, "usual", exact)
     slow = answers(expression, given)
     assert [t for t in zip(given, quick, slow, strict=True) if t[1] != t[2]] == []
+
+
+VALUES = [
+    "1",
+    "-1",
+    "0",
+    "-0",
+    "007",
+    "1.5",
+    "1e3",
+    "-0.0",
+    "123456789012345678901",
+    "999999999999999999",
+    "true",
+    "null",
+    "NaN",
+    "nan",
+    "-inf",
+    '""',
+    '"x"',
+    '"1.50"',
+    '"[a"',
+    '"{b"',
+    '"-0"',
+    '"é"',
+    '"a\\n"',
+    '"\\u0041"',
+    '"\\ud800"',
+    "'q'",
+    '"info,}"',
+    '":nan"',
+    '"~"',
+    '"-5"',
+    '"1e5"',
+    "+1",
+    ".5",
+    "1.",
+    '"]"',
+]
+KEYS = ('"a"', '"b"', "'a'", "a", '"\\u0061"', '"A"')
+
+
+def document(depth: int = 0) -> str:
+    """Mostly JSON."""
+    kind, count = DRAW.random(), DRAW.randint(0, 3)
+    end = DRAW.choice(["", "", "", "", ",", ", "])
+    if depth < 3 and kind < 0.4:
+        fields = (f"{DRAW.choice(KEYS[: 2 + 4 * (kind < 0.1)])}: " for _ in range(count))
+        return f"{{{', '.join(field + document(depth + 1) for field in fields)}{end}}}"
+    if depth < 3 and kind < 0.6:
+        return f"[{','.join(document(depth + 1) for _ in range(count))}{end}]"
+    return DRAW.choice(VALUES)
+
+
+DOCUMENTS = [document() + DRAW.choice(["", "", "", " ", " x", "}"]) for _ in range(6000)]
+
+
+@pytest.mark.parametrize("path", ["$.a", "$.a.b", "$[0]", "$.a[1]", "$[1].a[0]"])
+def test_what_a_path_leads_to_is_what_the_reader_of_tokens_finds(path: str) -> None:
+    quick = values(f"GET_JSON_OBJECT(a, '{path}')", pa.table({"a": DOCUMENTS}))
+    slow = [found(text, path) for text in DOCUMENTS]
+    assert [t for t in zip(DOCUMENTS, quick, slow, strict=True) if t[1] != t[2]] == []
+
+
+WORDS = [*some("abc, é\0", 12), None]
+
+
+def all_rows(value: Any) -> pa.Array:
+    return pa.array([value] * len(WORDS), pa.int32() if isinstance(value, int) else pa.string())
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "count"), [(" ", 1), (" ", 2), ("a", 4), ("é", 2), ("\0", 3)]
+)
+def test_substring_index_by_arrow(delimiter: str, count: int) -> None:
+    made = parts._substring_index.compute(pa.array(WORDS), all_rows(delimiter), all_rows(count))
+    assert made.to_pylist() == [w and parts._indexed(w, delimiter, count) for w in WORDS]
+
+
+@pytest.mark.parametrize("pattern", ["[, ]+", "a|b", "a+?", "[ab]{2}", ",", "(a)(b)?"])
+@pytest.mark.parametrize("limit", [-1, 0, 1, 2])
+def test_split_by_arrow(pattern: str, limit: int) -> None:
+    made = regex._split.compute(pa.array(WORDS), all_rows(pattern), all_rows(limit))
+    assert made.to_pylist() == [None if w is None else split(w, pattern, limit) for w in WORDS]
+
+
+@pytest.mark.parametrize(("old", "new"), [("abc", "xyz"), ("aab", "xy"), ("aé", "é"), ("", "x")])
+def test_translate_by_the_engine(old: str, new: str) -> None:
+    made = values(f"TRANSLATE(a, '{old}', '{new}')", pa.table({"a": WORDS}))
+    exact = parts._translate.compute(
+        pa.string(), pa.array(WORDS), all_rows(old), all_rows(new)
+    ).to_pylist()
+    assert made == exact

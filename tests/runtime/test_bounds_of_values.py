@@ -218,8 +218,15 @@ def test_a_tower_of_computed_columns_is_cut_at_the_bound() -> None:
 def test_what_is_counted_as_heavy_is_there() -> None:
     assert GROWING <= HEAVY <= PURE
     assert rows_at_once(("abs", "+")) is None
-    assert rows_at_once(("lpad",)) == 64
-    assert rows_at_once(("lpad",) * 1000) == 1
+    assert rows_at_once(("list_reduce",)) == 64
+    assert rows_at_once(("list_reduce",) * 1000) == 1
+
+
+def test_a_lambda_over_short_rows_takes_as_many_as_the_engine() -> None:
+    assert rows_at_once(("list_transform", "+"), 40) == 2048
+    assert rows_at_once(("list_transform", "+"), 4000) == 64
+    assert rows_at_once(("list_transform", "spark_sequence_x"), 40) == 64
+    assert rows_at_once(("list_transform", "list_transform"), 40) == 32
 
 
 def test_a_refused_text_does_not_run() -> None:

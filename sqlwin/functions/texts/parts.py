@@ -94,6 +94,14 @@ def _translate(text: str, old: str, new: str) -> str:
     return text.translate(pairs)
 
 
+def _translated(call: Call) -> str:
+    """DuckDB's with constants, but that it has no letter for nothing."""
+    given = [arg.value for arg in call.args[1:] if isinstance(arg, Typed)]
+    if all(isinstance(value, str) and "\0" not in value for value in given):
+        return f"translate({', '.join(call.texts)})"
+    return f"{_translate.named([STRING] * 3, STRING)}({', '.join(call.texts)})"
+
+
 @valued("overlay")
 def _overlay(text: S, put: S, position: int, length: int) -> S:
     count = len(put) if length < 0 else length
@@ -109,8 +117,20 @@ def _split_part(text: str, delimiter: str, number: int) -> str:
     return parts[at] if 0 <= at < len(parts) else ""
 
 
-@valued("substringindex")
-def _substring_index(text: str, delimiter: str, count: int) -> str:
+_MANY = 1000
+
+
+@vector("substringindex")
+def _substring_index(texts: pa.Array, delimiters: pa.Array, counts: pa.Array) -> pa.Array:
+    """By Arrow from the start, where the delimiter is a letter: it cannot overlap with itself."""
+    delimiter, count = only(delimiters), only(counts)
+    if delimiter is None or len(delimiter) != 1 or not 0 < (count or 0) < _MANY:
+        return by_value(_indexed, texts, delimiters, counts, type=STRING)
+    parts = pc.split_pattern(texts, delimiter, max_splits=count)
+    return pc.binary_join(pc.list_slice(parts, 0, count), delimiter)
+
+
+def _indexed(text: str, delimiter: str, count: int) -> str:
     """Up to the delimiter of that number; below 0, behind it from the end. They may overlap."""
     if not delimiter or not count:
         return ""
@@ -180,7 +200,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "translate",
-        of("(STRING, STRING, STRING) -> STRING", _translate),
+        of("(STRING, STRING, STRING) -> STRING", _translated),
         doc="With each letter of the second that of the third at its place.",
     ),
     function(
