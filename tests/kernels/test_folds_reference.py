@@ -20,8 +20,8 @@ from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.reference.aggregates import aggregate
 from sqlwin.kernels.reference.exact import OutOfRange
 from sqlwin.schema import Order, polars_type
-from tests.draws import one_in
-from tests.kernels.brute import VALUES, Row, frame_of, same, size, tables
+from tests.support.draws import one_in
+from tests.support.kernels.brute import VALUES, Row, frame_of, same, size, tables
 
 pytestmark = pytest.mark.drawn
 

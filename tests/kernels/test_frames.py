@@ -15,7 +15,7 @@ from sqlwin.kernels.frames import Frames, frames_of, parts_of
 from sqlwin.kernels.reference.rows import Row
 from sqlwin.kernels.reference.windows import frame_of
 from sqlwin.windows import Exclude, Frame, Unit
-from tests.draws import one_in
+from tests.support.draws import one_in
 
 WIDE = st.sampled_from([-(2**63), -(2**62), 0, 1, 2**62, 2**63 - 1])
 

@@ -13,9 +13,9 @@ from sqlwin.operators.ordered import OrderedAggregator
 from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Hop, Unit
-from tests.operators.aggregators import COLUMNS, TYPES, folds_of
-from tests.operators.changelogs import Step, agree, steps
-from tests.operators.test_aggregator_reference import VALUES as CALLS
+from tests.support.operators.aggregators import COLUMNS, TYPES, folds_of
+from tests.support.operators.changelogs import Step, agree, steps
+from tests.support.operators.groups import VALUES as CALLS
 
 PASSES = {"w": pl.Boolean()}
 ROWS = {**COLUMNS, **PASSES}

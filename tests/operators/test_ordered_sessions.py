@@ -16,9 +16,9 @@ from sqlwin.operators.reference import ReferenceOperator
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Session, Unit
-from tests.operators.aggregators import COLUMNS, TYPES, folds_of
-from tests.operators.changelogs import Step, agree, steps
-from tests.operators.test_aggregator_reference import VALUES as CALLS
+from tests.support.operators.aggregators import COLUMNS, TYPES, folds_of
+from tests.support.operators.changelogs import Step, agree, steps
+from tests.support.operators.groups import VALUES as CALLS
 
 ROWS = {**COLUMNS, "w": pl.Boolean()}
 

@@ -16,8 +16,8 @@ from sqlwin.operators.join_sides import Side
 from sqlwin.operators.static_join import KINDS, StaticJoin
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import ROW_KEY
-from tests.operators.driving import records, told
-from tests.operators.joins import (
+from tests.support.operators.driving import records, told
+from tests.support.operators.joins import (
     LEFT,
     RIGHT,
     Joined,

@@ -19,7 +19,7 @@ from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column, polars_schema
 from sqlwin.windows import Session, Unit
 from tests.golden.specified import specified
-from tests.operators.driving import Defined, rows_of
+from tests.support.operators.driving import Defined, rows_of
 
 BIGINT = pa.int64()
 COLUMNS = (

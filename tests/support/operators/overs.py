@@ -20,7 +20,7 @@ from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import TS, polars_type
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Exclude, Frame, Unit
-from tests.operators.driving import Driven
+from tests.support.operators.driving import Driven
 
 BIGINT = pa.int64()
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "j": pl.Int64(), "v": pl.Int64()}
