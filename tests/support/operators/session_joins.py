@@ -1,4 +1,4 @@
-"""Session joins to test, over the rows and steps of `tests.operators.joins`."""
+"""Session joins to test, over the rows and steps of `tests.support.operators.joins`."""
 
 from __future__ import annotations
 
