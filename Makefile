@@ -13,7 +13,7 @@ test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
 test-more: export HYPOTHESIS_PROFILE = more
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-more test-long check golden golden-rewrite golden-trace functions bench docs lock
+.PHONY: help demo test test-more test-long check golden golden-rewrite golden-trace pairs-rewrite functions bench docs lock
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r target what; do \
@@ -49,6 +49,9 @@ golden-rewrite: $(STAMP) ## rewrite the goldens' expected parts, from the refere
 
 golden-trace: $(STAMP) ## record the order of emitted rows and the deadlines of goldens
 	@$(BIN)/python -m tests.golden.trace $(ARGS)
+
+pairs-rewrite: $(STAMP) ## rewrite what is said of the queries in tests/pairs
+	@$(BIN)/python -m tests.pairs.rewrite $(ARGS)
 
 functions: $(STAMP) ## write docs/functions.md from the table of functions
 	@$(BIN)/python -m sqlwin.plan.function_help > docs/functions.md

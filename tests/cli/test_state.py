@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
-from tests.embedded.orders import A_MINUTE_EACH, MEDIANS, push, stored, without
+from tests.support.embedded.orders import A_MINUTE_EACH, MEDIANS, push, stored, without
 
 SCRIPT = """
 CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 import duckdb
 import pytest
 
-from tests.data.batch_answers import ANSWERS, COLUMNS, PLANES, WEATHER
+from tests.support.data.batch_answers import ANSWERS, COLUMNS, PLANES, WEATHER
 
 QUERIES = Path(__file__).parents[2] / "queries"
 DATA = QUERIES / "data"

@@ -14,7 +14,7 @@ import sqlwin
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import Incomplete, InputError, QueryError, RunError
 from sqlwin.instants import END, START
-from tests.embedded.orders import A_MINUTE_EACH, MEDIANS, push, stored, without
+from tests.support.embedded.orders import A_MINUTE_EACH, MEDIANS, push, stored, without
 
 STREAM = """
 CREATE STREAM orders (

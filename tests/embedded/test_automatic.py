@@ -10,7 +10,7 @@ import pytest
 
 import sqlwin
 from sqlwin.embedded.host import EmbeddedQuery
-from tests.embedded.orders import (
+from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,
     Taker,

@@ -17,8 +17,8 @@ import sqlwin
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.plan.nodes import Script
 from sqlwin.sql import script
-from tests.draws import one_in
-from tests.embedded.orders import Watched, without
+from tests.support.draws import one_in
+from tests.support.embedded.orders import Watched, without
 
 Row = dict[str, Any]
 Batch = list[Row]

@@ -9,7 +9,15 @@ import pytest
 
 import sqlwin
 from sqlwin.embedded.durable import DurableStore
-from tests.embedded.orders import A_MINUTE_EACH, MEDIANS, content, push, stored, told, without
+from tests.support.embedded.orders import (
+    A_MINUTE_EACH,
+    MEDIANS,
+    content,
+    push,
+    stored,
+    told,
+    without,
+)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sqlwin
-from tests.embedded.orders import MEDIANS, STREAM, Row, order, told
+from tests.support.embedded.orders import MEDIANS, STREAM, Row, order, told
 
 AT = datetime(2024, 1, 1, 9, 10, tzinfo=timezone.utc)
 BAD: list[Row] = [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sqlwin
-from tests.embedded.orders import (
+from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,
     Taker,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 import sqlwin
@@ -16,8 +14,8 @@ from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import QueryError, StateError
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs, SqliteBlobs
-from sqlwin.state.codec import MAGIC, decode_segment
 from sqlwin.state.contract import Blobs
+from tests.support.embedded.forgotten import GONE, STAYS, said
 
 DECLARED = """
 CREATE STREAM logins (id BIGINT, user STRING, place STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts{})
@@ -41,7 +39,6 @@ QUERIES = {
         FROM (SELECT user, place, COUNT(*) AS n FROM logins GROUP BY user, place)
         QUALIFY ROW_NUMBER() OVER (PARTITION BY user ORDER BY n DESC) = 1""",
 }
-GONE, STAYS = "ann.the.first@example.org", "bob.the.second@example.org"
 
 
 @pytest.fixture(params=["blobs", "sqlite", "durable"])
@@ -74,20 +71,6 @@ def login(on: EmbeddedQuery, user: str, day: int) -> None:
         ],
     )
     on.flush()
-
-
-def said(blobs: Blobs) -> str:
-    """Everything that any blob says."""
-    return " ".join(_said(blobs.get(name)) for name in blobs.names())
-
-
-def _said(data: bytes) -> str:
-    if data[:4] == MAGIC:
-        return str(decode_segment(data).to_dicts())
-    try:
-        return str(pl.read_ipc_stream(io.BytesIO(data)).to_dicts())
-    except (pl.exceptions.PolarsError, OSError):
-        return data.decode()
 
 
 @pytest.mark.parametrize("asked", QUERIES)

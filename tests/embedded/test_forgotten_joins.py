@@ -14,7 +14,7 @@ from sqlwin.errors import StateError
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs, SqliteBlobs
 from sqlwin.state.contract import Blobs
-from tests.embedded.test_forgotten import GONE, STAYS, said
+from tests.support.embedded.forgotten import GONE, STAYS, said
 
 DECLARED = """
 CREATE STREAM logins (id BIGINT, user STRING, place STRING, ts TIMESTAMP,

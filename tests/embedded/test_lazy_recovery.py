@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import sqlwin
-from tests.embedded.losses import BEFORE, OVERS, RANKED, SESSIONS, SOON, lost
-from tests.embedded.orders import MEDIANS, order, push, stored, told, without
+from tests.support.embedded.losses import BEFORE, OVERS, RANKED, SESSIONS, SOON, lost
+from tests.support.embedded.orders import MEDIANS, order, push, stored, told, without
 
 
 @pytest.fixture

@@ -7,8 +7,17 @@ from pathlib import Path
 import pytest
 
 import sqlwin
-from tests.embedded.losses import BEFORE, KEPT, OVERS, lost
-from tests.embedded.orders import MEDIANS, STREAM, content, order, push, stored, told, without
+from tests.support.embedded.losses import BEFORE, KEPT, OVERS, lost
+from tests.support.embedded.orders import (
+    MEDIANS,
+    STREAM,
+    content,
+    order,
+    push,
+    stored,
+    told,
+    without,
+)
 
 
 @pytest.fixture

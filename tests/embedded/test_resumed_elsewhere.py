@@ -14,7 +14,7 @@ from sqlwin.embedded.run import PROGRESS, run
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
-from tests.embedded.test_run import SCRIPT, land
+from tests.support.embedded.runs import SCRIPT, land
 
 
 @pytest.fixture

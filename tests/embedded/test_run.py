@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,26 +16,12 @@ from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.sources import FileSource
 from sqlwin.sql import script
-
-SCRIPT = """
-CREATE STREAM orders (value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
-WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
-SELECT window_start, SUM(value) AS total
-FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
-GROUP BY window_start
-EMIT LATE EVERY INTERVAL '1' SECOND RETAIN INTERVAL '1' HOUR;
-"""
+from tests.support.embedded.runs import SCRIPT, land
 
 
 @pytest.fixture
 def asked() -> Script:
     return script(SCRIPT)
-
-
-def land(home: Path, name: str, ts: str, value: int) -> None:
-    (home / "orders").mkdir(exist_ok=True)
-    row = json.dumps({"value": value, "ts": f"2024-01-01T{ts}Z"})
-    (home / "orders" / f"{name}.jsonl").write_text(row + "\n")
 
 
 def interrupt(_: object) -> None:

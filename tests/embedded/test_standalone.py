@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sqlwin
-from tests.embedded.orders import (
+from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,
     STREAM,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -15,35 +13,12 @@ from sqlwin.errors import InputError
 from sqlwin.plan.nodes import Script
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
-
-TABLE = "CREATE TABLE products (product STRING, maker STRING){files};"
-SALES = (
-    "CREATE STREAM sales (product STRING, n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts){files};"
-)
-QUERY = "SELECT n, maker FROM sales LEFT JOIN products ON sales.product = products.product"
-WITH = " WITH (connector = 'files', path = '{}/*.jsonl')"
-SCRIPT = "\n".join(
-    [TABLE.format(files=WITH.format("products")), SALES.format(files=WITH.format("sales")), QUERY]
-)
-NINE = "2024-01-01T09:00:00Z"
+from tests.support.embedded.tables import QUERY, SALES, SCRIPT, TABLE, land, product, sale
 
 
 @pytest.fixture
 def asked() -> Script:
     return script(SCRIPT)
-
-
-def land(home: Path, stream: str, name: str, *rows: dict[str, Any]) -> None:
-    (home / stream).mkdir(exist_ok=True)
-    (home / stream / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def sale(product: str, n: int) -> dict[str, Any]:
-    return {"product": product, "n": n, "ts": NINE}
-
-
-def product(name: str, maker: str) -> dict[str, Any]:
-    return {"product": name, "maker": maker}
 
 
 def test_all_files_of_a_table_are_read_first_and_once(asked: Script, tmp_path: Path) -> None:

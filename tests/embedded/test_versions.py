@@ -14,8 +14,8 @@ from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
 from sqlwin.state.contract import Blobs
-from tests.embedded.orders import A_MINUTE_EACH, push, stored
-from tests.embedded.test_run import SCRIPT, land
+from tests.support.embedded.orders import A_MINUTE_EACH, push, stored
+from tests.support.embedded.runs import SCRIPT, land
 
 NEWER = ": made by a newer sqlwin"
 

@@ -28,9 +28,9 @@ from sqlwin.runtime.locked import locked
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
-from tests.embedded.orders import A_MINUTE_EACH, push, stored, told
-from tests.embedded.test_run import SCRIPT, land
 from tests.faults.flips import Ground, case, prepared
+from tests.support.embedded.orders import A_MINUTE_EACH, push, stored, told
+from tests.support.embedded.runs import SCRIPT, land
 
 CASES, MORE = 100, 300
 

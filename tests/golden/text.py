@@ -8,6 +8,7 @@ within n: 0.03      column n may be off by so much of itself, as a sketch is
 show: row_key       columns of emissions that are left out otherwise
 only: table         what is emitted may differ from host to host; its last revisions may not
 --- query           the script
+--- streams         in `tests/pairs`: what its queries read
 --- explain         the plan, as EXPLAIN prints it
 --- refused         instead of any step: the message of the mistake
 --- feed orders     a step: one batch of rows
@@ -31,7 +32,7 @@ from tests.golden.cells import NOTHING, Table, read
 HOME = Path(__file__).parent
 STEPS = ("feed", "watermark", "clock", "drain")
 CHECKS = ("expect", "errors", "table", "fails")
-WHOLE = ("query", "explain", "refused")
+WHOLE = ("query", "explain", "refused", "streams")
 START_OF_CLOCK = "2024-01-01T09:00:00Z"
 """Where processing time stands before the first `clock` step."""
 

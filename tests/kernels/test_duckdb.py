@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -15,8 +14,9 @@ from hypothesis import strategies as st
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.frames import frames_of
 from sqlwin.windows import Frame, Unit
-from tests.draws import one_in
-from tests.kernels.brute import Row, bound, frame_of, same, size, tables
+from tests.support.draws import one_in
+from tests.support.kernels.brute import Row, bound, frame_of, same, size, tables
+from tests.support.kernels.duck import SPAN, answers
 
 pytestmark = pytest.mark.drawn
 
@@ -32,22 +32,6 @@ CALLS: list[tuple[str, str]] = [
 ]
 NAMES = ["-".join(call) for call in CALLS]
 IN_DUCKDB = {"first": "first_value", "last": "last_value"}
-SPAN = {
-    Unit.ROWS: 'ORDER BY "__ts", "__part", "__seq" ROWS BETWEEN {} PRECEDING AND CURRENT ROW',
-    Unit.RANGE: 'ORDER BY "__ts" RANGE BETWEEN {} PRECEDING AND CURRENT ROW',
-}
-
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        connection.execute("SET TimeZone='UTC'; SET threads=1")
-        yield connection
-
-
-def answers(con: duckdb.DuckDBPyConnection, table: pl.DataFrame, query: str) -> list[Any]:
-    con.register("given", table.to_arrow())
-    return [value for (value,) in con.sql(query).fetchall()]
 
 
 def close(got: pl.Series, expected: list[Any], scale: float) -> None:

@@ -15,13 +15,12 @@ from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import frames_of
 from sqlwin.schema import Order
 from sqlwin.windows import Frame, Unit
-from tests.draws import one_in
-from tests.kernels.brute import VALUES, Row, frame_of, same, size, tables
-from tests.kernels.test_duckdb import SPAN, answers, con
+from tests.support.draws import one_in
+from tests.support.kernels.brute import VALUES, Row, frame_of, same, size, tables
+from tests.support.kernels.duck import SPAN, answers
 
 pytestmark = pytest.mark.drawn
 
-__all__ = ["con"]
 ORDERED = ("i8", "i64", "f64", "d5", "d26", "s", "date", "t", "b")
 PLACE = 'ORDER BY "__ts", "__part", "__seq"'
 Call = tuple[str, str, dict[str, Any], str]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlwin.kernels.exact import SPLIT, Overflow, fitted, joined, mean_half_up
 from sqlwin.kernels.folds import fold
 from sqlwin.kernels.ranks import ranked
-from tests.kernels.brute import decimal_of
+from tests.support.kernels.brute import decimal_of
 
 TOP = 10**38 - 1
 UNITS = st.sampled_from([TOP, -TOP, 0, 1, -1, SPLIT, -SPLIT, SPLIT - 1]) | st.integers(-TOP, TOP)

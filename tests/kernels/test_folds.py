@@ -15,8 +15,8 @@ from sqlwin.kernels.folds.moments import Moment
 from sqlwin.kernels.frames import frames_of
 from sqlwin.schema import polars_type
 from sqlwin.windows import Frame, Unit
-from tests.draws import one_in
-from tests.kernels.brute import CALLS, Row, answer, bound, frame_of, same, size, tables
+from tests.support.draws import one_in
+from tests.support.kernels.brute import CALLS, Row, answer, bound, frame_of, same, size, tables
 
 pytestmark = pytest.mark.drawn
 

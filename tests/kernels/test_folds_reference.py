@@ -18,10 +18,10 @@ from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
 from sqlwin.schema import Order, polars_type
-from tests.draws import one_in
-from tests.kernels.brute import VALUES, Row, frame_of, same, size, tables
 from tests.reference.kernels.aggregates import aggregate
 from tests.reference.kernels.exact import OutOfRange
+from tests.support.draws import one_in
+from tests.support.kernels.brute import VALUES, Row, frame_of, same, size, tables
 
 pytestmark = pytest.mark.drawn
 

@@ -13,9 +13,9 @@ from sqlwin.kernels.dyadic import ADD, CHUNK, Operation, _check, fold_frames, le
 from sqlwin.kernels.folds.moments import CHAN
 from sqlwin.kernels.frames import Frames, frames_of, parts_of
 from sqlwin.windows import Exclude, Frame, Unit
-from tests.draws import one_in
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.windows import frame_of
+from tests.support.draws import one_in
 
 WIDE = st.sampled_from([-(2**63), -(2**62), 0, 1, 2**62, 2**63 - 1])
 

@@ -15,8 +15,8 @@ from sqlwin.errors import FunctionError, InputError
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
 from sqlwin.python_aggregates import PythonAggregate, aggregate
-from tests.draws import one_in
-from tests.kernels.brute import VALUES, Row, frame_of, tables
+from tests.support.draws import one_in
+from tests.support.kernels.brute import VALUES, Row, frame_of, tables
 
 pytestmark = pytest.mark.drawn
 

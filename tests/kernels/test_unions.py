@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlwin.kernels.folds import fold
 from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.unions import Base, slide_all
-from tests.draws import one_in
+from tests.support.draws import one_in
 
 BIGINT = pa.int64()
 CALLS: list[tuple[str, pa.DataType, dict[str, Any]]] = [

@@ -4,7 +4,7 @@ import pytest
 
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.policies import Early, Late
-from tests.operators.aggregators import HOPPING, Fed, aggregator
+from tests.support.operators.aggregators import HOPPING, Fed, aggregator
 
 EVERY_20 = {"early": Early.EVERY, "early_period": 20 * SECOND}
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,22 +14,9 @@ from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import TS
 from sqlwin.state.contract import FLOOR
-from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
-from tests.operators.aggregators import COLUMNS, aggregator
-from tests.operators.driving import Defined, Driven, records, rows_of
-from tests.reference.definitions.groups import Groups
-from tests.reference.definitions.values import Value
-from tests.reference.definitions.window import Definition
-from tests.reference.kernels.windows import pane_of
-from tests.reference.operator import ReferenceOperator
-
-BIGINT = pa.int64()
-VALUES = {
-    "n": Value("n", "count", (), BIGINT),
-    "total": Value("total", "sum", ("v",), BIGINT),
-    "least": Value("least", "min", ("v",), BIGINT),
-    "values": Value("values", "collect_list", ("v",), pa.list_(BIGINT)),
-}
+from tests.support.operators.aggregators import COLUMNS, aggregator
+from tests.support.operators.driving import Defined, Driven, records, rows_of
+from tests.support.operators.groups import specified, windows
 
 
 @dataclass(frozen=True)
@@ -41,37 +27,6 @@ class Step:
     watermark: int
     clock: int
     end: bool
-
-
-def specified(fast: WindowAggregator) -> ReferenceOperator:
-    values = tuple(VALUES[fold.call.name] for fold in fast.folds)
-    keys, window = tuple(fast.keys), fast.window
-    buckets = fast.retention.keys
-    return ReferenceOperator(
-        Definition(
-            windows=Groups("s", window, keys, values, (), None, fast.sets, buckets),
-            output=fast.output,
-            carried=COLUMNS,
-            policy=fast.policy,
-            withdraw=fast.withdraw,
-            buckets=buckets,
-            floor_of=lambda ts: pane_of(ts, window),
-            weighted=fast.weighted,
-        )
-    )
-
-
-def hops() -> st.SearchStrategy[Hop]:
-    lengths = st.sampled_from([(60, 60), (60, 30), (90, 60), (50, 40)])
-    offset = st.sampled_from([0, 7, -20])
-    return st.builds(lambda by, o: Hop(by[0] * SECOND, by[1] * SECOND, o * SECOND), lengths, offset)
-
-
-def windows() -> st.SearchStrategy[GroupWindow]:
-    run = st.builds(
-        lambda o: Cumulate(90 * SECOND, 30 * SECOND, o * SECOND), st.sampled_from([0, 20])
-    )
-    return st.one_of(hops(), hops(), run, st.just(Whole()))
 
 
 @st.composite

@@ -6,7 +6,7 @@ from sqlwin.instants import MINUTE, SECOND
 from sqlwin.operators.contents import MESSAGES, PANES
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Cumulate
-from tests.operators.aggregators import HOPPING, Fed, aggregator
+from tests.support.operators.aggregators import HOPPING, Fed, aggregator
 
 BOTH = ("total", "values")
 

@@ -7,7 +7,7 @@ from sqlwin.instants import MINUTE
 from sqlwin.operators.contents import MESSAGES, PANES
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Cumulate, Hop, Whole
-from tests.operators.aggregators import HOPPING, Fed, aggregator, brief
+from tests.support.operators.aggregators import HOPPING, Fed, aggregator, brief
 
 BOTH = ("total", "values")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlwin.instants import END, START
 from sqlwin.operators.asking import Question
 from sqlwin.operators.join_sides import Side
-from tests.operators.joins import Fast, Joined, Source, Step, joins, steps
+from tests.support.operators.joins import Fast, Joined, Source, Step, joins, steps
 
 Row = dict[str, Any]
 

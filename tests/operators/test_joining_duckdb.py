@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import duckdb
-import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.operators.asof import AsOfJoin
-from sqlwin.policies import Early, Late
-from sqlwin.schema import OP, ROW_KEY
 from sqlwin.windows import AsOf, JoinWindow, Unit
-from tests.operators.joins import KINDS, Fast, Joined, Source, Step, join, steps, windows
+from tests.support.operators.joins import KINDS, Step, join, steps, windows
+from tests.support.operators.joins_duckdb import LATENESS, POLICIES, Rows, answered
 
-Rows = list[tuple[Any, ...]]
-LATENESS = 8
 JOINS = {
     "inner": "l.seq, r.seq, l.* EXCLUDE (ts, seq, pos), r.* EXCLUDE (ts, seq, pos) FROM l JOIN r",
     "left": "l.seq, r.seq, k, j, v, rk, rj, w FROM l LEFT JOIN r",
@@ -26,46 +21,6 @@ JOINS = {
     "semi": "l.seq, k, j, v FROM l SEMI JOIN r",
     "anti": "l.seq, k, j, v FROM l ANTI JOIN r",
 }
-POLICIES = st.fixed_dictionaries(
-    {
-        "early": st.sampled_from([None, Early.EVERY, Early.ON_UPDATE]),
-        "early_period": st.just(4),
-        "late": st.sampled_from([Late.EVERY, Late.ON_UPDATE]),
-        "late_period": st.just(3),
-        "large": st.booleans(),
-        "weighted": st.just(False),
-        "keys": st.sampled_from([0, 1, 2]),
-    }
-)
-
-
-def answered(operator: Fast, taken: list[Step], restarts: bool) -> tuple[Rows, tuple[Rows, Rows]]:
-    """What is out at the end, with the positions it is of; and all rows."""
-    driven, source, watermark, now, told = Joined(operator, restarts), Source(operator), 0, 0, []
-    for step in taken:
-        batch = source.batch(step, watermark, watermark - LATENESS)
-        watermark, now = watermark + step.watermark, now + step.clock
-        told.append(driven.step(*batch, now, watermark, step.end))
-    told.append(driven.step(now=now, end=True))
-    return _folded(pl.concat(told), [*operator.output]), source.known
-
-
-def _folded(told: pl.DataFrame, columns: list[str]) -> Rows:
-    """Follow the emissions one by one."""
-    out: dict[str, tuple[Any, ...]] = {}
-    for op, key, *values in told.select(OP, ROW_KEY, *columns).rows():
-        assert (op == "+I") == (key not in out)
-        if op == "-D":
-            assert out.pop(key) == tuple(values)
-        else:
-            out[key] = tuple(values)
-    return sorted(((*_places(key), *values) for key, values in out.items()), key=repr)
-
-
-def _places(key: str) -> list[Any]:
-    """The position of one row, or of both."""
-    place = json.loads(key)
-    return [place[1]] if isinstance(place[0], int) else [side and side[1] for side in place]
 
 
 def _asked(question: str, left: Rows, right: Rows) -> Rows:

@@ -13,8 +13,8 @@ from sqlwin.operators.joining import WindowJoin
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
 from sqlwin.windows import AsOf, JoinWindow, Unit
-from tests.operators.driving import told
-from tests.operators.joins import INT, LEFT, RIGHT, Joined, join, rows_of, window
+from tests.support.operators.driving import told
+from tests.support.operators.joins import INT, LEFT, RIGHT, Joined, join, rows_of, window
 
 
 def left(*rows: tuple[Any, ...]) -> pl.DataFrame:

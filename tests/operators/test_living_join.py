@@ -22,8 +22,16 @@ from sqlwin.state.pair_store import PairStore
 from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
 from sqlwin.windows import AsOf
-from tests.operators.driving import records
-from tests.operators.joins import (
+from tests.properties.plan_ttl import CLEANUPS
+from tests.reference.joins.asof import ReferenceAsOf
+from tests.reference.joins.joined_lives import (
+    ForgettingAsOf,
+    ForgettingJoin,
+    ForgettingSessions,
+)
+from tests.reference.joins.session_joins import ReferenceSessionJoin
+from tests.support.operators.driving import records
+from tests.support.operators.joins import (
     KINDS,
     Fast,
     Joined,
@@ -36,15 +44,7 @@ from tests.operators.joins import (
     steps,
     window,
 )
-from tests.operators.session_joins import session_join, session_joins
-from tests.properties.plan_ttl import CLEANUPS
-from tests.reference.joins.asof import ReferenceAsOf
-from tests.reference.joins.joined_lives import (
-    ForgettingAsOf,
-    ForgettingJoin,
-    ForgettingSessions,
-)
-from tests.reference.joins.session_joins import ReferenceSessionJoin
+from tests.support.operators.session_joins import session_join, session_joins
 
 ANY = window(None, None)
 

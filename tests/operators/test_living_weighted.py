@@ -32,23 +32,23 @@ from sqlwin.state.contract import Store
 from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
 from sqlwin.windows import Frame, Unit, Whole
-from tests.operators import (
-    aggregators,
-    overs,
-    test_aggregator_reference,
-    test_ranking,
-    test_topn,
-    test_weighted_aggregator,
-    test_weighted_over,
-    test_weighted_ranking,
-    test_weighted_sessions,
-    test_weighted_topn,
-)
-from tests.operators.changelogs import Step, alike, steps
-from tests.operators.driving import Defined, Driven, told
-from tests.operators.sessions import OWN
 from tests.properties.plan_ttl import CLEANUPS
 from tests.reference.definitions.lives import Forgetting
+from tests.support.operators import (
+    aggregators,
+    groups,
+    overs,
+    ranking,
+    topn,
+    weighted,
+    weighted_overs,
+    weighted_ranking,
+    weighted_sessions,
+    weighted_topn,
+)
+from tests.support.operators.changelogs import Step, alike, steps
+from tests.support.operators.driving import Defined, Driven, told
+from tests.support.operators.sessions import OWN
 
 
 class Lived(Driven):
@@ -157,24 +157,24 @@ OF_CHANGES: dict[str, Any] = {"retain": None, "late": Late.EVERY, "weighted": Tr
 
 @given(
     cases(10 * SECOND),
-    test_weighted_aggregator.operators(),
+    weighted.operators(),
     st.booleans(),
-    test_weighted_aggregator.STEPS,
+    weighted.STEPS,
 )
 def test_aggregates(case: Case, made: WindowAggregator, whole: bool, taken: list[Step]) -> None:
     inner = case.of(replace(made, window=Whole()) if whole else made)
-    defined = test_aggregator_reference.specified(inner)
+    defined = groups.specified(inner)
     agree(case, inner, defined, inner.by.common, aggregators.COLUMNS, taken)
 
 
-@given(cases(1), test_weighted_topn.operators(), test_weighted_topn.STEPS)
+@given(cases(1), weighted_topn.operators(), weighted_topn.STEPS)
 def test_the_first_rows(case: Case, made: TopRows, taken: list[Step]) -> None:
     inner = case.of(made)
-    defined = test_weighted_topn.specified(inner)
-    agree(case, inner, defined, inner.partition, test_topn.COLUMNS, taken)
+    defined = weighted_topn.specified(inner)
+    agree(case, inner, defined, inner.partition, topn.COLUMNS, taken)
 
 
-@given(cases(1), test_weighted_over.operators(), test_weighted_over.STEPS)
+@given(cases(1), weighted_overs.operators(), weighted_overs.STEPS)
 def test_rows_of_frames(case: Case, made: OverAggregator, taken: list[Step]) -> None:
     inner = case.of(made)
     keys, defined = inner.limits.buckets, overs.specified(inner)
@@ -203,23 +203,23 @@ def test_rows_that_change_their_partition(
 
 @given(
     cases(6 * SECOND),
-    test_weighted_sessions.plans(counted=False) | test_weighted_sessions.ranked(),
-    test_weighted_sessions.STEPS,
+    weighted_sessions.plans(counted=False) | weighted_sessions.ranked(),
+    weighted_sessions.STEPS,
     st.booleans(),
 )
 def test_sessions(
     case: Case, asked: WindowAggregate | WindowRank, taken: list[Step], withdraw: bool
 ) -> None:
-    inner, defined = test_weighted_sessions.both(asked, withdraw)
+    inner, defined = weighted_sessions.both(asked, withdraw)
     agree(case, case.of(inner), defined, ttl_keys(asked), OWN, taken)
 
 
-@given(cases(1), test_weighted_ranking.operators(), test_weighted_ranking.STEPS)
+@given(cases(1), weighted_ranking.operators(), weighted_ranking.STEPS)
 def test_ranks(case: Case, made: WindowRanker, taken: list[Step]) -> None:
     inner = case.of(made)
     keys = tuple(key for key in inner.inner.keys if key in inner.standing.partition)
-    defined = test_weighted_ranking.specified(inner)
-    agree(case, inner, defined, keys, test_ranking.COLUMNS, taken)
+    defined = weighted_ranking.specified(inner)
+    agree(case, inner, defined, keys, ranking.COLUMNS, taken)
 
 
 HOUR = Case(Ttl(60), (False,), restarts=True)

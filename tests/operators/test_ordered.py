@@ -10,12 +10,12 @@ from sqlwin.instants import MINUTE, SECOND
 from sqlwin.operators.ordered import OrderedAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Hop, Unit
-from tests.operators.aggregators import COLUMNS, TYPES, folds_of
-from tests.operators.changelogs import Step, agree, steps
-from tests.operators.test_aggregator_reference import VALUES as CALLS
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.window import Definition
 from tests.reference.operator import ReferenceOperator
+from tests.support.operators.aggregators import COLUMNS, TYPES, folds_of
+from tests.support.operators.changelogs import Step, agree, steps
+from tests.support.operators.groups import VALUES as CALLS
 
 PASSES = {"w": pl.Boolean()}
 ROWS = {**COLUMNS, **PASSES}

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import START
 from sqlwin.operators.ordered_joining import OrderedJoin
-from tests.operators.driving import records
-from tests.operators.joins import Joined, Step, steps
-from tests.operators.ordered_joins import Changes, crowded, ordered_joins, specified
+from tests.support.operators.driving import records
+from tests.support.operators.joins import Joined, Step, steps
+from tests.support.operators.ordered_joins import Changes, crowded, ordered_joins, specified
 
 
 def agree(operator: OrderedJoin, taken: list[Step], restarts: bool) -> None:

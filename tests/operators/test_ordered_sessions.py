@@ -13,12 +13,12 @@ from sqlwin.operators.ordered_sessions import OrderedSessions
 from sqlwin.operators.sessions import SessionAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Session, Unit
-from tests.operators.aggregators import COLUMNS, TYPES, folds_of
-from tests.operators.changelogs import Step, agree, steps
-from tests.operators.test_aggregator_reference import VALUES as CALLS
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.window import Definition
 from tests.reference.operator import ReferenceOperator
+from tests.support.operators.aggregators import COLUMNS, TYPES, folds_of
+from tests.support.operators.changelogs import Step, agree, steps
+from tests.support.operators.groups import VALUES as CALLS
 
 ROWS = {**COLUMNS, "w": pl.Boolean()}
 

@@ -8,8 +8,8 @@ import pytest
 
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Frame, Unit
-from tests.operators.driving import Driven, rows_of, told
-from tests.operators.overs import COLUMNS, over
+from tests.support.operators.driving import Driven, rows_of, told
+from tests.support.operators.overs import COLUMNS, over
 
 K = ("k",)
 LAG, LEAD = Frame(Unit.ROWS, 1, -1), Frame(Unit.ROWS, -1, 1)

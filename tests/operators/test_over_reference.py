@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.operators.over import OverAggregator
-from tests.operators.driving import Defined, Driven, records, rows_of
-from tests.operators.overs import COLUMNS, Step, admitted, operators, specified, steps
+from tests.support.operators.driving import Defined, Driven, records, rows_of
+from tests.support.operators.overs import COLUMNS, Step, admitted, operators, specified, steps
 
 
 @given(operators(), steps(), st.booleans())

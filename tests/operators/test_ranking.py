@@ -5,48 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from sqlwin.instants import from_datetime
-from sqlwin.kernels.folds import fold
 from sqlwin.kernels.panes import ENDLESS
-from sqlwin.kernels.standings import Standing
 from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.ranking import RANKED, WindowRanker
-from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, Order
-from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
-from tests.operators.driving import Driven, rows_of, told
+from sqlwin.policies import Early, Late
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
+from sqlwin.windows import Cumulate, GroupWindow, Whole
+from tests.support.operators.driving import Driven, rows_of, told
+from tests.support.operators.ranking import COLUMNS, WINDOWS, ranker
 
-COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "j": pl.Int64(), "x": pl.Int64()}
-TOTAL = (Order("total", descending=True, nulls_last=True),)
-FOLDS = (fold("total", "sum", ("x",), (pa.int64(),), pa.int64(), None),)
 Row = tuple[Any, ...]
-
-
-def ranker(
-    window: GroupWindow | None = None,
-    keys: tuple[str, ...] = ("k",),
-    partition: tuple[str, ...] = (),
-    function: str = "rank",
-    order: tuple[Order, ...] = TOTAL,
-    withdraw: bool = False,
-    retain: int | None = 1000,
-    weighted: bool = False,
-    **policy: Any,
-) -> WindowRanker:
-    inner = WindowAggregator(
-        "s",
-        Hop(60, 60) if window is None else window,
-        COLUMNS,
-        {key: COLUMNS[key] for key in keys},
-        FOLDS,
-        (pl.Int64(),),
-        Policy(retain, **policy),
-        weighted=weighted,
-    )
-    return WindowRanker(inner, "place", Standing(function, partition, order), withdraw)
 
 
 def row(seq: int, ts: int, k: str | None, x: int | None, j: int = 0) -> Row:
@@ -194,7 +165,6 @@ POLICIES: list[dict[str, Any]] = [
     {"late": Late.ON_UPDATE, "early": Early.EVERY, "early_period": 4, "withdraw": True},
     {"late": Late.ON_UPDATE, "early": Early.ROWS, "early_rows": 3, "timeout": 3},
 ]
-WINDOWS: list[GroupWindow] = [Hop(20, 20), Hop(20, 5), Cumulate(20, 10), Whole()]
 
 
 @pytest.mark.parametrize("restarts", [False, True])

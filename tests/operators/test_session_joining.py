@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Session, Unit
-from tests.operators.driving import records, told
-from tests.operators.joins import LEFT, RIGHT, Joined, Step, rows_of, specified, steps
-from tests.operators.session_joins import GAPS, session_join, session_joins
-from tests.operators.test_joining import agree
+from tests.support.operators.driving import records, told
+from tests.support.operators.joining import agree
+from tests.support.operators.joins import LEFT, RIGHT, Joined, Step, rows_of, specified, steps
+from tests.support.operators.session_joins import GAPS, session_join, session_joins
 
 
 @given(session_joins(), steps(), st.booleans())

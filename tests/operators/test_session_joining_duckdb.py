@@ -8,9 +8,9 @@ import duckdb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.operators.joins import KINDS, Step, steps
-from tests.operators.session_joins import GAPS, session_join
-from tests.operators.test_joining_duckdb import LATENESS, POLICIES, Rows, answered
+from tests.support.operators.joins import KINDS, Step, steps
+from tests.support.operators.joins_duckdb import LATENESS, POLICIES, Rows, answered
+from tests.support.operators.session_joins import GAPS, session_join
 
 ISLANDS = """{name} AS (
   SELECT * EXCLUDE island, MIN(ts) OVER island AS first, MAX(ts) OVER island + {gap} AS until

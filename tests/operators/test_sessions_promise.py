@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlwin.instants import SECOND
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Session
-from tests.operators.sessions import WINDOWS, Fed, Told, plan, row
+from tests.support.operators.sessions import WINDOWS, Fed, Told, plan, row
 
 Out = dict[tuple[Any, ...], tuple[Any, ...]]
 

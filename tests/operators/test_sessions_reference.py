@@ -9,8 +9,8 @@ from sqlwin.plan.facts import bucket_keys
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.schema import TS
 from sqlwin.windows import Session, Unit
-from tests.operators.sessions import Fed, plan, row, session
 from tests.reference.kernels.sessions import sessions_of, spans_of
+from tests.support.operators.sessions import Fed, plan, row, session
 
 MICRO = MICROSECOND / SECOND
 ROWS = Unit.ROWS

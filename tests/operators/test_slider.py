@@ -13,7 +13,7 @@ from sqlwin.operators.framing import Call
 from sqlwin.operators.slider import TupleSlider
 from sqlwin.operators.tuples import RING
 from sqlwin.windows import Frame, Unit
-from tests.operators.driving import Driven, rows_of, told
+from tests.support.operators.driving import Driven, rows_of, told
 
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "x": pl.Int64(), "ok": pl.Boolean()}
 Row = tuple[Any, ...]

@@ -14,8 +14,10 @@ from sqlwin.operators.join_sides import Side
 from sqlwin.operators.static_join import KINDS, StaticJoin
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import ROW_KEY
-from tests.operators.driving import records, told
-from tests.operators.joins import (
+from tests.reference.joins import join_sides as defined
+from tests.reference.joins.statics import ReferenceStatic
+from tests.support.operators.driving import records, told
+from tests.support.operators.joins import (
     LEFT,
     RIGHT,
     Joined,
@@ -26,8 +28,6 @@ from tests.operators.joins import (
     steps,
     window,
 )
-from tests.reference.joins import join_sides as defined
-from tests.reference.joins.statics import ReferenceStatic
 
 
 def looked_up(

@@ -12,24 +12,10 @@ from sqlwin.kernels.standings import Standing
 from sqlwin.operators.topn import RANKINGS, TOP, TopRows
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import Order
-from tests.operators.driving import Driven, records, rows_of, told
+from tests.support.operators.driving import Driven, records, rows_of, told
+from tests.support.operators.topn import COLUMNS, top
 
-COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "x": pl.Float64()}
-BEST = (Order("x", descending=True, nulls_last=True),)
 Row = tuple[Any, ...]
-
-
-def top(
-    limit: int = 1,
-    function: str = "row_number",
-    order: tuple[Order, ...] = BEST,
-    partition: tuple[str, ...] = ("k",),
-    withdraw: bool = False,
-    **kwargs: Any,
-) -> TopRows:
-    policy = Policy(None, **{"early": Early.ON_UPDATE, **kwargs})
-    standing = Standing(function, partition, order)
-    return TopRows("s", COLUMNS, "place", standing, limit, policy, withdraw)
 
 
 def test_a_better_row_pushes_the_last_out() -> None:

@@ -16,7 +16,7 @@ from sqlwin.operators.revisions import STORE
 from sqlwin.operators.tuples import RING, TupleAggregator
 from sqlwin.policies import Early, Policy
 from sqlwin.windows import Hop, Unit
-from tests.operators.driving import Driven, records, rows_of, told
+from tests.support.operators.driving import Driven, records, rows_of, told
 
 COLUMNS: dict[str, pl.DataType] = {
     "k": pl.String(),

@@ -5,43 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.instants import MINUTE, SECOND
 from sqlwin.operators.aggregator import WindowAggregator
-from sqlwin.policies import Early, Late
-from tests.operators.aggregators import COLUMNS, aggregator
-from tests.operators.changelogs import Step, agree, steps
-from tests.operators.test_aggregator_reference import specified, windows
-
-
-@st.composite
-def operators(draw: st.DrawFn) -> WindowAggregator:
-    keys = draw(st.sampled_from([(), ("k",), ("k", "b")]))
-    subsets = [keys, keys[:1], ()]
-    sets = draw(st.lists(st.sampled_from(subsets), unique=True) if keys else st.just([]))
-    return aggregator(
-        draw(windows()),
-        keys,
-        draw(st.sampled_from([("n", "total"), ("total", "least"), ("values",), ()])),
-        tuple(sets),
-        draw(st.booleans()),
-        weighted=True,
-        early=draw(st.sampled_from([None, *Early])),
-        early_period=20 * SECOND,
-        early_rows=2,
-        late=draw(st.sampled_from(Late)),
-        timeout=draw(st.sampled_from([None, 25 * SECOND])),
-        retain=draw(st.sampled_from([None, 0, MINUTE, 5 * MINUTE])),
-        retain_rows=draw(st.sampled_from([None, None, 1, 2, 4])),
-    )
-
-
-VALUES = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, None]), st.integers(0, 4))
-STEPS = steps(
-    VALUES,
-    st.integers(0, 200).map(lambda n: n * SECOND),
-    st.integers(0, 60).map(lambda n: n * SECOND),
-    st.integers(0, 30).map(lambda n: n * SECOND),
-)
+from tests.support.operators.aggregators import COLUMNS
+from tests.support.operators.changelogs import Step, agree
+from tests.support.operators.groups import specified
+from tests.support.operators.weighted import STEPS, operators
 
 
 @given(operators(), STEPS, st.booleans())

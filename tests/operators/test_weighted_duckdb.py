@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from sqlwin.policies import Early, Late
 from sqlwin.schema import OP, ROW_KEY
-from tests.operators.aggregators import COLUMNS, aggregator
-from tests.operators.changelogs import Source, Step
-from tests.operators.driving import Driven
-from tests.operators.overs import Called, over
-from tests.operators.test_over_duckdb import _answers, _numbered, called
-from tests.operators.test_weighted_aggregator import STEPS
-from tests.operators.test_weighted_over import STEPS as INSTANTS
+from tests.support.operators.aggregators import COLUMNS, aggregator
+from tests.support.operators.changelogs import Source, Step
+from tests.support.operators.driving import Driven
+from tests.support.operators.overs import Called, over
+from tests.support.operators.overs_duckdb import answers, called, numbered
+from tests.support.operators.weighted import STEPS
+from tests.support.operators.weighted_overs import STEPS as INSTANTS
 
 POLICIES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
@@ -73,5 +73,5 @@ def test_over(
     source = Source(dict(operator.carried), lambda row: True)
     found = last(Driven(operator, restarts), source, taken, counted=True)
     there = sorted(source.there.values(), key=lambda row: row[-1])  # peers: the first by position
-    answer = dict(_answers(calls, there))
-    assert {row[0]: row[1:] for row in _numbered(found).rows()} == answer
+    answer = dict(answers(calls, there))
+    assert {row[0]: row[1:] for row in numbered(found).rows()} == answer

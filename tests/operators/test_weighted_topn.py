@@ -8,50 +8,19 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.kernels.standings import Standing
 from sqlwin.operators.topn import RANKINGS, TOP, TopRows
-from sqlwin.policies import Early, Policy
-from sqlwin.schema import TS, Order
-from tests.operators.changelogs import Step, agree, steps
-from tests.operators.driving import Driven, rows_of, told
-from tests.operators.test_topn import COLUMNS, top
-from tests.reference.definitions.topn import ReferenceTopN, Top
+from sqlwin.policies import Policy
+from sqlwin.schema import TS
+from tests.support.operators.changelogs import Step, agree, steps
+from tests.support.operators.driving import Driven, rows_of, told
+from tests.support.operators.topn import COLUMNS, top
+from tests.support.operators.weighted_topn import STEPS, operators, specified
 
 
 def weighted(limit: int = 1, **rest: object) -> TopRows:
     made = top(limit, **rest)  # type: ignore[arg-type]
     kept = (made.standing, made.limit, made.policy, made.withdraw)
     return TopRows("s", COLUMNS, "place", *kept, weighted=True)
-
-
-@st.composite
-def operators(draw: st.DrawFn) -> TopRows:
-    order = Order("x", draw(st.booleans()), draw(st.booleans()))
-    function = draw(st.sampled_from(["row_number", "rank", "dense_rank"]))
-    standing = Standing(function, draw(st.sampled_from([("k",), ("k",), ()])), (order,))
-    policy = Policy(
-        None,
-        early=draw(st.sampled_from([None, Early.ON_UPDATE, *Early])),
-        early_period=5,
-        early_rows=3,
-    )
-    limit, withdraw = draw(st.integers(1, 3)), draw(st.booleans())
-    return TopRows("s", COLUMNS, "place", standing, limit, policy, withdraw, True)
-
-
-def specified(fast: TopRows) -> ReferenceTopN:
-    by = fast.standing
-    order = (by.function, by.partition, by.order, fast.limit)
-    rest = (fast.policy, fast.carried, fast.withdraw, fast.weighted, fast.settles)
-    return ReferenceTopN(Top("s", "place", *order, *rest))
-
-
-STEPS = steps(
-    st.tuples(st.sampled_from([None, "a", "b"]), st.sampled_from([None, 0.0, 1.0, 2.0])),
-    st.integers(0, 5),
-    st.just(0),
-    st.integers(0, 4),
-)
 
 
 @given(operators(), STEPS, st.booleans())

@@ -25,8 +25,8 @@ from sqlwin.plan.nodes import (
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import Order
 from sqlwin.windows import Exclude, Frame, Unit
-from tests.plan.test_explain import facts, lines
-from tests.sql.cases import MINUTE, SECOND, over, window
+from tests.support.plan.explained import facts, lines
+from tests.support.sql.cases import MINUTE, SECOND, over, window
 
 UPDATES = Policy(None, early=Early.ON_UPDATE)
 DESC = (Order("total", descending=True, nulls_last=True),)
@@ -37,34 +37,6 @@ def told(node: OverAggregate | TopN | WindowRank | WindowAggregate) -> list[str]
     columns = tuple((c.name, column_of(c)) for c in node.schema)
     said = explain(Query(Project(node, columns))).splitlines()
     return said[next(at for at, line in enumerate(said) if line.startswith("Operator")) :]
-
-
-def test_a_full_state_aggregate_in_full() -> None:
-    text = """
-      SELECT product, MEDIAN(value) AS m, COUNT(DISTINCT id) AS d,
-             STRING_AGG(product, '; ' ORDER BY n DESC) AS s
-      FROM CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)
-      GROUP BY window_start, window_end, GROUPING SETS ((product, n), (product))
-      EMIT EARLY EVERY 100 ROWS ON CLOSE TIMEOUT 1 MINUTE LATE NEVER
-      RETAIN 1 HOUR OR 1000 ROWS EXPIRED INTO bad"""
-    assert lines(text)[6] == (
-        "  WindowAggregate cumulating to 1 day by 1 hour keys [product, n] "
-        "sets [(product, n), (product)] [m = median(value), d = count(distinct id), "
-        "s = string_agg(product; '; ' order by n desc nulls last)]"
-    )
-    assert facts(text) == [
-        "Operator: aggregator, full state; cumulating windows of time",
-        "Stores: panes (window metadata), messages, revisions",
-        "Message key: timestamp, offset",
-        "Early: every 100 rows of a window",
-        "Full: when the watermark reaches the window's end",
-        "Timeout: after 1 minute with no row, open windows are sent full",
-        "Late: never",
-        "Watermark: ts less 5 seconds",
-        "Retention: 1 hour after the watermark passed, or until 1000 rows of its key are newer",
-        "Expired: into bad",
-        "Ties: by OFFSET id",
-    ]
 
 
 def test_the_whole_stream() -> None:
@@ -84,17 +56,6 @@ def test_the_whole_stream() -> None:
     ]
     assert "  WindowAggregate the whole stream [_agg1 = count(*)]" in lines(
         "SELECT COUNT(*) FROM orders"
-    )
-
-
-def test_what_is_kept_of_the_whole_stream() -> None:
-    assert facts("SELECT COUNT(*) FROM orders EMIT FINAL")[-3:] == [
-        "Warning: there is no key to part the rows by, so all rows go to one bucket",
-        "Warning: the positions of all messages are kept to tell replays, so state grows for ever",
-        "Warning: nothing is sent before the end of input, for EMIT names no EARLY",
-    ]
-    assert facts("SELECT product, MODE(n) FROM orders GROUP BY product")[-2] == (
-        "Warning: all messages of the stream are kept, so state grows for ever"
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from sqlwin.plan.facts import operator_of
 from sqlwin.plan.nodes import TopN
 from sqlwin.plan.settling import settles
-from tests.sql.joins import query
+from tests.support.sql.joins import query
 
 MINUTES = """SELECT product, window_start, window_end, window_time, COUNT(*) AS n
 FROM {}(TABLE orders, DESCRIPTOR(ts), {}) GROUP BY product, window_start, window_end, window_time"""

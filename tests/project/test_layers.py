@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,15 @@ def lint(checkout: Path) -> subprocess.CompletedProcess[str]:
 def test_imports_go_down_only() -> None:
     linted = lint(REPO)
     assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+def test_no_test_is_imported_by_another() -> None:
+    """What several share is in `tests/support`."""
+    found = re.compile(
+        r"^\s*(from|import) tests\.[\w.]*test_|^from tests[\w.]* import .*\btest_", re.M
+    )
+    files = [path for folder in ("tests", "bench") for path in (REPO / folder).rglob("*.py")]
+    assert [path for path in files if found.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_nothing_but_spark_needs_pyspark_to_import() -> None:

@@ -11,7 +11,8 @@ from sqlwin.embedded import run as embedded
 from sqlwin.embedded.board import fold
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
-from tests.queries.nexmark_answers import (
+from tests.support.queries.checking import Run, on_spark, same
+from tests.support.queries.nexmark_answers import (
     NAMES,
     QUERIES,
     answer,
@@ -22,7 +23,6 @@ from tests.queries.nexmark_answers import (
     together,
     write,
 )
-from tests.queries.test_queries import Run, on_spark, same
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -15,23 +14,15 @@ import pytest
 
 from sqlwin.embedded import run as embedded
 from sqlwin.embedded.board import fold
-from sqlwin.plan.nodes import Script
 from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import Summary
 from sqlwin.sql import script
-from tests.data.batch_answers import ANSWERS
+from tests.support.data.batch_answers import ANSWERS
+from tests.support.queries.checking import Run, on_spark, same
 
 QUERIES = Path(__file__).parents[2] / "queries"
 FLIGHTS = QUERIES / "data/flights/*.jsonl"
 FLIGHTS_ROWS, NEVER_LEFT = 27_004, 521
 OTHER_ROWS = {"weather_delays": 2_226 + 2_609}  # weather and aircraft
-Run = Callable[[Script, RunOptions], Summary]
-
-
-def on_spark(asked: Script, options: RunOptions) -> Summary:
-    from sqlwin.spark.run import run
-
-    return run(asked, options)
 
 
 DEMO = "departures_per_hour"
@@ -85,17 +76,3 @@ def check(run: Run, name: str, base: Path) -> pl.DataFrame:
     assert summary.refused == {"no event time": NEVER_LEFT}
     assert summary.read == FLIGHTS_ROWS + OTHER_ROWS.get(name, 0)
     return told
-
-
-def same(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
-    """Equal as sets of rows, floats within 1e-9."""
-    keys = [c for c, dtype in expected.schema.items() if not dtype.is_float()]
-    ours = found.cast(dict(expected.schema)).sort(keys)
-    theirs = expected.sort(keys)
-    exact = ours.select(keys).equals(theirs.select(keys))
-    floats = [c for c in expected.columns if c not in keys]
-    return exact and all(
-        a is b or math.isclose(a, b, rel_tol=1e-9)
-        for c in floats
-        for a, b in zip(ours[c], theirs[c], strict=True)
-    )

@@ -19,7 +19,7 @@ from sqlwin.runtime.scalars import evaluate
 from sqlwin.sandbox import clock, running
 from sqlwin.sandbox.bounds import BYTES, ELEMENTS, GROWING, HEAVY, rows_at_once
 from sqlwin.sandbox.pure import PURE
-from tests.sql.cases import plan
+from tests.support.sql.cases import plan
 
 STREAM = "CREATE STREAM s (a STRING, n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
 TOO_LARGE = [

@@ -17,8 +17,8 @@ from sqlwin.runtime.chain import Lowering, chain
 from sqlwin.runtime.options import RunOptions
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Blobs
-from tests.runtime.two_inputs import QUERY, both, stream, themselves
-from tests.spark.scripts import script
+from tests.support.runtime.two_inputs import QUERY, both, stream, themselves
+from tests.support.spark.scripts import script
 
 OFFSETS = partial(both, streams=(stream("orders", offset="value"), stream("shipments")))
 ITSELF = partial(both, streams=(stream("orders", offset="value"),) * 2)

@@ -27,7 +27,7 @@ from sqlwin.schema import PART, SEQ
 from sqlwin.spark.dataframes import query_over
 from sqlwin.spark.feed import Feed, Step
 from sqlwin.spark.run import Came, run, start
-from tests.spark.scripts import orders, script, sliding, tumble
+from tests.support.spark.scripts import orders, script, sliding, tumble
 
 pytestmark = pytest.mark.spark
 START = datetime(2024, 1, 1, tzinfo=timezone.utc)

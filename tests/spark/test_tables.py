@@ -15,7 +15,7 @@ from sqlwin.errors import InputError
 from sqlwin.runtime.options import RunOptions
 from sqlwin.spark.run import run
 from sqlwin.sql import script
-from tests.embedded.test_tables import QUERY, SALES, SCRIPT, TABLE, land, product, sale
+from tests.support.embedded.tables import QUERY, SALES, SCRIPT, TABLE, land, product, sale
 
 pytestmark = pytest.mark.spark
 

@@ -26,8 +26,8 @@ from sqlwin.spark.run import _left
 from sqlwin.spark.tags import DONE, ERRORS, RESULTS
 from sqlwin.spark.wire import Done, Packed, decode
 from sqlwin.state.blobs import DictBlobs
-from tests.runtime.two_inputs import QUERY, both, themselves
-from tests.spark.scripts import script
+from tests.support.runtime.two_inputs import QUERY, both, themselves
+from tests.support.spark.scripts import script
 
 START = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
 NINE = int(START.timestamp()) * 1_000_000

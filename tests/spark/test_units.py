@@ -44,7 +44,7 @@ from sqlwin.spark.tags import ERRORS, RESULTS, WARNING
 from sqlwin.spark.wire import decode, encode
 from sqlwin.sql import script as bound
 from sqlwin.state.blobs import DictBlobs
-from tests.spark.scripts import orders, script, sliding, tumble
+from tests.support.spark.scripts import orders, script, sliding, tumble
 
 KEYS = pl.DataFrame(
     {

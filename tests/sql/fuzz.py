@@ -32,7 +32,7 @@ from sqlwin.plan.explain import explain_script
 from sqlwin.sql import script
 from sqlwin.sql.parser import grammar
 from sqlwin.sql.text import QUOTED
-from tests.sql.cases import ORDERS
+from tests.support.sql.cases import ORDERS
 
 ROOT = Path(__file__).parents[2]
 KEPT = Path(__file__).with_name("fuzz_cases.txt")

@@ -17,7 +17,7 @@ import pytest
 from sqlwin.plan.nodes import Aggregate, OverAggregate, OverCall, Project
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.windows import Exclude, Unit
-from tests.sql.cases import below, columns, mistake, over, plan, underlined
+from tests.support.sql.cases import below, columns, over, plan
 
 Row = dict[str, Any]
 W = "OVER (PARTITION BY product ORDER BY ts)"
@@ -84,50 +84,6 @@ def test_expressions_and_defaults_stand_above() -> None:
 def test_names_of_items() -> None:
     made = over(f"SELECT LAG(n) {W} AS a, ROW_NUMBER() {W} AS b, RANK() {W} AS c FROM orders")
     assert [call.aggregate.name for call in made.calls] == ["a", "b", "_agg1"]
-
-
-REFUSED = [
-    ("LAG(n, -1) OVER (ORDER BY ts)", "LAG takes a positive integer here, not -1", "1"),
-    ("LAG(n, id) OVER (ORDER BY ts)", "LAG takes a positive integer here, not id", "id"),
-    ("NTILE(0) OVER (ORDER BY ts)", "NTILE takes a positive integer here, not 0", "0"),
-    ("NTILE() OVER (ORDER BY ts)", "NTILE takes 1 argument", "NTILE"),
-    (
-        "LAG(n, 1, 'a') OVER (ORDER BY ts)",
-        "the default of LAG must be INT, as its value is",
-        "'a'",
-    ),
-    ("LAG(n) OVER ()", "LAG needs ORDER BY in its OVER clause", "LAG"),
-    (
-        "RANK() OVER (ORDER BY ts ROWS 2 PRECEDING)",
-        "RANK takes no frame: it goes by all rows of the partition",
-        "ROWS 2 PRECEDING",
-    ),
-    (
-        "LAG(n) FILTER (WHERE n > 1) OVER (ORDER BY ts)",
-        "FILTER goes with an aggregate, and LAG is none",
-        "LAG",
-    ),
-    ("NTILE(2) IGNORE NULLS OVER (ORDER BY ts)", "NTILE takes no IGNORE NULLS", "NTILE"),
-    (
-        "COLLECT_LIST(n) OVER (ORDER BY ts DESC)",
-        "COLLECT_LIST over ORDER BY … DESC needs an order of its own",
-        "COLLECT_LIST(n) OVER (",
-    ),
-    (
-        "SUM(LAG(n) OVER (ORDER BY ts)) OVER (ORDER BY ts)",
-        "an aggregate cannot stand in an aggregate's arguments",
-        "SUM",
-    ),
-    ("PERCENT_RANK() OVER (ORDER BY price)", "price is not the event time of orders", "price"),
-]
-
-
-@pytest.mark.parametrize(("item", "message", "at"), REFUSED)
-def test_refused(item: str, message: str, at: str) -> None:
-    error = mistake(f"SELECT {item} FROM orders")
-    assert error.message == message
-    assert underlined(error).startswith(at)
-    assert error.legal
 
 
 # --- values ------------------------------------------------------------------------------

@@ -7,7 +7,16 @@ import pytest
 from sqlwin.plan.nodes import Aggregate, Project
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.schema import Order
-from tests.sql.cases import below, columns, filtered, mistake, over, plan, underlined, window
+from tests.support.sql.cases import (
+    below,
+    columns,
+    filtered,
+    mistake,
+    over,
+    plan,
+    underlined,
+    window,
+)
 
 
 def calls(*texts: str) -> list[Aggregate]:
@@ -241,55 +250,3 @@ def test_a_call_with_several_names_is_called_as_written() -> None:
     )
     names = ["percentile_cont(0.5) within group (order by n)", "array_agg(n)", "SUM(n) + 1"]
     assert list(columns(made)) == names
-
-
-REFUSED = [
-    ("PERCENTILE(n, 1.5)", "PERCENTILE takes a fraction from 0 to 1 here, not 1.5", "1.5"),
-    ("PERCENTILE(n, -1)", "PERCENTILE takes a fraction from 0 to 1 here, not -1", "1"),
-    ("PERCENTILE(n, value)", "PERCENTILE takes a fraction from 0 to 1 here, not value", "value"),
-    ("PERCENTILE(n)", "PERCENTILE takes 2 arguments", "PERCENTILE"),
-    ("PERCENTILE_CONT(0.5)", "PERCENTILE_CONT takes 2 arguments", "PERCENTILE_CONT"),
-    ("TOPK(n, 0)", "TOPK takes a positive integer here, not 0", "0"),
-    ("TOPK(n, 1.5)", "TOPK takes a positive integer here, not 1.5", "1.5"),
-    ("STRING_AGG(product, n)", "STRING_AGG takes a string here, not n", "n"),
-    ("APPROX_PERCENTILE(n, 0.5, 100)", "APPROX_PERCENTILE takes 2 arguments", "APPROX_PERCENTILE"),
-    (
-        "APPROX_COUNT_DISTINCT(n, 0.05)",
-        "APPROX_COUNT_DISTINCT takes 1 argument",
-        "APPROX_COUNT_DISTINCT",
-    ),
-    ("MAX_BY(n, id, 3)", "MAX_BY takes 2 arguments", "MAX_BY"),
-    (
-        "COUNT(DISTINCT n, id)",
-        "COUNT(DISTINCT …) of several columns is not supported yet",
-        "COUNT(DISTINCT n, id",
-    ),
-    ("COUNT(DISTINCT *)", "COUNT(DISTINCT *) is not supported yet", "COUNT"),
-    ("STDDEV(DISTINCT n)", "STDDEV(DISTINCT …) is not supported yet", "STDDEV(DISTINCT n"),
-    ("MEDIAN(product)", "MEDIAN takes a number, not STRING", "MEDIAN(product)"),
-    ("SUM(n ORDER BY id)", "SUM takes no ORDER BY: no order changes its value", "id"),
-    ("NTH_LAST(n, 2 ORDER BY id)", "NTH_LAST takes no ORDER BY: its rows go by event time", "id"),
-    ("SUM(n) WITHIN GROUP (ORDER BY id)", "SUM takes no WITHIN GROUP", "SUM"),
-    ("MODE() WITHIN GROUP (ORDER BY n, id)", "MODE is of one value", "id"),
-    ("FIRST(n ORDER BY id, value)", "FIRST is ordered by one column", "value"),
-    ("SUM(n) IGNORE NULLS", "SUM takes no IGNORE NULLS", "SUM"),
-    ("COLLECT_LIST(n) RESPECT NULLS", "COLLECT_LIST takes no RESPECT NULLS", "COLLECT_LIST"),
-    (
-        "ARRAY_AGG(n ORDER BY id LIMIT 3)",
-        "LIMIT inside an aggregate is not supported yet",
-        "ARRAY_AGG(n ORDER BY id LIMIT 3",
-    ),
-    ("COUNT_IF(DISTINCT n > 1)", "COUNT_IF(DISTINCT …) is not supported yet", "COUNT_IF"),
-    ("BIT_AND(n)", "the aggregate BIT_AND is not supported yet", "BIT_AND"),
-    ("HISTOGRAM(n)", "the aggregate HISTOGRAM is not supported yet", "HISTOGRAM"),
-    ("SUM(COUNT(n))", "an aggregate cannot stand in an aggregate's arguments", "COUNT"),
-    ("RANK()", "RANK needs an OVER clause", "RANK()"),
-    ("LAG(n)", "LAG needs an OVER clause", "LAG(n)"),
-]
-
-
-@pytest.mark.parametrize(("text", "message", "at"), REFUSED)
-def test_refused(text: str, message: str, at: str) -> None:
-    error = mistake(f"SELECT {text} FROM TUMBLE(orders, ts, 1 HOUR)")
-    assert (error.message, underlined(error)) == (message, at)
-    assert error.legal

@@ -10,8 +10,8 @@ from sqlwin.plan.facts import operator_of
 from sqlwin.plan.nodes import OverAggregate, Scan, TopN, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Hop, Whole
-from tests.sql.cases import HOUR, MINUTE, SECOND
-from tests.sql.chains import (
+from tests.support.sql.cases import HOUR, MINUTE, SECOND
+from tests.support.sql.chains import (
     BOUNDS,
     COUNTED,
     HOPPED,

@@ -15,13 +15,12 @@ from sqlwin.plan.stages import staged
 from sqlwin.policies import Early
 from sqlwin.sql import script
 from sqlwin.windows import Hop
-from tests.sql.cases import SECOND, underlined
-from tests.sql.chains import (
+from tests.support.sql.cases import SECOND
+from tests.support.sql.chains import (
     BOUNDS,
     COUNTED,
     STREAMS,
     below,
-    mistake,
     only,
     policy,
     query,
@@ -231,42 +230,6 @@ def test_a_checkpoint_is_of_all_stages() -> None:
 # --- what is told ---------------------------------------------------------------------
 
 
-def test_explain_tells_stages_from_the_top() -> None:
-    text = f"SELECT auction, AVG(n) AS mean FROM ({COUNTED}) c GROUP BY auction"
-    assert explain(query(text)).splitlines() == [
-        "Output: screen",
-        "  auction BIGINT",
-        "  mean DOUBLE",
-        "Project auction, mean",
-        "  WindowAggregate the whole stream keys [auction] [mean = avg(n)]",
-        "    Project auction, n",
-        "      Scan c",
-        "Operator: aggregator, incremental; the whole stream",
-        "Stores: panes (merged accumulators), revisions",
-        "Message key: none: incremental",
-        "Early: on each update",
-        "Full: at the end of input",
-        "Late: every 10 seconds of processing time",
-        "Watermark: window_time, as below c",
-        "Retention: for ever",
-        "Ties: by what identifies a row of the derived stream",
-        "Warning: the aggregates of every key are kept, so state grows with keys",
-        "Derived stream: c; event time window_time; rows are withdrawn and replaced",
-        "Project auction, (window_end - INTERVAL '1' MICROSECOND) AS window_time, n",
-        "  WindowAggregate tumbling 10 seconds keys [auction] [n = count(*)]",
-        "    Project auction",
-        "      Scan bid",
-        "Operator: aggregator, incremental; tumbling windows of time",
-        "Stores: panes (merged accumulators), revisions",
-        "Message key: none: incremental",
-        "Full: when the watermark reaches the window's end",
-        "Late: on each update",
-        "Watermark: ts less 4 seconds",
-        "Retention: 10 seconds after the watermark passed",
-        "Ties: by source position",
-    ]
-
-
 def test_explain_warns_of_state_that_waits_for_corrections() -> None:
     first = "ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price) = 1"
     inner = f"SELECT ts, price FROM bid QUALIFY {first}"
@@ -297,89 +260,6 @@ def test_a_view_is_described_with_its_event_time() -> None:
 # --- refused --------------------------------------------------------------------------
 
 WINDOW = "SELECT COUNT(*) FROM TUMBLE(TABLE ({}), DESCRIPTOR({}), 1 HOUR)"
-UNENDING = "SELECT window_start AS t FROM bid OVER (SESSION 1 HOUR GAP) HAVING COUNT(*) > 1"
-PADDED = "SELECT s.at FROM bid b LEFT JOIN sold s WITHIN 1 HOUR ON b.auction = s.id"
-GROUPED = "SELECT auction, COUNT(*) AS n FROM bid GROUP BY auction"
-REFUSED = [
-    (WINDOW.format(COUNTED, "n"), "n is no event time of query", "n"),
-    (
-        WINDOW.format("SELECT auction, MAX(ts) AS t FROM bid GROUP BY auction", "t"),
-        "t is no event time of query, which carries none",
-        "t",
-    ),
-    (
-        WINDOW.format(UNENDING, "t"),
-        "t is no event time of query, which carries none",
-        "t",
-    ),
-    (
-        WINDOW.format("SELECT b.ts FROM bid b JOIN sold s ON b.auction = s.id", "ts"),
-        "ts is no event time of query, which carries none",
-        "ts",
-    ),
-    (
-        WINDOW.format(PADDED, "at"),
-        "at is no event time of query, which carries none",
-        "at",
-    ),
-    (
-        WINDOW.format("SELECT ts FROM bid UNION ALL SELECT at + INTERVAL '1' HOUR FROM sold", "ts"),
-        "ts is no event time of union, which carries none",
-        "ts",
-    ),
-    (
-        f"SELECT COUNT(*) FROM ({GROUPED}) q [RANGE 1 HOUR]",
-        "q has no event-time column",
-        "[RANGE 1 HOUR]",
-    ),
-    (
-        f"SELECT SUM(n) OVER (ORDER BY n) FROM ({COUNTED})",
-        "n is no event time of query",
-        "n",
-    ),
-    (
-        "SELECT SUM(n) OVER (ORDER BY window_end), MAX(n) OVER (ORDER BY window_start) "
-        f"FROM ({COUNTED})",
-        "another call here is ordered by window_end",
-        "window_start",
-    ),
-    (
-        "SELECT COUNT(*) FROM (SELECT auction, COUNT(*) AS n FROM bid GROUP BY auction) c "
-        "OVER (ROWS 3 PRECEDING)",
-        "c has no event-time column",
-        "OVER (ROWS 3 PRECEDING)",
-    ),
-    ("SELECT ts FROM bid EXCEPT SELECT at FROM sold", "EXCEPT is not supported yet", "EXCEPT"),
-    (
-        "SELECT ts FROM bid UNION ALL SELECT at, id FROM sold",
-        "this query has 2 columns, the first of its UNION ALL 1",
-        "SELECT",
-    ),
-    (
-        "SELECT auction, ts FROM bid UNION ALL SELECT price, id FROM sold",
-        "column 2 of the UNION ALL is BIGINT, and TIMESTAMP before",
-        "id",
-    ),
-    (
-        "SELECT * FROM (SELECT ts FROM bid UNION ALL SELECT at FROM sold) EMIT CHANGES",
-        "this query has no window to emit or retain",
-        "EMIT",
-    ),
-    (
-        "SELECT b.price FROM bid b JOIN sold s ON b.auction = s.id "
-        "ASOF JOIN sold t MATCH_CONDITION (b.ts >= t.at) ON t.id = s.id",
-        "ts may be however far behind what its row was joined with",
-        "b.ts >= t.at",
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "message", "at"), REFUSED)
-def test_refused(text: str, message: str, at: str) -> None:
-    error = mistake(text)
-    assert error.message == message
-    assert underlined(error).startswith(at)
-    assert error.legal
 
 
 def test_streams_without_a_watermark_are_named_where_a_view_of_them_has_no_event_time() -> None:

@@ -16,7 +16,7 @@ from sqlwin.cli import main
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
 from sqlwin.sql.depth import BRACKETS, LEGAL, MESSAGE, OPERATORS, deepest
-from tests.sql.cases import ORDERS, bound, mistake, underlined
+from tests.support.sql.cases import ORDERS, bound, mistake, underlined
 
 Make = Callable[[int], str]
 

@@ -7,7 +7,7 @@ from sqlwin.plan.nodes import Stream
 from sqlwin.sql import script
 from sqlwin.sql.mistakes import Lesson, lessons
 from sqlwin.sql.parser import grammar_folder, statements
-from tests.sql.cases import ORDERS
+from tests.support.sql.cases import ORDERS
 
 LESSONS = [(lesson, example) for lesson in lessons(grammar_folder()) for example in lesson.examples]
 

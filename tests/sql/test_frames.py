@@ -3,7 +3,7 @@
 import pytest
 
 from sqlwin.windows import Exclude, Frame, Unit
-from tests.sql.cases import MINUTE, mistake, over, underlined
+from tests.support.sql.cases import MINUTE, over
 
 RANGE, ROWS = Unit.RANGE, Unit.ROWS
 
@@ -116,93 +116,3 @@ def test_unbounded_frames_are_kept_for_ever_and_others_no_less_than_the_delay() 
     following = "RANGE BETWEEN 1 MINUTE PRECEDING AND 3 MINUTES FOLLOWING"
     made = over(f"SELECT SUM(n) OVER (ORDER BY ts {following}) FROM orders")
     assert made.policy.retain == 3 * MINUTE
-
-
-REFUSED = [
-    (
-        "ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 5 PRECEDING",
-        "this frame begins after its end",
-        "ROWS BETWEEN 2 PRECEDING AND 5 PRECEDING",
-    ),
-    ("ORDER BY ts ROWS 2 FOLLOWING", "this frame begins after its end", "ROWS 2 FOLLOWING"),
-    (
-        "ORDER BY ts RANGE BETWEEN CURRENT ROW AND 1 MINUTE PRECEDING",
-        "this frame begins after its end",
-        "RANGE BETWEEN CURRENT ROW AND 1 MINUTE PRECEDING",
-    ),
-    (
-        "ORDER BY ts ROWS UNBOUNDED FOLLOWING",
-        "a frame cannot begin with UNBOUNDED FOLLOWING",
-        "UNBOUNDED FOLLOWING",
-    ),
-    (
-        "RANGE BETWEEN UNBOUNDED FOLLOWING AND UNBOUNDED PRECEDING",
-        "a frame cannot begin with UNBOUNDED FOLLOWING",
-        "UNBOUNDED FOLLOWING",
-    ),
-    (
-        "RANGE BETWEEN CURRENT ROW AND UNBOUNDED PRECEDING",
-        "a frame cannot end with UNBOUNDED PRECEDING",
-        "UNBOUNDED PRECEDING",
-    ),
-    (
-        "ORDER BY ts ROWS BETWEEN 2 PRECEDING AND UNBOUNDED PRECEDING",
-        "a frame cannot end with UNBOUNDED PRECEDING",
-        "UNBOUNDED PRECEDING",
-    ),
-    (
-        "ORDER BY ts RANGE INTERVAL '-3' MINUTE PRECEDING",
-        "a bound of a frame is a distance, at least 0",
-        "INTERVAL '-3' MINUTE PRECEDING",
-    ),
-    (
-        "ORDER BY ts RANGE BETWEEN 1 MINUTE PRECEDING AND 3 FOLLOWING",
-        "RANGE is measured in event time and needs a duration",
-        "3 FOLLOWING",
-    ),
-    (
-        "ORDER BY ts, id RANGE 2 MINUTES PRECEDING",
-        "RANGE with a distance takes ORDER BY the event time alone",
-        "2 MINUTES PRECEDING",
-    ),
-    (
-        "ORDER BY ts, price ROWS 2 PRECEDING",
-        "frames are ordered by the event time, and behind it by the OFFSET alone",
-        "price",
-    ),
-    (
-        "ORDER BY ts, id DESC ROWS 2 PRECEDING",
-        "frames are ordered by the event time, and behind it by the OFFSET alone",
-        "id DESC",
-    ),
-    (
-        "ORDER BY ts + INTERVAL 1 DAY",
-        "frames are ordered by the event time, and behind it by the OFFSET alone",
-        "ts + INTERVAL 1 DAY",
-    ),
-    ("ORDER BY price DESC", "price is not the event time of orders", "price DESC"),
-    ("ORDER BY ts EXCLUDE TIES", "EXCLUDE follows a frame", "EXCLUDE TIES"),
-    (
-        "ORDER BY ts ROWS 2 PRECEDING EXCLUDE OTHERS",
-        "a frame cannot exclude OTHERS",
-        "EXCLUDE OTHERS",
-    ),
-    (
-        "RANGE CURRENT ROW EXCLUDE TIES",
-        "EXCLUDE TIES needs ORDER BY, which says what rows are peers",
-        "EXCLUDE TIES",
-    ),
-    ("ROWS 3 PRECEDING", "OVER needs ORDER BY the event-time column", "(ROWS 3 PRECEDING)"),
-    (
-        "RANGE 3 MINUTES PRECEDING",
-        "OVER needs ORDER BY the event-time column",
-        "(RANGE 3 MINUTES PRECEDING)",
-    ),
-]
-
-
-@pytest.mark.parametrize(("window", "message", "at"), REFUSED)
-def test_no_frame(window: str, message: str, at: str) -> None:
-    error = mistake(f"SELECT SUM(n) OVER ({window}) FROM orders")
-    assert (error.message, underlined(error)) == (message, at)
-    assert error.legal or message == "price is not the event time of orders"

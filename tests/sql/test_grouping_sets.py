@@ -2,7 +2,7 @@ import pytest
 
 from sqlwin.plan.nodes import GROUPING
 from sqlwin.windows import Whole
-from tests.sql.cases import bound, columns, filtered, mistake, plan, underlined, window
+from tests.support.sql.cases import bound, columns, filtered, mistake, plan, window
 
 TUMBLE = "TUMBLE(orders, ts, 1 HOUR)"
 Sets = list[tuple[str, ...]]
@@ -101,61 +101,6 @@ def test_which_keys_are_left_out() -> None:
 def test_grouping_of_an_expression() -> None:
     text = f"SELECT GROUPING(UPPER(product)) AS g FROM {TUMBLE} GROUP BY ROLLUP(upper(product))"
     assert columns(plan(text)) == {"g": "((SHIFTRIGHT(__grouping, 0)) & 1)"}
-
-
-REFUSED = [
-    ("GROUPING SET ((product))",
-     "grouping sets stand in brackets behind GROUPING SETS, ROLLUP or CUBE",
-     "GROUPING SET ((product))"),
-    ("ROLLUP product",
-     "grouping sets stand in brackets behind GROUPING SETS, ROLLUP or CUBE",
-     "ROLLUP product"),
-    ("ROLLUP(product,)", "something is missing beside this comma", ")"),
-    ("ROLLUP(nothing)", "unknown column nothing", "nothing"),
-    ("CUBE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)",
-     "CUBE of 13 makes 8,192 grouping sets",
-     "CUBE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)"),
-    ("CUBE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), ROLLUP(1)",
-     "GROUP BY makes 8,192 grouping sets",
-     "CUBE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)"),
-    ("GROUPING SETS ((window_start, product), ())",
-     "a window is a part of every grouping set, or of none by name",
-     "window_start"),
-    ("ROLLUP(COUNT(*))", "an aggregate cannot stand in GROUP BY", "COUNT"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("group", "message", "at"), REFUSED)
-def test_refused(group: str, message: str, at: str) -> None:
-    error = mistake(f"SELECT product, COUNT(*) FROM {TUMBLE} GROUP BY {group}")
-    assert error.message == message
-    assert underlined(error) == at
-
-
-GROUPING_REFUSED = [
-    (f"SELECT GROUPING(n) FROM {TUMBLE} GROUP BY n",
-     "GROUPING tells which keys a grouping set leaves out; here are no such sets",
-     "GROUPING"),
-    (f"SELECT GROUPING(id) FROM {TUMBLE} GROUP BY ROLLUP(n)",
-     "GROUPING takes keys, and id is none",
-     "GROUPING(id)"),
-    ("SELECT n FROM orders WHERE GROUPING(n) = 1",
-     "GROUPING tells of a grouping set, in SELECT and HAVING of a grouped query",
-     "GROUPING"),
-    ("SELECT COUNT(*) FROM orders OVER (ROWS 5 PRECEDING) GROUP BY ROLLUP(n)",
-     "a window of each row is of that row's keys, and has no GROUPING SETS",
-     "ROLLUP(n)"),
-    ("SELECT COUNT(*) FROM orders OVER (RANGE 1 HOUR PRECEDING) GROUP BY ROLLUP(n)",
-     "a window of each row is of that row's keys, and has no GROUPING SETS",
-     "ROLLUP(n)"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("query", "message", "at"), GROUPING_REFUSED)
-def test_grouping_refused(query: str, message: str, at: str) -> None:
-    error = mistake(query)
-    assert error.message == message
-    assert underlined(error) == at
 
 
 def test_more_keys_than_bits() -> None:

@@ -8,8 +8,8 @@ import pytest
 from sqlwin.plan.nodes import Project
 from sqlwin.policies import Late
 from sqlwin.windows import JoinSessions, Session
-from tests.sql.cases import MINUTE, underlined
-from tests.sql.joins import join, joined, mistake, tree
+from tests.support.sql.cases import MINUTE
+from tests.support.sql.joins import join, joined, mistake, tree
 
 LEFT = "orders OVER (PARTITION BY id ORDER BY ts SESSION 30 MINUTES GAP) AS o"
 RIGHT = "shipments OVER (PARTITION BY id ORDER BY at SESSION 10 MINUTES GAP) AS s"
@@ -105,43 +105,6 @@ def test_joined_rows_are_joined_again_by_a_window() -> None:
 
 
 # --- refusals -------------------------------------------------------------------------
-
-JOIN = f"{LEFT} JOIN {RIGHT} {ON}"
-KEYLESS = "the join is not on the session key, o.id: without it, it would look into every session"
-CASES = [
-    (f"{LEFT} JOIN {RIGHT} ON value = cost", KEYLESS, "JOIN"),
-    (f"{LEFT}, {RIGHT}", KEYLESS, ","),
-    (f"{LEFT} JOIN {RIGHT} ON o.id + 0 = s.id", KEYLESS, "JOIN"),
-    (f"{LEFT} LEFT JOIN {RIGHT} ON TRUE WHERE o.id = s.id", KEYLESS, "LEFT JOIN"),
-    (JOIN.replace("BY id ORDER BY ts", "BY id, value ORDER BY ts"), "sessions overlap that are of one key, and these are not: those of o of id, value and those of s of id", "JOIN"),
-    (JOIN.replace("PARTITION BY id ORDER BY ts", "ORDER BY ts"), "a session of a join has a session key", "SESSION 30 MINUTES GAP"),
-    (JOIN.replace("BY id ORDER BY ts", "BY id % 2 ORDER BY ts"), "the session key of a join is made of columns", "id % 2"),
-    (JOIN.replace("BY id ORDER BY ts", "BY idd ORDER BY ts"), "unknown column idd", "idd"),
-    (JOIN.replace("30 MINUTES GAP", "30 MINUTES GAP MAX 1 HOUR"), "a session with MAX is parted anew by a late row", "SESSION 30 MINUTES GAP MAX 1 HOUR"),
-    (JOIN.replace("30 MINUTES GAP", "30 MINUTES GAP START WHEN value > 1"), "a session with START WHEN is parted anew", "SESSION 30 MINUTES GAP START WHEN value > 1"),
-    (JOIN.replace("ORDER BY ts SESSION 30 MINUTES", "SESSION 5 ROWS"), "a session of messages is counted in its own stream", "SESSION 5 ROWS GAP"),
-    (JOIN.replace("30 MINUTES", "(SUM(value))"), "an aggregate cannot stand in the gap of a session", "SUM"),
-    (JOIN.replace("30 MINUTES", "(value)"), "the gap of a session is an INTERVAL or a STRING", "value"),
-    (f"{LEFT} JOIN shipments s {ON}", "o has sessions and s has none", "OVER (PARTITION BY id ORDER BY ts SESSION 30 MINUTES GAP)"),
-    (f"orders o JOIN {RIGHT} {ON}", "s has sessions and o has none", "OVER (PARTITION BY id ORDER BY at SESSION 10 MINUTES GAP)"),
-    (f"{LEFT} JOIN shipments s [RANGE 1 HOUR] {ON}", "o has sessions and s has none", "OVER (PARTITION BY id ORDER BY ts SESSION 30 MINUTES GAP)"),
-    (f"{LEFT} JOIN {RIGHT} WITHIN 1 HOUR {ON}", "WITHIN says how near rows are", "WITHIN 1 HOUR"),
-    (f"{LEFT} ASOF JOIN {RIGHT} MATCH_CONDITION (o.ts >= s.at) {ON}", "an ASOF join takes the nearest row", "s"),
-    (f"{LEFT} JOIN products p USING (product)", "a static table has no time", "o"),
-    (f"{JOIN} JOIN {RIGHT.replace('AS s', 'AS t')} ON t.id = o.id", "a session join is of two streams", "OVER (PARTITION BY id ORDER BY at SESSION 10 MINUTES GAP)"),
-    (f"{JOIN} EXPIRED EMIT", "EXPIRED EMIT makes a session of an expired row", "EXPIRED EMIT"),
-    (f"{JOIN} RETAIN 3 ROWS", "RETAIN n ROWS would let go of rows that are needed: a session all of its rows", "3"),
-    (f"{JOIN} WHERE window_start > ts", "a join has no window_start: the windows of its inputs", "window_start"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("source", "message", "place"), CASES, ids=[source for source, *_ in CASES]
-)
-def test_refused(source: str, message: str, place: str) -> None:
-    error = mistake(f"SELECT value FROM {source}")
-    assert error.message.startswith(message)
-    assert underlined(error) == place
 
 
 def test_what_would_be_legal_names_the_session_key() -> None:

@@ -13,8 +13,8 @@ from sqlwin.plan.lines import line
 from sqlwin.plan.nodes import Join, Project, Scan, Stream
 from sqlwin.policies import Early, Expired, Late, TtlTime
 from sqlwin.windows import AsOf, JoinWindow, Unit
-from tests.sql.cases import HOUR, MINUTE, SECOND
-from tests.sql.joins import join, joined, mistake, query, stages, tree
+from tests.support.sql.cases import HOUR, MINUTE, SECOND
+from tests.support.sql.joins import join, joined, mistake, query, stages, tree
 
 ON = "ON o.id = s.id"
 UNBOUNDED = JoinWindow(Unit.RANGE, None, None)

@@ -13,7 +13,7 @@ import pytest
 
 from sqlwin.plan.nodes import Filter, Join, Node, Project, Scan, StaticScan
 from sqlwin.windows import JoinWindow
-from tests.sql.joins import query
+from tests.support.sql.joins import query
 
 KINDS = ("INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
 NEAR = "s.at BETWEEN o.ts - INTERVAL '4' MINUTE AND o.ts + INTERVAL '2' MINUTE"

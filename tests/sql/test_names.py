@@ -7,42 +7,9 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Stream
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql import script
-from tests.sql.cases import columns, mistake, plan, underlined
+from tests.support.sql.cases import columns, mistake, plan, underlined
 
 HOUR = "FROM TUMBLE(orders, ts, 1 HOUR)"
-STARS = [
-    ("SELECT o.* AS z FROM orders o", "o.*"),
-    ("SELECT * AS z FROM orders", "*"),
-    ("SELECT DISTINCT o.* AS z FROM orders o", "o.*"),
-    ("SELECT (*) FROM orders", "*"),
-    ("SELECT (orders.*) FROM orders", "orders.*"),
-    ("SELECT abs(*) FROM orders", "*"),
-    ("SELECT id + orders.* FROM orders", "orders.*"),
-    ("SELECT id FROM orders WHERE *", "*"),
-    ("SELECT id FROM orders WHERE orders.* > 1", "orders.*"),
-    (f"SELECT COUNT(orders.*) {HOUR}", "orders.*"),
-    (f"SELECT SUM(orders.*) {HOUR}", "orders.*"),
-    (f"SELECT COUNT(DISTINCT orders.*) {HOUR}", "orders.*"),
-    (f"SELECT COUNT(* EXCEPT (id)) {HOUR}", "* EXCEPT (id"),
-    (f"SELECT COUNT_IF(*) {HOUR}", "*"),
-    (f"SELECT COUNT(*) {HOUR} GROUP BY *", "*"),
-    (f"SELECT COUNT(*) {HOUR} GROUP BY orders.*", "orders.*"),
-    (f"SELECT COUNT(*) {HOUR} HAVING *", "*"),
-    (f"SELECT COUNT(*) {HOUR} HAVING orders.*", "orders.*"),
-    (f"SELECT COUNT(*) FILTER (WHERE *) {HOUR}", "*"),
-    ("SELECT COUNT(*) OVER (PARTITION BY * ORDER BY ts) FROM orders", "*"),
-    ("SELECT COUNT(*) OVER (PARTITION BY orders.* ORDER BY ts) FROM orders", "orders.*"),
-    ("SELECT a.id FROM orders a JOIN orders b ON a.* = b.*", "a.*"),
-    ("SELECT CASE WHEN * THEN 1 END FROM orders", "*"),
-]
-
-
-@pytest.mark.parametrize(("text", "wrong"), STARS)
-def test_a_star_is_an_item_or_counts_rows(text: str, wrong: str) -> None:
-    error = mistake(text)
-    assert error.message == "* stands for columns: alone in SELECT, or for rows in COUNT(*)"
-    assert underlined(error) == wrong
-    assert error.legal == "SELECT *, a.*, * EXCEPT (id); COUNT(*)"
 
 
 def test_stars_that_stand_well() -> None:
@@ -124,26 +91,6 @@ def test_qualifiers_of_the_binder_are_no_names(table: str) -> None:
 
 
 # --- constants ------------------------------------------------------------------------
-
-LITERALS = [
-    (f"SELECT SUM(n) AS n {HOUR} HAVING SUM(n) > 'abc'", "'abc'", "a BIGINT"),
-    ("SELECT id FROM orders WHERE id > 'abc'", "'abc'", "a BIGINT"),
-    ("SELECT id FROM orders WHERE n IN (1, 'nine')", "'nine'", "a BIGINT"),
-    ("SELECT id FROM orders WHERE value BETWEEN 1 AND 'much'", "'much'", "a DOUBLE"),
-    ("SELECT id FROM orders WHERE ts > 'noon'", "'noon'", "a TIMESTAMP"),
-    ("SELECT COALESCE(id, 'none') AS id FROM orders", "'none'", "a BIGINT"),
-    ("SELECT CAST('abc' AS INT) AS n FROM orders", "'abc'", "an INT"),
-    ("SELECT DATE 'abc' AS d FROM orders", "'abc'", "a DATE"),
-    ("SELECT id FROM orders WHERE id = ''", "''", "a BIGINT"),
-]
-
-
-@pytest.mark.parametrize(("text", "literal", "what"), LITERALS)
-def test_a_text_that_is_never_what_it_is_taken_for(text: str, literal: str, what: str) -> None:
-    error = mistake(text)
-    assert error.message == f"{literal} is not {what}"
-    assert underlined(error) == literal
-    assert error.legal == "a constant of that type; TRY_CAST, which gives NULL"
 
 
 def test_texts_that_are_what_they_are_taken_for() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sql.cases import underlined
-from tests.sql.joins import joined, mistake, query, tree
+from tests.support.sql.cases import underlined
+from tests.support.sql.joins import joined, mistake, query, tree
 
 ORDERS = "SELECT o.id FROM orders o WHERE "
 NEAR = "s.at BETWEEN o.ts AND o.ts + INTERVAL '1' HOUR"
@@ -73,45 +73,6 @@ def test_its_policies_are_those_of_the_query() -> None:
     exists = f"{ORDERS}EXISTS (SELECT 1 FROM shipments s WHERE o.id = s.id) RETAIN 1 HOUR"
     semi = "SELECT o.id FROM orders o SEMI JOIN shipments s ON o.id = s.id RETAIN 1 HOUR"
     assert query(exists).plan == query(semi).plan
-
-
-LEGAL = "EXISTS (SELECT 1 FROM b WHERE b.id = a.id), by itself or joined by AND"
-
-
-@pytest.mark.parametrize(
-    ("where", "message", "at", "legal"),
-    [
-        ("o.id NOT IN (SELECT id FROM shipments)",
-         "NOT IN is true of no row as soon as its query gives a NULL", "IN",
-         "NOT EXISTS (SELECT 1 FROM b WHERE b.id = a.id), which passes over NULLs"),
-        ("value > 1 OR EXISTS (SELECT 1 FROM shipments s WHERE s.id = o.id)",
-         "a query in WHERE, under OR, is not supported yet", "EXISTS", LEGAL),
-        ("NOT (o.id NOT IN (SELECT id FROM shipments [RANGE 1 HOUR]))",
-         "a query in WHERE, in brackets, is not supported yet", "IN", LEGAL),
-        ("EXISTS (SELECT 1 FROM shipments s WHERE s.id = o.id) = TRUE",
-         "a query in WHERE, before =, is not supported yet", "EXISTS", LEGAL),
-        ("value = EXISTS (SELECT 1 FROM shipments s WHERE s.id = o.id)",
-         "a query in WHERE, behind value =, is not supported yet", "EXISTS", LEGAL),
-        ("EXISTS (SELECT 1 FROM shipments)",
-         "EXISTS takes the rows of one input, and a condition of both queries", "EXISTS",
-         f"{LEGAL}; a view of all else"),
-        ("EXISTS (SELECT id FROM shipments s WHERE s.id = o.id GROUP BY id)",
-         "EXISTS takes the rows of one input, and a condition of both queries", "EXISTS",
-         f"{LEGAL}; a view of all else"),
-        ("o.id IN (SELECT * FROM shipments)",
-         "the query of an IN has one column", "SELECT", "a.id IN (SELECT b.id FROM b …)"),
-        ("value > (SELECT MAX(cost) FROM TUMBLE(TABLE shipments, DESCRIPTOR(at), 1 HOUR))",
-         "a query inside an expression is not supported yet", "SELECT",
-         "EXISTS (SELECT …) or a.id IN (SELECT …) in WHERE; a FROM of its own, as a view"),
-        ("EXISTS (SELECT 1 FROM nowhere s WHERE s.id = o.id)",
-         "no stream or view is called nowhere", "nowhere", "orders, shipments"),
-        ("\n  EXISTS (SELECT 1 FROM\n shipments s WHERE s.ixd = o.id)",
-         "unknown column ixd; did you mean id?", "s.ixd", "id, order_id, cost, at"),
-    ],
-)  # fmt: skip
-def test_refused(where: str, message: str, at: str, legal: str) -> None:
-    error = mistake(ORDERS + where)
-    assert (error.message, underlined(error), error.legal) == (message, at, legal)
 
 
 def test_a_window_of_the_stream_beside_it_is_refused() -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from sqlwin.plan.nodes import Project, Scan
 from sqlwin.windows import Frame, Unit
-from tests.sql.cases import HOUR, MINUTE, below, columns, filtered, over, plan
+from tests.support.sql.cases import HOUR, MINUTE, below, columns, filtered, over, plan
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 
 from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.windows import Frame, Unit, Whole
-from tests.sql.cases import HOUR, MINUTE, SECOND, bound, mistake, over, underlined, window
+from tests.support.sql.cases import HOUR, MINUTE, SECOND, bound, over, window
 
 DAY = 24 * HOUR
 COUNT = "SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 MINUTE)"
@@ -184,73 +184,3 @@ def test_policies_of_a_query_around_the_windows() -> None:
 
 
 # --- refused ------------------------------------------------------------------------
-
-REFUSED = [
-    (f"SELECT * FROM ({COUNT} EMIT FINAL) EMIT CHANGES",
-     "the query in FROM, which has the window, has policies of its own",
-     "EMIT"),
-    (f"WITH c AS ({COUNT}) SELECT * FROM c RETAIN 1 HOUR",
-     "the window stands in a query that has a name; its policies stand there too",
-     "RETAIN"),
-    (f"{COUNT} EMIT CHANGES EARLY ON UPDATE",
-     "EMIT CHANGES is EARLY ON UPDATE and LATE ON UPDATE; EARLY says it again",
-     "EARLY ON UPDATE"),
-    (f"{COUNT} EMIT LATE NEVER, CHANGES",
-     "EMIT CHANGES is EARLY ON UPDATE and LATE ON UPDATE; LATE says it again",
-     "LATE NEVER"),
-    (f"{COUNT} EMIT CHANGES FINAL",
-     "EMIT CHANGES sends every change, EMIT FINAL only full windows",
-     "FINAL"),
-    (f"{COUNT} EMIT FINAL EARLY EVERY 5 ROWS",
-     "EMIT FINAL and EMIT ON WINDOW CLOSE send nothing early; EARLY contradicts them",
-     "EARLY EVERY 5 ROWS"),
-    (f"{COUNT} EMIT ON WINDOW CLOSE LATE ON UPDATE",
-     "EMIT FINAL and EMIT ON WINDOW CLOSE send nothing late; LATE contradicts them",
-     "LATE ON UPDATE"),
-    (f"{COUNT} EMIT EARLY ON UPDATE EARLY EVERY 5 ROWS", "EARLY is given twice",
-     "EARLY EVERY 5 ROWS"),
-    (f"{COUNT} EMIT CHANGES EMIT FINAL", "EMIT is given twice", "EMIT"),
-    (f"{COUNT} EXPIRED COUNT EXPIRED INTO e", "EXPIRED is given twice", "EXPIRED"),
-    (f"{COUNT} EARLY ON UPDATE", "EARLY is a part of EMIT", "EARLY ON UPDATE"),
-    (f"{COUNT} EMIT EARLY EVERY 0 ROWS", "EARLY EVERY n ROWS needs at least 1", "0"),
-    (f"{COUNT} EMIT EARLY EVERY 0 SECONDS", "EARLY EVERY takes a duration greater than 0",
-     "0 SECONDS"),
-    (f"{COUNT} EMIT LATE EVERY '-1' SECOND", "LATE EVERY takes a duration greater than 0",
-     "'-1' SECOND"),
-    (f"{COUNT} EMIT LATE EVERY 10 ROWS", "ROWS is not a unit of time", "10 ROWS"),
-    (f"{COUNT} EMIT ON CLOSE TIMEOUT 0 s", "TIMEOUT takes a duration greater than 0", "0 s"),
-    (f"{COUNT} RETAIN 0 ROWS", "RETAIN n ROWS needs at least 1", "0"),
-    (f"{COUNT} RETAIN 5 ROWS OR 6 ROWS", "RETAIN takes one number of rows",
-     "RETAIN 5 ROWS OR 6 ROWS"),
-    (f"{COUNT} RETAIN 5 s OR 1 HOUR", "RETAIN takes one duration", "RETAIN 5 s OR 1 HOUR"),
-    (f"{COUNT} RETAIN '-5' s", "RETAIN takes a duration of at least 0", "'-5' s"),
-    (f"{COUNT} EXPIRED EMIT",
-     "EXPIRED EMIT makes a session of a row; this window is no session",
-     "EXPIRED EMIT"),
-    (f"{TUPLES} EXPIRED EMIT",
-     "EXPIRED EMIT makes a session of an expired row, and in ROWS none expires",
-     "EXPIRED EMIT"),
-    (f"{TUPLES} EMIT LATE ON UPDATE",
-     "a window in ROWS counts messages as they come: none is late",
-     "LATE ON UPDATE"),
-    (f"{SLIDES} EMIT EARLY EVERY 0 ROWS", "EARLY EVERY n ROWS needs at least 1", "0"),
-    (f"{SLIDES} RETAIN 0 ROWS", "RETAIN n ROWS needs at least 1", "0"),
-    ("SELECT n FROM orders EMIT EARLY ON UPDATE",
-     "this query has no window to emit or retain",
-     "EMIT"),
-    ("SELECT COUNT(*) FROM orders WINDOW TUMBLING (SIZE 1 HOUR, GRACE PERIOD 1 HOUR) RETAIN 1 HOUR",
-     "GRACE PERIOD and RETAIN are one thing",
-     "1 HOUR"),
-    ("SELECT COUNT(*) FROM orders "
-     "WINDOW TUMBLING (SIZE 1 HOUR, RETENTION 1 HOUR, GRACE PERIOD 2 HOURS)",
-     "RETENTION is shorter than the GRACE PERIOD: a window would go while rows may come",
-     "1 HOUR"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("query", "message", "at"), REFUSED)
-def test_refused(query: str, message: str, at: str) -> None:
-    error = mistake(query)
-    assert error.message == message
-    assert underlined(error) == at
-    assert error.legal

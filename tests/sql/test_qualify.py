@@ -3,7 +3,7 @@
 import pytest
 
 from sqlwin.plan.nodes import Filter, OverAggregate, Project
-from tests.sql.cases import columns, filtered, mistake, over, plan, underlined
+from tests.support.sql.cases import columns, filtered, over, plan
 
 W = "OVER (PARTITION BY product ORDER BY ts)"
 
@@ -57,49 +57,3 @@ def test_where_around_is_the_same_through_any_number_of_queries() -> None:
 def test_qualify_and_where_around() -> None:
     inner = f"SELECT id, COUNT(*) {W} AS c FROM orders QUALIFY c > 1"
     assert filtered(plan(f"WITH q AS ({inner}) SELECT id FROM q WHERE c < 9")) == "c > 1 AND c < 9"
-
-
-REFUSED = [
-    (
-        "SELECT n FROM orders QUALIFY n > 3",
-        "QUALIFY filters by an OVER call, and there is none here",
-        "n > 3",
-    ),
-    (
-        "SELECT n, COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY n QUALIFY n > 3",
-        "QUALIFY filters by an OVER call, and there is none here",
-        "n > 3",
-    ),
-    (
-        f"SELECT n FROM orders QUALIFY SUM(n) {W}",
-        "a condition must be BOOLEAN, this is BIGINT",
-        f"SUM(n) {W}",
-    ),
-    (
-        f"SELECT SUM(n) {W} AS s FROM orders QUALIFY x > 3",
-        "unknown column x",
-        "x",
-    ),
-    (
-        f"SELECT SUM(n) {W} AS s FROM orders QUALIFY COUNT(*) > 3",
-        "this aggregate needs an OVER clause, as the others here have one",
-        "COUNT(*",
-    ),
-    (
-        f"SELECT n FROM orders WHERE SUM(n) {W} > 3",
-        "an aggregate cannot stand in WHERE",
-        "SUM(n) OVER (",
-    ),
-    (
-        "SELECT SUM(value) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "beside a window, OVER is for ranks of its results",
-        "SUM(value) OVER (",
-    ),
-]
-
-
-@pytest.mark.parametrize(("query", "message", "at"), REFUSED)
-def test_refused(query: str, message: str, at: str) -> None:
-    error = mistake(query)
-    assert (error.message, underlined(error)) == (message, at)
-    assert error.legal

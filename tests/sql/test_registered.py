@@ -8,7 +8,7 @@ from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.nodes import OverAggregate, Query, WindowAggregate
 from sqlwin.python_aggregates import PythonAggregate, aggregate
 from sqlwin.sql import script
-from tests.sql.cases import ORDERS, below, operator, underlined
+from tests.support.sql.cases import ORDERS, below, operator, underlined
 
 
 def mean(name: str, *types: str) -> PythonAggregate:

@@ -5,45 +5,10 @@ import pytest
 
 import sqlwin
 from sqlwin.sql import script
-from tests.sql.cases import mistake, underlined
+from tests.support.sql.cases import mistake, underlined
 
 STREAM = """CREATE STREAM a (id BIGINT, k STRING, op STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts);
 """
-
-
-@pytest.mark.parametrize(
-    ("query", "name", "place", "legal"),
-    [
-        ("SELECT id, k AS op FROM a", "op", "k AS op", "k AS another name"),
-        ("SELECT op FROM a", "op", "op", "op AS another name"),
-        ("SELECT id + 1 Emit FROM a", "emit", "id + 1 Emit", "id + 1 AS another name"),
-        ("SELECT * FROM a", "op", "*", "op AS another name, in a list of columns"),
-        ("SELECT x.* FROM a AS x", "op", "x.*", "op AS another name, in a list of columns"),
-        (
-            "SELECT k, COUNT(*) AS revision FROM a GROUP BY k",
-            "revision",
-            "COUNT(*) AS revision",
-            "COUNT(*) AS another name",
-        ),
-        (
-            "SELECT LAG(k) OVER (ORDER BY ts) AS row_key FROM a",
-            "row_key",
-            "LAG(k) OVER (ORDER BY ts) AS row_key",
-            "LAG(k) OVER (ORDER BY ts) AS another name",
-        ),
-        ("CREATE VIEW v AS SELECT op FROM a; SELECT op FROM v", "op", "op", "op AS another name"),
-        (
-            "CREATE SINK s WITH (connector = 'none'); INSERT INTO s SELECT op FROM a",
-            "op",
-            "op",
-            "op AS another name",
-        ),
-    ],
-)
-def test_a_result_has_such_a_column_already(query: str, name: str, place: str, legal: str) -> None:
-    error = mistake(STREAM + query)
-    assert error.message == f"each result has a column {name} of its own"
-    assert (underlined(error), error.legal) == (place, legal)
 
 
 def test_a_sink_cannot_declare_one_either() -> None:

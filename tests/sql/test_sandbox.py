@@ -18,7 +18,7 @@ from sqlwin.runtime.scalars import evaluate
 from sqlwin.sandbox.locked import binding, locked, running
 from sqlwin.sandbox.pure import PURE
 from sqlwin.sandbox.tree import Forbidden, calls
-from tests.sql.cases import ORDERS, bound, columns, mistake, plan
+from tests.support.sql.cases import ORDERS, bound, columns, mistake, plan
 
 FILES = [
     *("read_text('/etc/hostname')", "read_blob('/etc/hostname')", "read_csv('/etc/passwd')"),

@@ -6,7 +6,16 @@ import pytest
 from sqlwin.plan.nodes import Describe, Query, Scan, ShowStreams, Stream
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql import script
-from tests.sql.cases import ORDERS, bound, columns, filtered, mistake, operator, plan, window
+from tests.support.sql.cases import (
+    ORDERS,
+    bound,
+    columns,
+    filtered,
+    mistake,
+    operator,
+    plan,
+    window,
+)
 
 SCAN = Stream("s", (Column("a", pa.int32()), Column("at", TIMESTAMP)), None)
 

@@ -11,16 +11,14 @@ from sqlwin.plan.nodes import WindowRank
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.runtime.scalars import evaluate
 from sqlwin.windows import Session, Unit
-from tests.sql.cases import (
+from tests.support.sql.cases import (
     HOUR,
     MINUTE,
     SECOND,
     below,
     columns,
     filtered,
-    mistake,
     plan,
-    underlined,
     window,
 )
 
@@ -233,7 +231,6 @@ def test_a_session_needs_no_aggregate_where_it_is_grouped() -> None:
 # --- policies -----------------------------------------------------------------------
 
 SESSIONS = "SELECT COUNT(*) FROM orders OVER (SESSION 1 HOUR GAP)"
-IN_ROWS = "SELECT COUNT(*) FROM orders OVER (SESSION 5 ROWS GAP)"
 
 
 def test_sessions_are_retained_for_their_gap_or_the_delay() -> None:
@@ -293,139 +290,3 @@ def test_ranks_of_sessions_name_the_whole_window(partition: str) -> None:
 
 
 # --- refused ------------------------------------------------------------------------
-
-
-def _of(session: str) -> str:
-    return f"SELECT COUNT(*) FROM orders OVER ({session})"
-
-
-NO_ROWS = "ranks of the rows of a session are not supported yet"
-OF_ONE = "a rank over windows is of the rows of one window: PARTITION BY names it"
-TWO_KEYS = "SESSION(TABLE orders PARTITION BY product, n, DESCRIPTOR(ts), 1 HOUR)"
-SEVERAL = (
-    "CREATE STREAM several (k INT, ts TIMESTAMP, WATERMARK FOR ts AS ts) "
-    "WITH (connector = 'kafka', partitions = 3);"
-)
-REFUSED = [
-    # gaps
-    (_of("SESSION 0 SECONDS GAP"), "a session's gap must be greater than 0", "0 SECONDS"),
-    (_of("SESSION '-5' s GAP"), "a session's gap must be greater than 0", "'-5' s"),
-    (_of("SESSION ('-5 seconds') GAP"), "a session's gap must be greater than 0", "'-5 seconds'"),
-    (_of("SESSION 1 HOUR GAP MAX 0 s"), "a session's MAX must be greater than 0", "0 s"),
-    ("SELECT COUNT(*) FROM orders GROUP BY session_window(ts, '0 seconds')",
-     "a session's gap must be greater than 0", "'0 seconds'"),
-    ("SELECT COUNT(*) FROM orders WINDOW SESSION (0 SECONDS)",
-     "a session's gap must be greater than 0", "0 SECONDS"),
-    (_of("SESSION ('soon') GAP"), "'soon' is not a duration", "'soon'"),
-    (_of("SESSION INTERVAL '1' MONTH GAP"),
-     "a month has no fixed length; a window needs days or less", "INTERVAL '1' MONTH"),
-    (_of("SESSION (n) GAP"),
-     "the gap of a session is an INTERVAL or a STRING, this is INTEGER", "n"),
-    (_of("SESSION (NULL) GAP"),
-     "the gap of a session is an INTERVAL or a STRING, this is NULL", "NULL"),
-    (_of("SESSION (pause) GAP"), "unknown column pause; did you mean value?", "pause"),
-    (_of("SESSION (MAX(product)) GAP"), "an aggregate cannot stand in the gap of a session", "MAX"),
-    ("SELECT COUNT(*) FROM SESSION(orders, ts, (SELECT 1 FROM orders))",
-     "the gap of a session is a duration, or an expression of the row", "(SELECT 1 FROM orders)"),
-    # parts
-    (_of("SESSION (n) ROWS GAP"),
-     "the gap of a session in ROWS is a number, the same for all rows", "n"),
-    (_of("SESSION 5 ROWS GAP MAX 1 HOUR"),
-     "a session in ROWS ends by its gap alone and takes no MAX", "1 HOUR"),
-    (_of("SESSION 5 ROWS GAP START WHEN n = 1"),
-     "a session in ROWS ends by its gap alone and takes no START WHEN", "n = 1"),
-    (_of("SESSION 5 ROWS GAP END WHEN n = 1"),
-     "a session in ROWS ends by its gap alone and takes no END WHEN", "n = 1"),
-    (_of("SESSION 5 s GAP MAX 1 HOUR MAX 2 HOURS"), "MAX is given twice", "MAX 2 HOURS"),
-    (_of("SESSION 5 s GAP START WHEN n"), "a condition must be BOOLEAN, this is INT", "n"),
-    (_of("SESSION 5 s GAP END WHEN MAX(n) > 1"), "an aggregate cannot stand in END WHEN", "MAX"),
-    # what does not go with it
-    (_of("SESSION 5 s GAP ADVANCE BY 1 s"),
-     "a session begins with a row of its own and does not advance", "1 s"),
-    ("SELECT COUNT(*) FROM orders [SESSION 5 s GAP SLIDE 1 s]",
-     "a session begins with a row of its own and does not advance", "1 s"),
-    ("SELECT COUNT(*) FROM orders WINDOW SESSION (60 SECONDS, ADVANCE BY 1 s)",
-     "WINDOW SESSION takes its gap and no ADVANCE BY", "1 s"),
-    ("SELECT COUNT(*) FROM orders WINDOW SESSION (SIZE 60 SECONDS)",
-     "WINDOW SESSION takes its gap and no SIZE", "60 SECONDS"),
-    ("SELECT COUNT(*) FROM orders WINDOW SESSION (GRACE PERIOD 1 HOUR)",
-     "WINDOW SESSION needs its gap", "WINDOW SESSION (GRACE PERIOD 1 HOUR)"),
-    ("SELECT COUNT(*) FROM orders WINDOW TUMBLING (SIZE 1 HOUR, 1 MINUTE)",
-     "WINDOW TUMBLING has a duration with no word before it", "1 MINUTE"),
-    (_of("RANGE 5 s PRECEDING SESSION 5 s GAP"),
-     "a session has no frame: it is as long as it lasts", "RANGE 5 s PRECEDING"),
-    (_of("SESSION 5 s GAP EXCLUDE TIES"),
-     "a window of the stream leaves no row out", "EXCLUDE TIES"),
-    (_of("ORDER BY value SESSION 5 s GAP"), "value is not the event time of orders", "value"),
-    (_of("ORDER BY ts DESC SESSION 5 s GAP"),
-     "a window is ordered by the event-time column alone, ascending", "ts DESC"),
-    ("SELECT COUNT(*) FROM SESSION(orders, value, 1 HOUR)",
-     "value is not the event time of orders", "value"),
-    (_of("ORDER BY ts SESSION 5 ROWS GAP"),
-     "a session in ROWS counts messages as they come; it has no ORDER BY", "ts"),
-    (f"{SEVERAL} SELECT COUNT(*) FROM several OVER (PARTITION BY k SESSION 5 ROWS GAP)",
-     "several has 3 partitions, and their messages have no order between them in which to be "
-     "counted", "OVER (PARTITION BY k SESSION 5 ROWS GAP)"),
-    ("SELECT SUM(n) OVER (ORDER BY ts SESSION 5 s GAP) FROM orders",
-     "SESSION belongs to a window of the stream", "SESSION 5 s GAP"),
-    ("SELECT SUM(n) OVER w FROM orders WINDOW w AS (ORDER BY ts SESSION 5 s GAP)",
-     "SESSION belongs to a window of the stream", "SESSION 5 s GAP"),
-    # keys
-    (_of("PARTITION BY product SESSION 5 s GAP") + " GROUP BY window_start, n",
-     "GROUP BY lacks product, by which the sessions are parted", "n"),
-    ("SELECT COUNT(*) FROM SESSION(TABLE orders PARTITION BY (product, n), ts, 1 HOUR) GROUP BY n",
-     "GROUP BY lacks product, by which the sessions are parted", "n"),
-    # rows and ranks
-    ("SELECT * FROM orders OVER (SESSION 1 HOUR GAP)",
-     "a session without an aggregate or GROUP BY is not supported yet",
-     "OVER (SESSION 1 HOUR GAP)"),
-    ("SELECT product, window_start FROM SESSION(TABLE orders PARTITION BY product, ts, 1 HOUR)",
-     "a session without an aggregate or GROUP BY is not supported yet",
-     "SESSION(TABLE orders PARTITION BY product, ts, 1 HOUR)"),
-    ("SELECT *, ROW_NUMBER() OVER (PARTITION BY product ORDER BY ts) AS r "
-     "FROM SESSION(TABLE orders PARTITION BY product, ts, 1 HOUR)", NO_ROWS,
-     "(PARTITION BY product ORDER BY ts)"),
-    ("SELECT product, COUNT(*) AS c, RANK() OVER (PARTITION BY product ORDER BY c) AS r "
-     f"{HALF_HOURS[1]} QUALIFY r <= 3", OF_ONE, "(PARTITION BY product ORDER BY c)"),
-    # windows over windows
-    ("SELECT COUNT(*) FROM TUMBLE(orders, ts, 1 HOUR) GROUP BY SESSION(ts, 1 HOUR)",
-     "a query has one window", "SESSION(ts, 1 HOUR)"),
-    ("SELECT COUNT(*) FROM SESSION(orders, ts, 1 HOUR) OVER (SESSION 1 HOUR GAP)",
-     "this relation has a window already", "OVER (SESSION 1 HOUR GAP)"),
-    # policies
-    (f"{SESSIONS} RETAIN 5 ROWS EXPIRED EMIT",
-     "EXPIRED EMIT goes with a retention of time: RETAIN counts no rows here", "5"),
-    (f"{IN_ROWS} EMIT LATE ON UPDATE",
-     "a window in ROWS counts messages as they come: none is late", "LATE ON UPDATE"),
-    (f"{IN_ROWS} EXPIRED EMIT",
-     "EXPIRED EMIT makes a session of an expired row, and in ROWS none expires", "EXPIRED EMIT"),
-    # calls
-    ("SELECT COUNT(*) FROM SESSION(orders, ts)",
-     "SESSION needs one gap, and several columns of PARTITION BY stand in brackets", "SESSION"),
-    (f"SELECT COUNT(*) FROM {TWO_KEYS}",
-     "SESSION needs one gap, and several columns of PARTITION BY stand in brackets", "SESSION"),
-    ("SELECT COUNT(*) FROM orders GROUP BY session_window(ts)",
-     "session_window needs one gap", "session_window"),
-    ("SELECT COUNT(*) FROM orders GROUP BY SESSION('1 hour')",
-     "SESSION needs the event-time column before its gap", "SESSION"),
-    ("SELECT COUNT(*) FROM orders GROUP BY SESSION(ts, 1 HOUR) + 1",
-     "nothing stands behind a window in GROUP BY", "SESSION(ts, 1 HOUR) + 1"),
-    ("SELECT COUNT(*) FROM SESSION(1 HOUR, ts)", "SESSION begins with the stream", "1 HOUR"),
-    ("SELECT COUNT(*) FROM SESSION(orders, ts, SIZE => 1 HOUR)",
-     "no argument of SESSION is called SIZE", "SIZE => 1 HOUR"),
-    ("SELECT COUNT(*) FROM session_window(orders, ts, 1 HOUR)",
-     "no table function is called session_window; did you mean SESSION?", "session_window"),
-    ("SELECT SESSION_START(ts, INTERVAL '2' HOUR), COUNT(*) FROM orders "
-     "GROUP BY SESSION(ts, INTERVAL '1' HOUR)",
-     "SESSION_START must repeat the window of GROUP BY", "SESSION_START"),
-    ("SELECT COUNT(*) FROM TUMBLE(orders, ts, ('1 hour'))", "TUMBLE takes durations here",
-     "('1 hour')"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("query", "message", "at"), REFUSED)
-def test_refused(query: str, message: str, at: str) -> None:
-    error = mistake(query)
-    assert error.message == message
-    assert underlined(error) == at
-    assert error.legal

@@ -7,8 +7,8 @@ import pytest
 from sqlwin.cli import main
 from sqlwin.plan.facts import fingerprint
 from sqlwin.sql import script
-from tests.sql.cases import underlined
-from tests.sql.chains import COUNTED, STREAMS, mistake
+from tests.support.sql.cases import underlined
+from tests.support.sql.chains import COUNTED, STREAMS, mistake
 
 SINK = "CREATE SINK s WITH (connector = 'none', changelog = '{}'); INSERT INTO s "
 JOINED = "SELECT b.price FROM bid b LEFT JOIN sold s ON b.auction = s.id"

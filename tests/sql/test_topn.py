@@ -6,7 +6,14 @@ from sqlwin.plan.nodes import OverAggregate, TopN, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql import script
-from tests.sql.cases import ORDERS, bound, columns, filtered, mistake, operator, plan, underlined
+from tests.support.sql.cases import (
+    ORDERS,
+    bound,
+    columns,
+    filtered,
+    operator,
+    plan,
+)
 
 DEAREST = "OVER (PARTITION BY product ORDER BY price DESC)"
 LAST = "OVER (PARTITION BY product ORDER BY ts DESC)"
@@ -173,120 +180,3 @@ def test_of_the_rows_of_a_window() -> None:
 def test_of_the_whole_stream() -> None:
     made = rank("SELECT n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM orders GROUP BY n")
     assert (made.partition, made.input.keys) == ((), ("n",))
-
-
-REFUSED = [
-    (
-        f"SELECT *, ROW_NUMBER() {DEAREST} AS rn FROM orders",
-        "ROW_NUMBER in an order other than event time needs a bound",
-        f"ROW_NUMBER() {DEAREST} AS rn",
-    ),
-    (
-        f"SELECT *, ROW_NUMBER() {LAST} AS rn FROM orders QUALIFY rn > 3",
-        "ROW_NUMBER in an order other than event time needs a bound",
-        f"ROW_NUMBER() {LAST} AS rn",
-    ),
-    (
-        f"SELECT id FROM orders QUALIFY RANK() {DEAREST} <= 3 OR n = 1",
-        "RANK in an order other than event time needs a bound",
-        f"RANK() {DEAREST} <= 3 OR n = 1",
-    ),
-    (
-        f"SELECT RANK() {DEAREST} AS r FROM orders QUALIFY r < 1",
-        "no row has a rank of 0 or less",
-        f"RANK() {DEAREST} AS r",
-    ),
-    (
-        f"SELECT RANK() {DEAREST} AS r, SUM(n) OVER (ORDER BY ts) FROM orders QUALIFY r < 3",
-        "a rank in an order that is not event time is the only OVER call of its query",
-        "SUM(n) OVER (",
-    ),
-    (
-        f"SELECT RANK() {DEAREST} AS r, RANK() {LAST} AS l FROM orders QUALIFY r < 3",
-        "a rank in an order that is not event time is the only OVER call of its query",
-        "RANK() OVER (",
-    ),
-    (
-        "SELECT RANK() OVER (ORDER BY price ROWS 3 PRECEDING) AS r FROM orders QUALIFY r < 3",
-        "RANK takes no frame",
-        "ROWS 3 PRECEDING",
-    ),
-    (
-        f"SELECT *, ROW_NUMBER() OVER (PARTITION BY product ORDER BY total) AS rn FROM ({TOTALS})",
-        "ROW_NUMBER in an order other than event time needs a bound",
-        "ROW_NUMBER() OVER (PARTITION BY product ORDER BY total)",
-    ),
-    (
-        "SELECT RANK() OVER (PARTITION BY window_start ORDER BY COUNT(*)) "
-        "FROM CUMULATE(orders, ts, 1 MINUTE, 1 HOUR) GROUP BY product",
-        "a rank over windows is of the rows of one window: PARTITION BY names it",
-        "(PARTITION BY window_start ORDER BY COUNT(*))",
-    ),
-    (
-        f"SELECT RANK() OVER (PARTITION BY window_end ORDER BY total + 1) FROM ({TOTALS})",
-        "RANK in an order other than event time needs a bound",
-        "RANK() OVER (PARTITION BY window_end ORDER BY total + 1)",
-    ),
-    (
-        f"SELECT RANK() OVER (PARTITION BY window_end, total ORDER BY total) FROM ({TOTALS})",
-        "RANK in an order other than event time needs a bound",
-        "RANK() OVER (PARTITION BY window_end, total ORDER BY total)",
-    ),
-    (
-        f"SELECT RANK() OVER (PARTITION BY window_end) FROM ({TOTALS})",
-        "a rank needs ORDER BY",
-        "(PARTITION BY window_end)",
-    ),
-    (
-        f"SELECT RANK() {OF_WINDOW} FROM ({TOTALS}) WHERE total > 3",
-        "RANK in an order other than event time needs a bound",
-        "RANK() OVER (",
-    ),
-    (
-        "SELECT RANK() OVER (PARTITION BY window_end ORDER BY COUNT(*)) "
-        "FROM TUMBLE(orders, ts, 1 HOUR) HAVING COUNT(*) > 1",
-        "a rank of filtered windows is not supported yet",
-        "COUNT(*) > 1",
-    ),
-    (
-        f"SELECT RANK() {OF_WINDOW}, DENSE_RANK() {OF_WINDOW} FROM ({TOTALS})",
-        "a second rank of windows is not supported yet",
-        "DENSE_RANK",
-    ),
-    (
-        "SELECT SUM(SUM(value)) OVER (ORDER BY window_end) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "beside a window, OVER is for ranks of its results",
-        "SUM(SUM(value)) OVER (",
-    ),
-    (
-        "SELECT RANK() OVER (PARTITION BY window_end ORDER BY COUNT(*)) AS r "
-        "FROM TUMBLE(orders, ts, 1 HOUR) HAVING r > 1",
-        "an alias of an OVER call can be named in QUALIFY alone",
-        "r > 1",
-    ),
-    (
-        "SELECT COUNT(*), RANK() OVER (ORDER BY COUNT(*)) FROM orders OVER (ROWS 9 PRECEDING)",
-        "a rank over windows that slide, or are in ROWS, is not supported yet",
-        "(ORDER BY COUNT(*))",
-    ),
-    (
-        "SELECT *, RANK() OVER (PARTITION BY window_start, window_end ORDER BY price DESC) AS r "
-        "FROM TUMBLE(orders, ts, 1 HOUR) QUALIFY r <= 3 RETAIN 5 ROWS",
-        "RETAIN n ROWS counts rows of a key, and here each row is its own",
-        "5",
-    ),
-    (
-        "SELECT RANK() OVER (PARTITION BY product ORDER BY price DESC) AS r "
-        "FROM TUMBLE(orders, ts, 1 HOUR)",
-        "a rank over windows is of the rows of one window: PARTITION BY names it",
-        "(PARTITION BY product ORDER BY price DESC)",
-    ),
-]
-
-
-@pytest.mark.parametrize(("query", "message", "at"), REFUSED)
-def test_refused(query: str, message: str, at: str) -> None:
-    error = mistake(query)
-    assert error.message == message
-    assert underlined(error).startswith(at)
-    assert error.legal

@@ -8,7 +8,7 @@ import pytest
 
 from sqlwin.plan.facts import window_policy
 from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
-from tests.sql.cases import HOUR, bound, mistake, underlined
+from tests.support.sql.cases import HOUR, bound, mistake
 
 DAY = 24 * HOUR
 WHOLE = "SELECT {}product, COUNT(*) AS n FROM orders GROUP BY product"
@@ -93,48 +93,6 @@ def test_each_option_is_set_by_itself() -> None:
 )
 def test_a_hint_stands_in_any_query_around_the_state(text: str) -> None:
     assert ttl(text) == Ttl(3 * DAY)
-
-
-@pytest.mark.parametrize(
-    ("text", "message", "where"),
-    [
-        (WHOLE.format("/*+ STATE_TTL('o' = '3 days') */ "), "STATE_TTL names o, which", "/*+"),
-        (WHOLE.format("/*+ STATE_TTL(3 days) */ "), "STATE_TTL names streams and dur", "/*+"),
-        (WHOLE.format("/*+ STATE_TTL('orders' = 'x') */ "), "'x' is not a duration", "/*+"),
-        (WHOLE.format("/*+ STATE_TTL('orders' = '-1 h') */ "), "a TTL is not negative", "/*+"),
-        (WHOLE.format("/*+ BROADCAST(orders) */ "), "the hint /*+ BROADCAST", "/*+"),
-        ("SET state.ttl.cleanup = 'broom'", "broom is no cleanup", "SET"),
-        ("SET state.ttl.cleanup = 'incremental(0, true)'", "incremental(0, true) is no", "SET"),
-        ("SET state.ttl.time = 'wall'", "state.ttl.time cannot be 'wall'", "SET"),
-        ("SET state.ttl.colour = 'red'", "there is no option state.ttl.colour", "SET"),
-        ("SET state.tll = '7 days'", "there is no option state.tll", "SET"),
-    ],
-)
-def test_mistakes(text: str, message: str, where: str) -> None:
-    found = mistake(text)
-    assert found.message.startswith(message)
-    assert underlined(found).startswith(where)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("SELECT /*+ STATE_TTL('orders' = '3 days') */ value FROM orders", "keeps no state"),
-        ("SET state.ttl.time = 'event'; " + MESSAGES.format(HINT), "needs a window of event time"),
-        (
-            "SELECT /*+ STATE_TTL('orders' = '3 days') */ COUNT(*) OVER (ORDER BY ts) AS n"
-            " FROM orders RETAIN 3 ROWS",
-            "RETAIN n ROWS with a TTL needs a key",
-        ),
-        (
-            "SELECT /*+ STATE_TTL('a' = '3 days') */ a.value FROM orders a"
-            " JOIN orders b ON a.product = b.product RETAIN 3 ROWS",
-            "RETAIN n ROWS of a join with a TTL",
-        ),
-    ],
-)
-def test_where_none_can_be(text: str, message: str) -> None:
-    assert message in mistake(text).message
 
 
 @pytest.mark.parametrize("option", ["state.ttl.updates", "state.tll"])

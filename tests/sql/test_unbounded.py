@@ -4,7 +4,7 @@ import pytest
 
 from sqlwin.plan.nodes import Filter, Project, Scan
 from sqlwin.windows import Frame, Unit, Whole
-from tests.sql.cases import (
+from tests.support.sql.cases import (
     MINUTE,
     bound,
     columns,
@@ -125,69 +125,6 @@ def test_istream_behind_explain_insert_and_view() -> None:
 
 
 # --- refused ------------------------------------------------------------------------
-
-REFUSED = [
-    ("SELECT window_start, COUNT(*) FROM orders",
-     "window_start is known only above a window, in SELECT and HAVING",
-     "window_start"),
-    ("SELECT COUNT(*) FROM orders GROUP BY window_end",
-     "window_end is known only above a window, in SELECT and HAVING",
-     "window_end"),
-    ("SELECT product, COUNT(*) FROM orders",
-     "product is neither grouped nor aggregated; the keys are: none",
-     "product"),
-    ("SELECT * FROM orders HAVING value > 2",
-     "HAVING needs a window, a GROUP BY or an aggregate",
-     "value > 2"),
-    ("SELECT COUNT(*), window_start FROM orders [RANGE UNBOUNDED]",
-     "a window without bound has no beginning",
-     "window_start"),
-    ("SELECT window_time, COUNT(*) FROM orders [ROWS 5]",
-     "a window in ROWS is made of numbers and has no last instant",
-     "window_time"),
-    ("SELECT COUNT(*) FROM orders OVER (ORDER BY ts ROWS UNBOUNDED PRECEDING)",
-     "a stream window in ROWS counts messages as they come; it has no ORDER BY",
-     "ts"),
-    ("SELECT COUNT(*) FROM orders [RANGE UNBOUNDED SLIDE 1 MINUTE]",
-     "a window without bound does not advance",
-     "1 MINUTE"),
-    ("SELECT COUNT(*) FROM orders [NOW SLIDE 1 MINUTE]",
-     "a window's size and advance must be greater than 0",
-     "[NOW SLIDE 1 MINUTE]"),
-    ("SELECT COUNT(*) FROM orders [ROWS 0]",
-     "a window's length must be greater than 0",
-     "ROWS 0"),
-    ("SELECT COUNT(*) FROM orders OVER (RANGE BETWEEN 1 HOUR PRECEDING AND 1 HOUR FOLLOWING)",
-     "a window of the stream ends at its row",
-     "1 HOUR FOLLOWING"),
-    ("SELECT COUNT(*) FROM orders OVER (RANGE 1 HOUR FOLLOWING)",
-     "a window of the stream ends at its row",
-     "1 HOUR FOLLOWING"),
-    ("SELECT COUNT(*) FROM orders OVER (RANGE 1 HOUR PRECEDING EXCLUDE CURRENT ROW)",
-     "a window of the stream leaves no row out",
-     "EXCLUDE CURRENT ROW"),
-    ("SELECT COUNT(*) FROM orders OVER (GROUPS 3 PRECEDING)",
-     "a window in GROUPS is not supported yet",
-     "GROUPS 3 PRECEDING"),
-    ("DSTREAM(SELECT id FROM orders)",
-     "DSTREAM sends what leaves a relation, and a row that leaves a window is no change of a "
-     "result here",
-     "DSTREAM"),
-    ("SELECT rstream(*) FROM orders [NOW]",
-     "RSTREAM sends a whole relation again at every instant, and here only what changed is sent",
-     "rstream"),
-    ("CREATE STREAM bare (a INT); SELECT COUNT(*) FROM bare",
-     "bare has no event-time column",
-     "COUNT"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("query", "message", "at"), REFUSED)
-def test_refused(query: str, message: str, at: str) -> None:
-    error = mistake(query)
-    assert error.message == message
-    assert underlined(error) == at
-    assert error.legal
 
 
 # --- source partitions --------------------------------------------------------------

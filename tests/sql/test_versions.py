@@ -8,13 +8,10 @@ from sqlwin.plan.facts import (
     join_of,
     streams_of,
 )
-from tests.sql.cases import underlined
-from tests.sql.joins import mistake, query
+from tests.support.sql.joins import query
 
 LAST = "ROW_NUMBER() OVER (PARTITION BY id ORDER BY at DESC)"
 AT = "FOR SYSTEM_TIME AS OF o.ts"
-LEGAL = "the stream itself, or ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1 of it"
-GONE = "FOR SYSTEM_TIME AS OF reads older versions too, and this rank leaves some out"
 
 
 def joined(view: str, on: str = "o.id = s.id", shown: str = "cost") -> str:
@@ -60,31 +57,3 @@ def test_a_condition_does_not_choose_another_time() -> None:
         found = join_of(query(text + where).plan)
         assert found is not None
         assert [stream.ts for stream in streams_of(found.right)] == ["window_end"]
-
-
-@pytest.mark.parametrize(
-    ("view", "on", "message", "legal"),
-    [
-        (f"SELECT * FROM shipments QUALIFY {LAST} <= 2", "o.id = s.id", GONE, LEGAL),
-        (f"SELECT * FROM shipments QUALIFY {LAST.replace('ROW_NUMBER', 'RANK')} = 1",
-         "o.id = s.id", GONE, LEGAL),
-        (f"SELECT * FROM shipments QUALIFY {LAST.replace('at', 'cost')} = 1",
-         "o.id = s.id", GONE, LEGAL),
-        (f"SELECT * FROM shipments QUALIFY {LAST.replace('DESC', 'DESC, cost')} = 1",
-         "o.id = s.id", GONE, LEGAL),
-        (f"SELECT * FROM (SELECT *, {LAST} AS rn FROM shipments) WHERE rn = 1 AND cost > 3",
-         "o.id = s.id", GONE, LEGAL),
-        (f"SELECT * FROM shipments QUALIFY {LAST} = 1 RETAIN 1 HOUR", "o.id = s.id",
-         "the versions of a key are kept, and what they make is sent, as the join says",
-         "EMIT, RETAIN and STATE_TTL in the query around it"),
-        (f"SELECT * FROM shipments QUALIFY {LAST} = 1", "o.id = s.order_id",
-         "the versions of a key are joined by this key, no more and no less",
-         "an equality for each of id"),
-        (f"SELECT * FROM shipments QUALIFY {LAST} = 1", "o.id = s.id AND s.cost = o.id",
-         "the versions of a key are joined by this key, no more and no less",
-         "an equality for each of id"),
-    ],
-)  # fmt: skip
-def test_refused(view: str, on: str, message: str, legal: str) -> None:
-    error = mistake(joined(view, on))
-    assert (error.message, underlined(error), error.legal) == (message, "s", legal)

@@ -3,7 +3,7 @@ import pytest
 from sqlwin.aggregates import ALIASES, SIGNATURES
 from sqlwin.plan.nodes import Project
 from sqlwin.windows import Cumulate, Frame, Hop, Unit
-from tests.sql.cases import (
+from tests.support.sql.cases import (
     HOUR,
     MINUTE,
     SECOND,
@@ -13,7 +13,6 @@ from tests.sql.cases import (
     mistake,
     over,
     plan,
-    underlined,
     window,
 )
 
@@ -115,40 +114,6 @@ def test_cumulating_windows_in_group_by() -> None:
 )  # fmt: skip
 def test_offsets(source: str, meant: Hop | Cumulate) -> None:
     assert window(f"SELECT COUNT(*) FROM {source}").window == meant
-
-
-ARGUMENTS_REFUSED = [
-    ("CUMULATE(orders, ts, 1 HOUR)",
-     "CUMULATE needs two durations: step, then the greatest size", "CUMULATE"),
-    ("CUMULATE(orders, ts, 1 DAY, 1 HOUR)",
-     "CUMULATE's greatest size must be some whole steps", "CUMULATE(orders, ts, 1 DAY, 1 HOUR)"),
-    ("CUMULATE(orders, ts, 0 s, 1 HOUR)",
-     "a window's step and greatest size must be greater than 0",
-     "CUMULATE(orders, ts, 0 s, 1 HOUR)"),
-    ("CUMULATE(orders, ts, 1 MILLISECOND, 1 DAY)", "a row would be in 86,400,000 windows",
-     "CUMULATE(orders, ts, 1 MILLISECOND, 1 DAY)"),
-    ("HOP(orders, ts, SIZE => 1 DAY, STEP => 1 HOUR)", "no argument of HOP is called STEP",
-     "STEP => 1 HOUR"),
-    ("HOP(orders, ts, 1 HOUR, SLIDE => 1 DAY)", "the argument SLIDE is given twice",
-     "SLIDE => 1 DAY"),
-    ("HOP(orders, ts, SIZE => 1 DAY, OFFSET => 1 HOUR)",
-     "HOP needs two durations: slide, then size", "HOP"),
-    ("HOP(orders, ts, 1 s, 1 s, 1 s, 1 s)", "HOP needs two durations: slide, then size", "HOP"),
-    ("CUMULATE(1 DAY, 1 DAY, 1 HOUR)", "CUMULATE begins with the stream", "1 DAY"),
-    ("CUMULATE(DATA => TABLE orders PARTITION BY n)",
-     "PARTITION BY of a window function's table is not supported yet",
-     "DATA => TABLE orders PARTITION BY n"),
-    ("CUMULTE(orders, ts, 1 HOUR, 1 DAY)",
-     "no table function is called CUMULTE; did you mean CUMULATE?", "CUMULTE"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("source", "message", "at"), ARGUMENTS_REFUSED)
-def test_arguments_refused(source: str, message: str, at: str) -> None:
-    error = mistake(f"SELECT COUNT(*) FROM {source}")
-    assert error.message == message
-    assert underlined(error) == at
-    assert error.legal
 
 
 def test_an_offset() -> None:
@@ -317,27 +282,7 @@ def test_names_of_below_do_not_collide() -> None:
     assert len(set(names)) == len(names)
 
 
-START = "TUMBLE_START(ts, INTERVAL '2' HOUR)"
 TUMBLING = "FROM orders GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"SELECT {START}, COUNT(*) {TUMBLING}",
-        f"SELECT COUNT(*) {TUMBLING} HAVING {START} > TIMESTAMP '2024-01-01'",
-        f"SELECT COUNT(*) AS n {TUMBLING} QUALIFY {START} > TIMESTAMP '2024-01-01' "
-        "AND RANK() OVER (ORDER BY COUNT(*)) = 1",
-        f"SELECT RANK() OVER (PARTITION BY {START} ORDER BY COUNT(*)) {TUMBLING}",
-        f"SELECT RANK() OVER (ORDER BY {START}) {TUMBLING}",
-        f"SELECT COUNT(*) {TUMBLING} QUALIFY RANK() OVER (PARTITION BY {START} ORDER BY 1) = 1",
-        f"SELECT RANK() OVER w {TUMBLING} WINDOW w AS (PARTITION BY {START} ORDER BY COUNT(*))",
-    ],
-)
-def test_tumble_start_repeats_the_window(text: str) -> None:
-    error = mistake(text)
-    assert error.message == "TUMBLE_START must repeat the window of GROUP BY"
-    assert underlined(error) == "TUMBLE_START"
 
 
 def test_hop_start_is_of_no_tumble() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sqlwin.errors import StateError
 from sqlwin.state import codec
 from sqlwin.state.codec import decode_segment, encode_segment, read_header, schema_print
-from tests.draws import one_in
-from tests.state.segment_fixtures import ROWS, SCHEMA, known, path
+from tests.support.draws import one_in
+from tests.support.state.segment_fixtures import ROWS, SCHEMA, known, path
 
 DATA = encode_segment(known(), "__ts")
 

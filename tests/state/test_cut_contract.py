@@ -10,7 +10,7 @@ from sqlwin.instants import END, START
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import Layout, Store
 from sqlwin.state.memory import MemoryStore
-from tests.state.stores import COMBINES, STORES, Row, floors, frame, keys
+from tests.support.state.stores import COMBINES, STORES, Row, floors, frame, keys
 
 ALL = (-(10**30), 10**30)
 

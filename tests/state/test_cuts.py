@@ -12,7 +12,7 @@ from sqlwin.state.cut_log import MAX_BLOBS
 from sqlwin.state.index import Index
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SegmentStore
-from tests.state.stores import COMBINES, LAYOUT, Row, floors, frame
+from tests.support.state.stores import COMBINES, LAYOUT, Row, floors, frame
 
 ALL = (-(10**30), 10**30)
 COMBINE = COMBINES["last_written"]

@@ -8,7 +8,7 @@ from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.index import Index
 from sqlwin.state.segments import SegmentStore
 from sqlwin.state.tiers import merge_from
-from tests.state.stores import COMBINES, LAYOUT, Row, frame
+from tests.support.state.stores import COMBINES, LAYOUT, Row, frame
 
 
 def record(t: int, x: int = 0) -> Row:

@@ -13,8 +13,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.draws import one_in
-from tests.state.stores import COMBINES, STORES, Model, Restarting, floors, frame, keys
+from tests.support.draws import one_in
+from tests.support.state.stores import COMBINES, STORES, Model, Restarting, floors, frame, keys
 
 pytestmark = pytest.mark.drawn
 

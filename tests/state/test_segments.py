@@ -15,8 +15,8 @@ from sqlwin.state.cache import RecentSegments
 from sqlwin.state.contract import Layout
 from sqlwin.state.index import INDEX_VERSION, Index
 from sqlwin.state.segments import SegmentStore
-from tests.state.segment_fixtures import FOLDER
-from tests.state.stores import COMBINES, LAYOUT, Row, frame
+from tests.support.state.segment_fixtures import FOLDER
+from tests.support.state.stores import COMBINES, LAYOUT, Row, frame
 
 ALL = (-(10**30), 10**30)
 COMBINE = COMBINES["last_written"]

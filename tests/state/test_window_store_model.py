@@ -14,7 +14,7 @@ from hypothesis.stateful import (
 )
 
 from sqlwin.state.window_store import Entry, InMemoryWindowStore
-from tests.draws import one_in
+from tests.support.draws import one_in
 
 pytestmark = pytest.mark.drawn
 

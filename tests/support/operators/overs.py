@@ -16,11 +16,11 @@ from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import TS, polars_type
 from sqlwin.state.contract import FLOOR
 from sqlwin.windows import Exclude, Frame, Unit
-from tests.operators.driving import Driven
 from tests.reference.definitions.overs import Overs
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition
 from tests.reference.operator import ReferenceOperator
+from tests.support.operators.driving import Driven
 
 BIGINT = pa.int64()
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "j": pl.Int64(), "v": pl.Int64()}

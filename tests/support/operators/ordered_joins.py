@@ -15,9 +15,18 @@ from sqlwin.policies import Late, Policy
 from sqlwin.runtime.derived import net
 from sqlwin.schema import POSITION, WEIGHT
 from sqlwin.windows import JoinWindow, Unit
-from tests.operators.joins import KINDS, LEFT, RIGHT, Step, policies, rekeyed, residual, rows_of
 from tests.reference.joins import join_sides as defined
 from tests.reference.joins.joins import ReferenceJoin
+from tests.support.operators.joins import (
+    KINDS,
+    LEFT,
+    RIGHT,
+    Step,
+    policies,
+    rekeyed,
+    residual,
+    rows_of,
+)
 
 BOUNDS = st.sampled_from([None, -3, -1, 0, 0, 1, 2, 4])
 BLANK = 2

@@ -21,8 +21,8 @@ from sqlwin.runtime.nexmark.source import Nexmark, declared
 from sqlwin.runtime.nexmark.tables import COLUMNS
 from sqlwin.sql import script
 
-QUERIES = Path(__file__).parents[2] / "queries/nexmark"
-ANSWERS = Path(__file__).parent / "nexmark"
+QUERIES = Path(__file__).parents[3] / "queries/nexmark"
+ANSWERS = Path(__file__).parents[2] / "queries" / "nexmark"
 NAMES = [f"q{n}" for n in range(23)]
 _SOURCE = re.compile(r"connector = 'nexmark', table = '(\w+)',[^)]*")
 

@@ -17,9 +17,9 @@ from sqlwin.plan.nodes import Aggregate, Query, Scan, Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column, polars_schema
 from sqlwin.windows import Session, Unit
-from tests.operators.driving import Defined, rows_of
 from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
+from tests.support.operators.driving import Defined, rows_of
 
 BIGINT = pa.int64()
 COLUMNS = (

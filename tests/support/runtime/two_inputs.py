@@ -24,7 +24,7 @@ from sqlwin.runtime.stores import Shape, shapes
 from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, Column
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import Layout
-from tests.spark.scripts import COLUMNS, tumble
+from tests.support.spark.scripts import COLUMNS, tumble
 
 SIDE = "side"
 OUTPUT = (

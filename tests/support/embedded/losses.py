@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlwin.embedded.host import EmbeddedQuery
-from tests.embedded.orders import MEDIANS, STREAM, order, push, stored, without
+from tests.support.embedded.orders import MEDIANS, STREAM, order, push, stored, without
 
 KEPT = MEDIANS + "RETAIN INTERVAL '1' DAY"
 SOON = MEDIANS + "EMIT LATE ON UPDATE RETAIN INTERVAL '1' DAY"

@@ -2,7 +2,7 @@
 
 When `codec.VERSION` rises, run
 
-    python -m tests.state.segment_fixtures
+    python -m tests.support.state.segment_fixtures
 
 once, and commit the file it writes. A file that is there is never written again:
 it is what people's checkpoints hold.
@@ -18,7 +18,7 @@ import polars as pl
 
 from sqlwin.state.codec import VERSION, encode_segment
 
-FOLDER = Path(__file__).parent / "fixtures"
+FOLDER = Path(__file__).parents[2] / "state" / "fixtures"
 
 SCHEMA = pl.Schema(
     {

@@ -47,7 +47,7 @@ PLANES = {
     "engines": "INTEGER",
     "seats": "INTEGER",
 }
-DATA = Path(__file__).parents[2] / "queries" / "data"
+DATA = Path(__file__).parents[3] / "queries" / "data"
 
 
 def departures_per_hour(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:

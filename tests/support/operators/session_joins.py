@@ -1,4 +1,4 @@
-"""Session joins to test, over the rows and steps of `tests.operators.joins`."""
+"""Session joins to test, over the rows and steps of `tests.support.operators.joins`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlwin.operators.session_joining import SessionJoin
 from sqlwin.operators.session_sides import SessionSide
 from sqlwin.policies import Late, Policy
 from sqlwin.windows import JoinWindow, Session, Unit
-from tests.operators.joins import KINDS, LEFT, RIGHT, policies, residual
+from tests.support.operators.joins import KINDS, LEFT, RIGHT, policies, residual
 
 
 def session_join(

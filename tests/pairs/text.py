@@ -1,0 +1,104 @@
+"""A file of pairs: a subject, what its queries read, then each query with what is said of it.
+
+    title: names of columns
+    --- streams
+    CREATE STREAM orders (value DOUBLE);
+    --- query
+    SELECT valeu FROM orders
+    --- refused
+    unknown column valeu; did you mean value?
+    at: valeu
+    legal: value
+
+`refused` is the message, what is underlined, on its first line, and what would be legal;
+`explain`, instead, is what EXPLAIN prints. `python -m tests.pairs.rewrite [name …]` writes
+them anew; read the difference before it is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.explain import explain
+from sqlwin.sql import script
+from tests.golden.text import Block, Golden, parse, render
+from tests.support.sql.cases import underlined
+
+HOME = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Pair:
+    """file: without its suffix, below this folder. kind: `refused` or `explain`."""
+
+    file: str
+    streams: str
+    query: str
+    kind: str
+    expected: str
+
+
+def files(names: list[str] | None = None) -> list[Golden]:
+    """Those whose name has one of `names` in it, all without."""
+    found = []
+    for path in sorted(HOME.rglob("*.pairs")):
+        name = path.relative_to(HOME).with_suffix("").as_posix()
+        if not names or any(part in name for part in names):
+            found.append(parse(name, path.read_text(encoding="utf-8")))
+    return found
+
+
+def path_of(file: Golden) -> Path:
+    return HOME / f"{file.name}.pairs"
+
+
+def pairs(file: Golden) -> list[Pair]:
+    """ValueError where a query has no answer, or an answer no query."""
+    streams = file.whole("streams") or ""
+    blocks = [block for block in file.blocks if block.kind != "streams"]
+    made = []
+    for asked, said in zip(blocks[::2], blocks[1::2], strict=True):
+        if asked.kind != "query" or said.kind not in ("refused", "explain"):
+            raise ValueError(f"{file.name}: {asked.kind}, {said.kind} are no pair")
+        made.append(Pair(file.name, streams, asked.body, said.kind, said.body))
+    return made
+
+
+def said(pair: Pair) -> str:
+    """AssertionError where it is taken and should not be."""
+    try:
+        bound = script(f"{pair.streams}\n{pair.query}")
+    except QueryError as mistake:
+        return _refused(mistake)
+    assert pair.kind == "explain", f"was taken: {pair.query}"
+    (query,) = bound.queries
+    return explain(query)
+
+
+def _refused(mistake: QueryError) -> str:
+    at = [] if mistake.span is None else [f"at: {underlined(mistake)}"]
+    legal = [f"legal: {mistake.legal}"] if mistake.legal else []
+    return "\n".join([mistake.message, *at, *legal])
+
+
+def rewritten(file: Golden) -> str:
+    """The file with what is said now."""
+    answers = iter([said(pair) for pair in pairs(file)])
+    blocks = tuple(
+        replace(block, lines=tuple(next(answers).splitlines()))
+        if block.kind in ("refused", "explain")
+        else block
+        for block in file.blocks
+    )
+    return render(replace(file, blocks=blocks))
+
+
+def written(title: str, streams: str, asked: list[tuple[str, str, str]]) -> str:
+    """A new file of (query, kind, what is said)."""
+    blocks = [Block("streams", "", tuple(streams.splitlines()))]
+    for query, kind, answer in asked:
+        blocks.append(Block("query", "", tuple(query.splitlines())))
+        blocks.append(Block(kind, "", tuple(answer.splitlines())))
+    return render(Golden("", {"title": title}, tuple(blocks)))

@@ -1,0 +1,16 @@
+"""EXPLAIN as lines."""
+
+from __future__ import annotations
+
+from sqlwin.plan.explain import explain
+from tests.support.sql.cases import query
+
+
+def lines(text: str) -> list[str]:
+    return explain(query(text)).splitlines()
+
+
+def facts(text: str) -> list[str]:
+    """From the operator on, below the tree."""
+    told = lines(text)
+    return told[next(at for at, line in enumerate(told) if line.startswith("Operator")) :]
