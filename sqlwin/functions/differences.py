@@ -52,6 +52,7 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "the map has both",
         "raises DUPLICATED_MAP_KEY",
     ),
+    ("a constant `-0.0D` as the key of a MAP of constants", "0.0", "-0.0"),
     (
         "a NULL of no type: `ARRAY_CONTAINS(a, NULL)`",
         "refused",

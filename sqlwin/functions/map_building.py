@@ -34,8 +34,6 @@ def ENTRIES(result: pa.DataType, keys: pa.Array, items: pa.Array) -> pa.Array:  
     flat = keys.flatten()
     if flat.null_count:
         raise ValueError(_NO_KEY)
-    if pa.types.is_floating(flat.type):
-        flat = pc.add(flat, pa.scalar(0.0, flat.type))  # -0.0 is 0.0 as a key
     _no_key_twice(flat, pc.list_parent_indices(keys))
     offsets = np.zeros(len(keys) + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
