@@ -94,7 +94,7 @@ def attempted(call: Call, template: str) -> str:
 
 
 _CALLED = {"+": "add", "-": "subtract", "*": "multiply"}
-"""DuckDB's optimizer makes `x > -9` of `x + 9 > 0`, and so no x overflows; not of these functions."""
+"""DuckDB's optimizer makes `x > -9` of `x + 9 > 0`, and so no x overflows; not of these."""
 
 
 def _whole(symbol: str, safe: bool) -> How | str:

@@ -29,7 +29,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlwin.functions.table import TABLE
 from sqlwin.sql.text import unquoted
 
-_KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "LIST")
+_KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "GROUP_CONCAT", "LIST")
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 _PIECES = (TokenType.STRING, TokenType.NUMBER)
 _NULLS = (exp.IgnoreNulls, exp.RespectNulls)
