@@ -140,7 +140,7 @@ def _constants(given: Arguments, node: Expr, known: Signature, run: ast.Run) -> 
         for one in arg.expressions if several else [arg]:
             params.append(constant(one, kind, written_name(node, run), run, known.example))
     left_out = known.params[len(rest) :]
-    params += _defaults(node, known, run)[len(known.defaults) - len(left_out) :] if left_out else ()
+    params += _defaults(node, known)[len(known.defaults) - len(left_out) :] if left_out else ()
     return _ascending(replace(given, args=values, params=tuple(params), listed=listed), known)
 
 
@@ -148,9 +148,11 @@ def _is_array(node: Expr) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.lower() == "array"
 
 
-def _defaults(node: Expr, known: Signature, run: ast.Run) -> tuple[Constant, ...]:
+def _defaults(node: Expr, known: Signature) -> tuple[Constant, ...]:
     """GROUP_CONCAT, as in MySQL, puts a comma between values."""
-    return (",",) if written_name(node, run) == "GROUP_CONCAT" else known.defaults
+    # sqlglot reads STRING_AGG as GROUP_CONCAT, which the dialect leaves as it is written
+    commas = isinstance(node, exp.Anonymous) and node.name.lower() == "group_concat"
+    return (",",) if commas else known.defaults
 
 
 def _miscounted(node: Expr, known: Signature, run: ast.Run) -> QueryError:

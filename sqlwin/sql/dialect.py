@@ -44,7 +44,7 @@ def refuse_compiled() -> None:
         )
 
 
-_KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "LIST")
+_KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "GROUP_CONCAT", "LIST")
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 _PIECES = (TokenType.STRING, TokenType.NUMBER)
 _SIGNS = (TokenType.DASH, TokenType.PLUS)

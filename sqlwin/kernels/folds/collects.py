@@ -83,7 +83,9 @@ class Collect(Kept):
 
     def _shown(self, lists: pl.Series) -> pl.Series:
         if self.distinct and lists.dtype.inner.is_float():  # type: ignore[attr-defined]
-            lists = lists.list.eval(pl.element() + 0.0)  # as in Spark: a set has no -0.0
+            # as in Spark: a set has no -0.0
+            zero = pl.when(pl.element() == 0).then(0.0)
+            lists = lists.list.eval(zero.otherwise(pl.element())).cast(lists.dtype)
         if not self.joined:
             return lists.cast(polars_type(self.call.type)).alias(self.call.name)
         (between,) = self.call.params

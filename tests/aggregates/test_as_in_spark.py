@@ -1,0 +1,79 @@
+"""Aggregates have Spark's types, values, NULLs and errors; see compare.py and record.py.
+
+What differs is in `differences.txt`, a line each: its class, the type, the call; and is just that.
+docs/aggregates.md says why it does. Written anew, to be read in the diff:
+
+    .venv/bin/python -m tests.aggregates.test_as_in_spark
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sqlwin.aggregates import ALIASES, SIGNATURES
+from tests.aggregates.calls import CALLS
+from tests.aggregates.compare import compared, report
+from tests.aggregates.ours import FORMS, SESSION, TUMBLE, WHOLE, Batch
+from tests.aggregates.record import recorded
+from tests.aggregates.tables import KINDS, tables
+
+KNOWN = Path(__file__).with_name("differences.txt")
+QUICK = ("double", "decimal(10,0)")
+RECORDED = tuple(dict.fromkeys(name for name, _ in recorded()))
+OF_EACH = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in RECORDED
+]
+OURS = ("nth_value", "nth_last", "top_k")
+"""Aggregates that Spark has not, or over windows alone."""
+
+
+def found(name: str) -> Iterator[tuple[str, str]]:
+    """Lines of `differences.txt`, each with what is told of it."""
+    for call, theirs, ours, verdict in compared(name):
+        if verdict.kind not in ("same", "near"):
+            told = "\n".join(report(call, theirs, ours, verdict))
+            yield f"{verdict.kind}\t{name}\t{call}", told
+
+
+@pytest.mark.parametrize("name", OF_EACH)
+def test_values_and_types(name: str) -> None:
+    told = dict(found(name))
+    known = [line for line in KNOWN.read_text("utf-8").splitlines() if f"\t{name}\t" in line]
+    assert not [told[line] for line in told if line not in known]
+    assert not [line for line in known if line not in told], "mended: take it out"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", [form for form in FORMS if FORMS[form] != TUMBLE])
+@pytest.mark.parametrize("name", KINDS)
+def test_every_form_of_a_window_gives_the_same(name: str, form: str) -> None:
+    rows = tables()[name]
+    assert dict(Batch(rows, FORMS[form]).answers(CALLS)) == dict(Batch(rows).answers(CALLS))
+
+
+@pytest.mark.parametrize("form", [WHOLE, SESSION])
+def test_forms_of_a_window_give_the_same(form: str) -> None:
+    rows, calls = tables()["decimal(10,0)"], ("sum(x)", "avg(x)", "median(x)", "max(x)")
+    assert dict(Batch(rows, form).answers(calls)) == dict(Batch(rows).answers(calls))
+
+
+def test_every_call_is_recorded_over_every_type() -> None:
+    assert set(QUICK) <= set(RECORDED) <= set(KINDS)
+    assert list(recorded()) == [(name, call) for name in RECORDED for call in CALLS]
+
+
+def test_every_aggregate_is_in_a_call() -> None:
+    called = {call.partition("(")[0] for call in CALLS}
+    spelled = {
+        known.name: {known.name, *(name for name, of in ALIASES.items() if of == known.name)}
+        for known in SIGNATURES
+    }
+    assert {name for name, names in spelled.items() if not names & called} == set(OURS)
+
+
+if __name__ == "__main__":
+    lines = [line for name in RECORDED for line, _ in found(name)]
+    KNOWN.write_text("\n".join(lines) + "\n", "utf-8")
