@@ -126,6 +126,8 @@ def _arrow_series(column: pa.ChunkedArray) -> pl.Series:
     """Texts that are no UTF-8 come as bytes: nothing has looked at them so far."""
     if column.type in (pa.timestamp("s"), pa.timestamp("s", _zone(column.type))):
         return pl.Series(values=_milliseconds(column))
+    if pa.types.is_nested(column.type) and "timestamp[s" in str(column.type):
+        return pl.Series(values=[_python(value) for value in column], dtype=pl.Object)
     if not _is_whole(column):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
@@ -154,7 +156,9 @@ def _python(value: pa.Scalar) -> Any:
     try:
         return value.as_py()
     except UnicodeDecodeError:
-        return NotText()
+        return NotText("a text that is not UTF-8")
+    except (OverflowError, ValueError):
+        return NotText("an instant beyond the calendar")
 
 
 def _zone(type_: pa.DataType) -> str | None:

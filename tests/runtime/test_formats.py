@@ -303,6 +303,17 @@ def test_seconds_beyond_the_calendar_are_malformed(zone: str | None) -> None:
             assert len(found.errors) == 3
 
 
+def test_seconds_beyond_the_calendar_within_a_list() -> None:
+    inner = pa.array([2**62, 0], pa.timestamp("s", "UTC"))
+    given = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), inner)
+    for type_ in (pa.list_(TIMESTAMP), pa.string()):
+        columns = (Column("x", type_),)
+        frame = frame_of(pa.table({"x": given}), columns)
+        found = decoded(frame, 0, Stream("s", columns, None), None)
+        assert (len(found.rows), len(found.errors)) == (1, 1)
+        assert "an instant beyond the calendar" in found.errors["reason"][0]
+
+
 def test_wide_decimals_of_arrow() -> None:
     given = pa.array([Decimal("1.005"), Decimal("1.5")], pa.decimal256(60, 5))
     found = pushed(pa.table({"x": given}), "DECIMAL(10, 2)")

@@ -37,10 +37,13 @@ its row is malformed."""
 
 
 class NotText:
-    """In place of a value of Arrow with a text that is no UTF-8 somewhere within."""
+    """In place of a value of Arrow that Python has not, for `what` is somewhere within."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
 
     def __repr__(self) -> str:
-        return "<a text that is not UTF-8>"
+        return f"<{self.what}>"
 
 
 _TEXTUAL = (str, bytes, bytearray, numbers.Real, Decimal, date, time, UUID, np.generic)
