@@ -68,7 +68,13 @@ def duration(text: str) -> int:
 
 
 def _delimiter(text: str) -> str:
-    if len(text) != 1 or text in '"\r\n':
+    if len(text) != 1 or not text.isascii() or text in '"\r\n':  # fields are cut at one byte
+        raise ValueError(text)
+    return text
+
+
+def _path(text: str) -> str:
+    if "\0" in text:
         raise ValueError(text)
     return text
 
@@ -131,9 +137,9 @@ _PARTITIONS = Option(
     "partitions", positive, "1 or more: partitions = 4", "how many the source has", "1"
 )
 _READ_PATH = Option(
-    "path", str, "path = '…'", "a file, a folder or a glob, see [files](#files)", needed=True
+    "path", _path, "path = '…'", "a file, a folder or a glob, see [files](#files)", needed=True
 )
-_WRITE_PATH = Option("path", str, "path = '…'", "a folder of this run's alone", needed=True)
+_WRITE_PATH = Option("path", _path, "path = '…'", "a folder of this run's alone", needed=True)
 _FORMAT = _words("format", FILE_FORMATS, "of the files", "json")
 _TTL = tuple(
     Option(name, read, legal, "see [state TTL](semantics.md#state-ttl)")
@@ -151,7 +157,7 @@ STREAMS: Connectors = {
         Option(
             "delimiter",
             _delimiter,
-            "one character: delimiter = ';'",
+            "one ASCII character: delimiter = ';'",
             "CSV: between two fields",
             ",",
         ),

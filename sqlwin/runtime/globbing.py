@@ -16,13 +16,22 @@ the way.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from pathlib import Path
 
 
 def listing(path: str, base: Path) -> list[str]:
     """Sorted by name. base: of relative paths. Folders and globs leave out names in `.` and `_`."""
-    known, pattern = _parted(path, base)
+    try:
+        return _listed(*_parted(path, base))
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return []  # nothing can be there
+
+
+def _listed(known: Path, pattern: str) -> list[str]:
     if known.is_file() and not pattern:
         return [str(known)]
     found: Iterable[Path] = known.glob(pattern) if pattern else known.rglob("*")

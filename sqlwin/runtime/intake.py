@@ -19,15 +19,17 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlwin.errors import InputError
 from sqlwin.runtime.formats.nested import DEEPEST
-from sqlwin.runtime.formats.python_values import TOO_DEEP, column_of, shown
+from sqlwin.runtime.formats.python_values import TOO_DEEP, NotText, column_of, shown
 from sqlwin.runtime.formats.values import of_values, with_years
 from sqlwin.schema import Schema, a_type, polars_type
 
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""
+_REFUSED = (pl.exceptions.PolarsError, pa.ArrowException, TypeError, ValueError)
 SHOWN = 80
 """Characters of a value that a reason repeats."""
 
@@ -106,7 +108,15 @@ def unknown_columns(frame: pl.DataFrame, columns: Schema, stream: str) -> None:
         )
 
 
+def _once(names: Sequence[Any]) -> None:
+    """InputError where a column stands twice: which of them is meant?"""
+    twice = [str(name) for at, name in enumerate(names) if name in names[:at]]
+    if twice:
+        raise InputError(f"the column {', '.join(dict.fromkeys(twice))} stands twice in the rows")
+
+
 def _from_arrow(table: pa.Table) -> pl.DataFrame:
+    _once(table.column_names)
     series = [_arrow_series(table.column(at)) for at in range(table.num_columns)]
     named = zip(table.column_names, series, strict=True)
     return pl.DataFrame([column.alias(name) for name, column in named])
@@ -114,22 +124,65 @@ def _from_arrow(table: pa.Table) -> pl.DataFrame:
 
 def _arrow_series(column: pa.ChunkedArray) -> pl.Series:
     """Texts that are no UTF-8 come as bytes: nothing has looked at them so far."""
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        try:
-            column.validate(full=True)
-        except pa.ArrowInvalid:
-            column = column.cast(pa.large_binary())
+    if column.type in (pa.timestamp("s"), pa.timestamp("s", _zone(column.type))):
+        return pl.Series(values=_milliseconds(column))
+    if pa.types.is_nested(column.type) and "timestamp[s" in str(column.type):
+        return pl.Series(values=[_python(value) for value in column], dtype=pl.Object)
+    if not _is_whole(column):
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+            return pl.Series(values=[_python(value) for value in column], dtype=pl.Object)
+        column = column.cast(pa.large_binary())
     try:
         return pl.Series(values=column)
-    except (pl.exceptions.PolarsError, pa.ArrowException, TypeError, ValueError):
+    except (*_REFUSED, pl.exceptions.PanicException):
         return pl.Series(values=column.to_pylist(), dtype=pl.Object)  # a type Polars has not
+
+
+def _is_whole(column: pa.ChunkedArray) -> bool:
+    """Whether all texts are UTF-8, those within lists, structs and dictionaries, too."""
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_nested)
+    if not (pa.types.is_dictionary(column.type) or any(holds(column.type) for holds in kinds)):
+        return True
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _python(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except UnicodeDecodeError:
+        return NotText("a text that is not UTF-8")
+    except (OverflowError, ValueError):
+        return NotText("an instant beyond the calendar")
+
+
+def _zone(type_: pa.DataType) -> str | None:
+    return type_.tz if pa.types.is_timestamp(type_) else None
+
+
+def _milliseconds(seconds: pa.ChunkedArray) -> pa.ChunkedArray:
+    """What Polars would wrap around is as far as it can be, and so in no calendar."""
+    most = (2**63 - 1) // 1000
+    numbers = seconds.cast(pa.int64())
+    near = pc.min_element_wise(
+        pc.max_element_wise(numbers, -most, skip_nulls=False), most, skip_nulls=False
+    )
+    return pc.multiply(near, 1000).cast(pa.timestamp("ms", _zone(seconds.type)))
 
 
 def _from_pandas(rows: Any, columns: Schema) -> pl.DataFrame:
     """Column by column as Arrow; by its Python values where one column mixes them."""
+    _once(list(rows.columns))
     try:
+        if any("[s" in str(dtype) for dtype in rows.dtypes):  # seconds, which Polars has not
+            return _from_arrow(pa.Table.from_pandas(rows, preserve_index=False))
         return pl.from_pandas(rows)
-    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+    except (*_REFUSED, OverflowError):
         types = {column.name: column.type for column in columns}
         made = {str(name): column_of(_none(rows[name]), types.get(name)) for name in rows.columns}
         return pl.DataFrame(made)

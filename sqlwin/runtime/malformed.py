@@ -29,7 +29,7 @@ ENOUGH = 1_000
 """Rows that say something of a percentage before the input ends."""
 SHOWN = 500
 """Characters of a row that is an example."""
-_LIMIT = re.compile(r"(\d+)|(\d+(?:\.\d+)?)\s*%")
+_LIMIT = re.compile(r"(\d+)|(\d+(?:\.\d+)?)\s*%", re.ASCII)
 
 
 @dataclass(frozen=True)

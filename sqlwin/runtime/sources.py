@@ -203,7 +203,10 @@ def _none(source: FileSource, base: Path) -> str:
 
 
 def _there(source: FileSource, base: Path) -> bool:
-    return (base / source.path).exists()
+    try:
+        return (base / source.path).exists()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _has_any(folder: Path) -> bool:

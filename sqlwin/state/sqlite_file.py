@@ -94,11 +94,13 @@ def _refuse_remains(file: Path) -> None:
 
 
 def check_kind(file: Path, doing: str) -> None:
-    """StateError for an empty file, InputError for one that never was a database."""
+    """StateError for a file that is empty or zeros, InputError for one that was no database."""
     with file.open("rb") as opened:
         head = opened.read(100)
     if not head:
         raise damaged(str(file), "the file is empty")
+    if not any(head):  # as some file systems leave it when power is lost
+        raise damaged(str(file), "the file begins with zeros")
     if head[:16] != b"SQLite format 3\0" and head[68:72] != b"SQLW":
         raise InputError(f"cannot {doing} {file}: file is not a database")
 

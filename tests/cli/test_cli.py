@@ -220,7 +220,9 @@ def test_options_are_read_and_nothing_is_opened(home: Path) -> None:
     assert not (home / "out").exists()
 
 
-@pytest.mark.parametrize("path", ["none.jsonl", "orders/9.jsonl", "none", "/none/here.jsonl"])
+@pytest.mark.parametrize(
+    "path", ["none.jsonl", "orders/9.jsonl", "none", "/none/here.jsonl", "a" * 300]
+)
 @pytest.mark.parametrize("command", ["check", "run"])
 def test_a_file_that_is_not_there_is_a_mistake(
     home: Path, capsys: pytest.CaptureFixture[str], path: str, command: str
@@ -298,7 +300,9 @@ def test_malformed_rows_end_a_run_before_they_are_written(
     assert "error stream: 3 rows, malformed" in error
 
 
-@pytest.mark.parametrize("allowed", ["many", "-1", "101%", "1.5", "%", ""])
+@pytest.mark.parametrize(
+    "allowed", ["many", "-1", "101%", "1.5", "%", "", "\N{DEVANAGARI DIGIT FIVE}"]
+)
 def test_how_many_errors_is_a_count_or_a_percentage(
     home: Path, capsys: pytest.CaptureFixture[str], allowed: str
 ) -> None:

@@ -154,6 +154,13 @@ def test_a_store_that_was_emptied_does_not_begin_anew(tmp_path: Path) -> None:
         stored(file)
 
 
+def test_a_store_of_zeros_does_not_begin_anew(tmp_path: Path) -> None:
+    file = tmp_path / "orders.state"
+    file.write_bytes(bytes(4096))
+    with pytest.raises(StateError, match="is damaged: the file begins with zeros; put a copy"):
+        stored(file)
+
+
 def test_a_damaged_store_is_refused_or_says_the_same(tmp_path: Path) -> None:
     """The message store may be lost, which is told as well, or filled again."""
     file, rng, refused = tmp_path / "orders.state", random.Random(9), 0

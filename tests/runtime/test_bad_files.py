@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import zlib
 from pathlib import Path
 
 import polars as pl
@@ -156,6 +157,37 @@ def test_parquet_that_does_not_fit(tmp_path: Path) -> None:
     assert "no column name" in warning
     with pytest.raises(RunError, match="has no column of stream orders"):
         decode(tmp_path, file(["q"]), "parquet")
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("x^2,id\n7,1\n", {}),
+        ("x^id\n7^1\n", {"delimiter": "^"}),
+        ("x\1id\n7\0011\n", {"delimiter": "\1"}),
+        ("x^2é,id\n7,1\n8,é\n", {}),
+    ],
+)
+def test_a_text_that_begins_as_zlib_does_is_text(
+    tmp_path: Path, text: str, options: dict[str, str]
+) -> None:
+    assert ids(decode(tmp_path, text.encode(), "csv", **options)) == [(0, 1)]
+
+
+@pytest.mark.parametrize("delimiter", ["^", "\1"])
+def test_a_text_without_a_header_that_begins_as_zlib_does(tmp_path: Path, delimiter: str) -> None:
+    columns = (Column("x", pa.string()), Column("id", pa.int64()))
+    given = {"format": "csv", "header": "false", "delimiter": delimiter}
+    (tmp_path / "a").write_text(f"x{delimiter}1\n")
+    stream = Stream("orders", columns, None, options=tuple(sorted(given.items())))
+    assert ids(read(str(tmp_path / "a"), 0, stream)) == [(0, 1)]
+
+
+@pytest.mark.parametrize("level", range(10))
+def test_every_level_of_zlib(tmp_path: Path, level: int) -> None:
+    data = zlib.compress(b'{"id": 1}\n', level)
+    assert ids(decode(tmp_path, data, "json")) == [(0, 1)]
+    assert ids(decode(tmp_path, b'x^{"id": 1}\n{"id": 2}\n', "json")) == [(1, 2)]
 
 
 def test_json_without_a_declared_name_is_a_warning(tmp_path: Path) -> None:

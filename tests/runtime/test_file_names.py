@@ -60,6 +60,11 @@ def test_any_name(tmp_path: Path, format_: str) -> None:
         assert read(str(home / "sub?" / name), Path("/"), format_) == [number]
 
 
+def test_a_name_that_is_too_long_is_of_no_file(tmp_path: Path) -> None:
+    for path in ("a" * 300, "a" * 300 + "/*", "*/" + "a" * 300):
+        assert listing(path, tmp_path) == []
+
+
 def test_a_pattern_where_nothing_has_that_name(tmp_path: Path) -> None:
     for name in ("a1", "a2", "b", "_a", ".a"):
         (tmp_path / name).touch()

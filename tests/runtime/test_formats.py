@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sqlwin.errors import InputError
 from sqlwin.plan.nodes import Stream
 from sqlwin.runtime.files import Decoded, decoded, read
 from sqlwin.runtime.intake import frame_of
@@ -271,6 +272,77 @@ def test_arrow_texts_that_are_no_utf8_cost_their_rows() -> None:
     found = pushed(pa.table({"x": texts, "n": pa.array([0, 1])}), "STRING")
     assert found.rows["x"].to_list() == ["tea"]
     assert json.loads(found.errors["row"][0]) == {"x": "Y2Fm6Q==", "n": 1}
+
+
+def _no_utf8() -> pa.Array:
+    ends = pa.array([0, 3, 7], pa.int32()).buffers()[1]
+    return pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"teacaf\xe9")])
+
+
+def test_arrow_texts_within_others_that_are_no_utf8_cost_their_rows() -> None:
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), _no_utf8())
+    found = pushed(pa.table({"x": coded}), "STRING")
+    assert (found.rows["x"].to_list(), len(found.errors)) == (["tea"], 1)
+    nested = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), _no_utf8())
+    for given in (nested, pa.StructArray.from_arrays([_no_utf8()], ["a"])):
+        found = pushed(pa.table({"x": given, "n": pa.array([0, 1])}), "STRING")
+        assert found.rows["x"].to_list() == [json.dumps(given[0].as_py())]
+        assert "is <a text that is not UTF-8>, not a STRING" in found.errors["reason"][0]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_seconds_beyond_the_calendar_are_malformed(zone: str | None) -> None:
+    seconds = pa.array([2**62, -(2**62), 2**63 - 1, None, 0], pa.timestamp("s", zone))
+    for rows in (pa.table({"x": seconds}), pa.table({"x": seconds}).to_pandas()):
+        for type_, zero in (
+            ("TIMESTAMP", datetime(1970, 1, 1, tzinfo=timezone.utc)),
+            ("DATE", date(1970, 1, 1)),
+        ):
+            found = pushed(rows, type_)
+            assert found.rows["x"].to_list() == [None, zero]
+            assert len(found.errors) == 3
+
+
+def test_seconds_beyond_the_calendar_within_a_list() -> None:
+    inner = pa.array([2**62, 0], pa.timestamp("s", "UTC"))
+    given = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), inner)
+    for type_ in (pa.list_(TIMESTAMP), pa.string()):
+        columns = (Column("x", type_),)
+        frame = frame_of(pa.table({"x": given}), columns)
+        found = decoded(frame, 0, Stream("s", columns, None), None)
+        assert (len(found.rows), len(found.errors)) == (1, 1)
+        assert "an instant beyond the calendar" in found.errors["reason"][0]
+
+
+def test_wide_decimals_of_arrow() -> None:
+    given = pa.array([Decimal("1.005"), Decimal("1.5")], pa.decimal256(60, 5))
+    found = pushed(pa.table({"x": given}), "DECIMAL(10, 2)")
+    assert (found.rows["x"].to_list(), len(found.errors)) == ([Decimal("1.50")], 1)
+
+
+@pytest.mark.parametrize("type_", ["BIGINT", "DOUBLE", "DECIMAL(38, 0)", "DATE", "TIMESTAMP"])
+def test_an_int_of_thousands_of_digits_costs_its_row(type_: str) -> None:
+    for others in ([], [object()]):
+        found = pushed([{"x": value} for value in (10**5000, None, *others)], type_)
+        assert found.rows["x"].to_list() == [None]
+        assert len(found.errors) == 1 + len(others)
+
+
+def test_an_int_of_thousands_of_digits_is_a_text() -> None:
+    assert pushed([{"x": 10**5000}], "STRING").rows["x"].to_list() == ["1" + "0" * 5000]
+
+
+def test_half_of_a_surrogate_pair_beside_an_object() -> None:
+    found = pushed([{"x": "a\ud800"}, {"x": object()}, {"x": "tea"}], "STRING")
+    assert found.rows["x"].to_list() == ["tea"]
+    assert json.loads(found.errors["row"][0]) == {"x": '"a\\ud800"'}
+
+
+def test_a_column_that_stands_twice_is_refused() -> None:
+    twice = pa.table([pa.array([1]), pa.array([2])], names=["x", "x"])
+    for rows in (twice, pd.DataFrame([[1, 2]], columns=["x", "x"])):
+        with pytest.raises(InputError, match="the column x stands twice in the rows"):
+            frame_of(rows, (Column("x", pa.int64()),))
 
 
 def test_a_pandas_column_of_mixed_values_costs_the_bad_ones() -> None:

@@ -34,6 +34,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.runtime.formats.content import TEXT_TOO
 from sqlwin.runtime.formats.lines import NO_TEXT, Lines, is_text
 from sqlwin.runtime.formats.records import Record, records, trimmed, well_quoted, written
 from sqlwin.runtime.formats.values import text_of
@@ -110,6 +111,8 @@ def _at_once(
     """The fast way; None where the rule might say otherwise of any record."""
     if not wanted:
         return Lines.of(pl.DataFrame(), columns)
+    if data.startswith(TEXT_TOO):  # Polars would uncompress it
+        return None
     if not (header.plain and is_text(data) and _quotes_stand(data, delimiter)):
         return None
     frame = _read(data, wanted, columns, delimiter)

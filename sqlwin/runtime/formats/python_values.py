@@ -34,8 +34,22 @@ from sqlwin.schema import polars_type
 TOO_DEEP = b"\xff: nested too deep"
 """In place of a value that is nested deeper than a line of JSON may be. It is no UTF-8, so that
 its row is malformed."""
+
+
+class NotText:
+    """In place of a value of Arrow that Python has not, for `what` is somewhere within."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __repr__(self) -> str:
+        return f"<{self.what}>"
+
+
 _TEXTUAL = (str, bytes, bytearray, numbers.Real, Decimal, date, time, UUID, np.generic)
 _NESTED = (Mapping, list, tuple)
+_BITS = 10_000
+"""Of an int; `str` refuses those of more than 4,300 digits, a Decimal none."""
 _SURROGATES = ("utf-8", "surrogatepass")
 
 
@@ -44,7 +58,7 @@ def column_of(values: Sequence[Any], type_: pa.DataType | None) -> pl.Series:
     if type_ is not None and all(map(_own(type_), values)):
         try:
             return pl.Series(values=values, dtype=polars_type(type_), strict=True)
-        except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeEncodeError):
+        except (pl.exceptions.PolarsError, TypeError, OverflowError, ValueError):
             pass
     nested = type_ is not None and pa.types.is_nested(type_)
     if nested or any(map(is_foreign, values)):
@@ -90,7 +104,11 @@ def _own(type_: pa.DataType) -> Callable[[Any], bool]:
     own = next((types for holds, types in kinds if holds(type_)), ())
     if pa.types.is_boolean(type_):
         return lambda v: v is None or isinstance(v, bool)
-    return lambda v: v is None or (isinstance(v, own) and not isinstance(v, bool))
+    if int in own:
+        return lambda v: (
+            v is None or (isinstance(v, own) and not (v is True or v is False or _is_huge(v)))
+        )
+    return lambda v: v is None or isinstance(v, own)
 
 
 def _text(value: Any, type_: pa.DataType | None) -> str | bytes | None:
@@ -162,7 +180,13 @@ def _number_text(value: object, type_: pa.DataType | None) -> str:
         return str(int(value))  # type: ignore[call-overload]
     if isinstance(value, Decimal) and value.is_finite():
         return f"{value:f}"
+    if _is_huge(value):
+        return f"{Decimal(value):f}"  # type: ignore[arg-type]
     return str(pl.Series([value]).cast(pl.String)[0]) if isinstance(value, float) else str(value)
+
+
+def _is_huge(value: object) -> bool:
+    return isinstance(value, int) and value.bit_length() > _BITS
 
 
 def _is_whole(value: object) -> bool:

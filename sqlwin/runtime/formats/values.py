@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.runtime.formats.nested import fitted, of_text
-from sqlwin.runtime.formats.python_values import column_of, is_foreign, json_text
+from sqlwin.runtime.formats.python_values import column_of, is_foreign, json_text, shown
 from sqlwin.runtime.formats.texts import of_texts, only
 from sqlwin.schema import INSTANT, Schema, iso, polars_type
 
@@ -210,6 +210,14 @@ def _presentable(values: pl.Series, type_: pa.DataType | None) -> pl.Series:
     if values.dtype.is_nested():
         return with_years(values)
     if values.dtype == pl.Object:
-        texts = [None if value is None else json_text(value) for value in values.to_list()]
+        texts = [None if value is None else _kept_text(value) for value in values.to_list()]
         return pl.Series(values.name, texts, dtype=pl.String)
     return values
+
+
+def _kept_text(value: object) -> str:
+    """As JSON; halves of surrogate pairs escaped, which no text of Polars has."""
+    try:
+        return json_text(value).encode("utf-8", "backslashreplace").decode()
+    except ValueError:  # an int of thousands of digits
+        return shown(value)
