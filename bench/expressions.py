@@ -21,7 +21,7 @@ import pyarrow as pa
 
 import sqlwin
 from sqlwin.plan.nodes import Project, Scalar
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.runtime.scalars import AT, evaluate
 from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
 
@@ -138,7 +138,7 @@ def _plain() -> duckdb.DuckDBPyConnection:
 def nearest(frame: pl.DataFrame, text: str) -> pl.DataFrame:
     """DuckDB's own text over the same rows, there and back as `evaluate` does it."""
     con = _plain()
-    con.register("rows", frame.to_arrow())
+    con.register("rows", frame.with_row_index(AT).to_arrow())
     made = con.sql(f"SELECT {text} AS y FROM rows").to_arrow_table()
     found: pl.DataFrame = pl.from_arrow(made)  # type: ignore[assignment]
     return found
