@@ -94,7 +94,7 @@ def main(names: list[str]) -> None:
     lines: list[str] = []
     for golden in goldens():
         if names and golden.name in known and not any(name in golden.name for name in names):
-            lines.append(f"{golden.name} {known[golden.name]}")
+            lines.append(f"{golden.name} {known[golden.name]}".rstrip())
             continue
         outcome = EMBEDDED.run([golden])[golden.name]
         if outcome.refused is None:
