@@ -110,9 +110,9 @@ REFUSED = [
         "ordres",
     ),
     (
-        "SELECT SUM(product) FROM TUMBLE(orders, ts, 1 HOUR)",
-        "SUM takes a number, not STRING",
-        "SUM(product)",
+        "SELECT SUM(ts) FROM TUMBLE(orders, ts, 1 HOUR)",
+        "SUM takes a number, not TIMESTAMP",
+        "SUM(ts)",
     ),
     (
         "SELECT product, SUM(value) FROM TUMBLE(orders, ts, 1 HOUR)",
