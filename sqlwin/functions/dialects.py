@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.typed import Refused, Typed
+from sqlwin.functions.core.entry import Call, Function, function, of
+from sqlwin.functions.core.typed import Refused, Typed
 
 _SCALES = {0: 1_000_000, 3: 1_000, 6: 1}
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from sqlwin.functions.volatility import Volatility
+from sqlwin.functions.core.volatility import Volatility
 
 _KEYS = "keys do not belong in the text of a query; encrypt before or behind it"
 _VARIANT = "there are no columns of type VARIANT: GET_JSON_OBJECT and FROM_JSON read JSON"

@@ -12,13 +12,13 @@ from functools import partial
 
 import pyarrow as pa
 
-from sqlwin.functions.casts import cast
-from sqlwin.functions.chains import SIGNS, chained
-from sqlwin.functions.entry import Call, Function, Overload
-from sqlwin.functions.guards import guarded, is_null
-from sqlwin.functions.patterns import Match, Pattern
-from sqlwin.functions.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
-from sqlwin.functions.types import is_integral, name
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.entry import Call, Function, Overload
+from sqlwin.functions.core.guards import guarded, is_null
+from sqlwin.functions.core.signatures import Match, Pattern
+from sqlwin.functions.core.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
+from sqlwin.functions.core.types import is_integral, name
+from sqlwin.functions.numbers.chains import SIGNS, chained
 
 
 def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:

@@ -14,31 +14,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlwin.functions import (
-    arithmetic,
-    arrays,
-    bits,
-    cast_functions,
-    comparison,
-    conditions,
-    csv,
-    dates,
-    dialects,
-    formats,
-    intervals,
-    json,
-    maps,
-    mathematics,
-    processing_time,
-    structs,
-    texts,
-)
-from sqlwin.functions.entry import Function, Overload
+from sqlwin.functions import dialects, texts
+from sqlwin.functions.casts import functions as cast_functions
+from sqlwin.functions.core.entry import Function, Overload
+from sqlwin.functions.csv import functions as csv
+from sqlwin.functions.formats import functions as formats
+from sqlwin.functions.json import functions as json
+from sqlwin.functions.logic import comparison, conditions
+from sqlwin.functions.nested import arrays, maps, structs
+from sqlwin.functions.numbers import arithmetic, bits, mathematics
+from sqlwin.functions.times import dates, intervals, processing
 
 ROOMS = (
     *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
     *(texts, json, csv),
-    *(dates, formats, intervals, processing_time, dialects),
+    *(dates, formats, intervals, processing, dialects),
     *(arrays, maps, structs),
 )
 

@@ -19,8 +19,8 @@ from fnmatch import fnmatchcase
 from types import ModuleType
 
 from sqlwin.aggregates import ALIASES, SIGNATURES, Signature, signature
+from sqlwin.functions.core.entry import Function, Overload
 from sqlwin.functions.differences import DIFFERENCES
-from sqlwin.functions.entry import Function, Overload
 from sqlwin.functions.never import COLLATION, NEVER, PREFIXES, TYPES, volatility
 from sqlwin.functions.table import ROOMS, TABLE, find
 

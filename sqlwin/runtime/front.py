@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.functions.volatility import NOW
+from sqlwin.functions.core.volatility import NOW
 from sqlwin.instants import START
 from sqlwin.operators.contract import bounds
 from sqlwin.operators.join_sides import HELD

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from math import inf
 
-from sqlwin.functions.limits import BYTES, ELEMENTS
-from sqlwin.functions.vectors import PREFIX
+from sqlwin.functions.core.limits import BYTES, ELEMENTS
+from sqlwin.functions.core.vectors import PREFIX
 
 __all__ = ["BYTES", "ELEMENTS"]
 STEPS = 10**7

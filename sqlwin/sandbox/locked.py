@@ -24,7 +24,7 @@ from collections.abc import Iterable
 
 import duckdb
 
-from sqlwin.functions.vectors import PREFIX, register
+from sqlwin.functions.core.vectors import PREFIX, register
 from sqlwin.sandbox.bounds import MACROS
 
 MEMORY = "1GB"

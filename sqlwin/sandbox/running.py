@@ -13,7 +13,7 @@ from __future__ import annotations
 import duckdb
 import pyarrow as pa
 
-from sqlwin.functions.vectors import PREFIX
+from sqlwin.functions.core.vectors import PREFIX
 from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
 from sqlwin.sandbox.locked import know, running

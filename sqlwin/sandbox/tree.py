@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from sqlwin.functions.vectors import PREFIX
+from sqlwin.functions.core.vectors import PREFIX
 from sqlwin.sandbox.bounds import HEAVY
 from sqlwin.sandbox.locked import binding
 from sqlwin.sandbox.pure import PURE

@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from sqlwin.aggregates import Param, Signature
 from sqlwin.errors import QueryError
-from sqlwin.functions.literals import written_number
-from sqlwin.functions.typed import Refused
+from sqlwin.functions.core.literals import written_number
+from sqlwin.functions.core.typed import Refused
 from sqlwin.sql import ast
 from sqlwin.sql.scalars import Expr, place, spark, word, written_name
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlwin.functions.literals import written_number
-from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import BINARY, BOOLEAN, NULL, STRING
+from sqlwin.functions.core.literals import written_number
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import BINARY, BOOLEAN, NULL, STRING
 from sqlwin.sql.compiler import Compiler, Expr, Uncompiled
 
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlwin.functions import csv_read, json_schema
-from sqlwin.functions.typed import Refused
+from sqlwin.functions.core.typed import Refused
+from sqlwin.functions.csv import read as csv_read
+from sqlwin.functions.json import schema as json_schema
 
 Expr = exp.Expr
 Called = tuple[str, list[Expr]]

@@ -20,11 +20,11 @@ import re
 
 from sqlglot import exp
 
-from sqlwin.functions import intervals
-from sqlwin.functions.casts import cast
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.typed import Refused, Typed
+from sqlwin.functions.core.types import interval_named
 from sqlwin.functions.never import why_type
-from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import interval_named
+from sqlwin.functions.times import intervals
 from sqlwin.schema import Schema, type_of
 from sqlwin.sql import atoms, conditions, fields
 from sqlwin.sql.compiler import Compiler, Expr, Rules, Uncompiled

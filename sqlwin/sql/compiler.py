@@ -15,15 +15,15 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlwin.functions.casts import cast
-from sqlwin.functions.entry import Function
-from sqlwin.functions.literals import literal
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.entry import Function
+from sqlwin.functions.core.literals import literal
+from sqlwin.functions.core.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
+from sqlwin.functions.core.types import BINARY, BOOLEAN, NULL, STRING, is_interval, name
+from sqlwin.functions.core.volatility import Volatility
 from sqlwin.functions.never import why_function
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find, names
-from sqlwin.functions.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
-from sqlwin.functions.types import BINARY, BOOLEAN, NULL, STRING, is_interval, name
-from sqlwin.functions.volatility import Volatility
 from sqlwin.names import nearest
 from sqlwin.sql.calling import called
 from sqlwin.sql.engine import constant, is_null

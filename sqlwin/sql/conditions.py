@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlwin.functions.casts import cast
-from sqlwin.functions.operands import renamed
-from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import BOOLEAN, name, widest_of
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.casts.operands import renamed
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import BOOLEAN, name, widest_of
 from sqlwin.sql.atoms import null
 from sqlwin.sql.calling import called
 from sqlwin.sql.compiler import Compiler, Expr, Uncompiled

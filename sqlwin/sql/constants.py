@@ -14,7 +14,7 @@ import re
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.functions.typed import Typed
+from sqlwin.functions.core.typed import Typed
 from sqlwin.schema import with_article
 from sqlwin.sql import ast
 from sqlwin.sql.engine import failure

@@ -28,7 +28,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlwin.errors import RunError
-from sqlwin.functions.interval_texts import with_units
+from sqlwin.functions.instants.interval_texts import with_units
 from sqlwin.functions.table import TABLE
 from sqlwin.sql.text import unquoted
 

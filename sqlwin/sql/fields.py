@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import is_map, is_struct, name
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import TABLE
-from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import is_map, is_struct, name
 from sqlwin.sql.atoms import text
 from sqlwin.sql.compiler import Compiler, Expr, Uncompiled
 

@@ -16,10 +16,10 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.functions.casts import cast, noted
-from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import NULL, STRING, holds_interval, intervals_as_text, name
-from sqlwin.functions.volatility import Volatility
+from sqlwin.functions.casts.cast import cast, noted
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import NULL, STRING, holds_interval, intervals_as_text, name
+from sqlwin.functions.core.volatility import Volatility
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import RESERVED, Column, Schema
 from sqlwin.sql import ast

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.functions.gaps import GAP
-from sqlwin.functions.types import NULL, STRING, engine_name, is_interval
+from sqlwin.functions.core.types import NULL, STRING, engine_name, is_interval
+from sqlwin.functions.times.gaps import GAP
 from sqlwin.plan.nodes import Scalar
 from sqlwin.schema import Schema
 from sqlwin.sql import ast

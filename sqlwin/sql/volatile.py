@@ -23,8 +23,8 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.functions import never
+from sqlwin.functions.core.volatility import Volatility
 from sqlwin.functions.table import find
-from sqlwin.functions.volatility import Volatility
 from sqlwin.plan.facts import keeps_state
 from sqlwin.plan.nodes import Node
 from sqlwin.plan.processing_time import clock_call

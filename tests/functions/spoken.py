@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import sqlglot
 
-from sqlwin.functions.types import name
+from sqlwin.functions.core.types import name
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
 from sqlwin.sql.compiled import compiled

@@ -6,8 +6,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from sqlwin.functions.decimal_quotients import possible, quotients
-from sqlwin.functions.decimals import EXACT, _quotient, fitted, quotient_type
+from sqlwin.functions.numbers.decimal_quotients import possible, quotients
+from sqlwin.functions.numbers.decimals import EXACT, _quotient, fitted, quotient_type
 from tests.functions.spoken import spoken, table
 
 ANSWERS = table("""

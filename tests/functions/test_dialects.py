@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from sqlwin.functions import processing_time
 from sqlwin.functions.dialects import FUNCTIONS
-from sqlwin.functions.foreign_times import FOREIGN
 from sqlwin.functions.table import TABLE
+from sqlwin.functions.times import processing
+from sqlwin.functions.times.foreign import FOREIGN
 from tests.golden.text import goldens
 
 THEME = "dialects/"
@@ -29,7 +29,7 @@ def test_no_golden_is_of_anything_else(golden: str) -> None:
 
 
 def test_what_is_told_of_another_dialect_is_in_its_room() -> None:
-    clock = {name for function in processing_time.FUNCTIONS for name in function.names}
+    clock = {name for function in processing.FUNCTIONS for name in function.names}
     foreign = {name for name, f in TABLE.items() if re.search("ksqlDB|Flink", f.doc)}
     assert sorted(foreign - clock) == NAMES
 

@@ -8,10 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sqlwin.functions import cast_strings, numbers_as_text, rounding, time_formats
-from sqlwin.functions.json_path import found
+from sqlwin.functions.casts import strings as cast_strings
+from sqlwin.functions.formats import numbers as numbers_as_text
+from sqlwin.functions.json.path import found
+from sqlwin.functions.numbers import rounding
+from sqlwin.functions.regex.matching import split
 from sqlwin.functions.texts import parts, regex
-from sqlwin.functions.texts.matching import split
+from sqlwin.functions.times import formats as time_formats
 from sqlwin.schema import TIMESTAMP
 from tests.functions.evaluating import values
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 import sqlglot
 
-from sqlwin.functions.texts import matching
-from sqlwin.functions.texts.matching import all_extracted, matcher, replaced, split
-from sqlwin.functions.types import name
+from sqlwin.functions.core.types import name
+from sqlwin.functions.regex import matching
+from sqlwin.functions.regex.matching import all_extracted, matcher, replaced, split
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
 from sqlwin.sql.compiled import compiled

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 import sqlglot
 
-from sqlwin.functions.casts import cast
-from sqlwin.functions.types import STRING, name
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.types import STRING, name
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
 from sqlwin.sql.compiled import compiled

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 import pytest
+from tests.sql.cases import bound, mistake, plan, underlined
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.core.volatility import NOW, Volatility
 from sqlwin.functions.never import NEVER, volatility
 from sqlwin.functions.table import TABLE
-from sqlwin.functions.volatility import NOW, Volatility
 from sqlwin.plan.facts import keeps_state, plans_of
 from sqlwin.plan.nodes import Scalar
 from sqlwin.plan.processing_time import clock_call
-from tests.sql.cases import bound, mistake, plan, underlined
 from tests.sql.test_sandbox import PLACES
 
 CLOCKS = sorted(

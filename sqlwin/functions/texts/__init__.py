@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwin.functions.entry import Function
+from sqlwin.functions.core.entry import Function
 from sqlwin.functions.texts import (
     basics,
     checks,

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from sqlwin.functions.casts import cast
-from sqlwin.functions.entry import Call, Function, failing, function, of
-from sqlwin.functions.limits import check_bytes
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.entry import Call, Function, failing, function, of
+from sqlwin.functions.core.limits import check_bytes
+from sqlwin.functions.core.typed import Refused, Typed
+from sqlwin.functions.core.types import STRING, is_atomic, is_list, name
+from sqlwin.functions.core.vectors import Vector, valued, vector
 from sqlwin.functions.never import COLLATION
-from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import STRING, is_atomic, is_list, name
-from sqlwin.functions.vectors import Vector, valued, vector
 
 _SHORT = 100
 """Characters of an argument's text that may stand there more than once."""

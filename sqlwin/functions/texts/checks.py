@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import unicodedata
 
-from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.literals import literal
-from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import STRING
-from sqlwin.functions.vectors import valued
+from sqlwin.functions.core.entry import Call, Function, function, of
+from sqlwin.functions.core.literals import literal
+from sqlwin.functions.core.typed import Refused, Typed
+from sqlwin.functions.core.types import STRING
+from sqlwin.functions.core.vectors import valued
 
 _DEFAULTS = ("X", "x", "n", None)
 _KEPT = ""

@@ -11,11 +11,11 @@ import binascii
 import re
 from collections.abc import Callable
 
-from sqlwin.functions.casts import cast
-from sqlwin.functions.entry import Call, Function, How, function, of
-from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import BIGINT, BINARY, STRING
-from sqlwin.functions.vectors import Vector, valued
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.entry import Call, Function, How, function, of
+from sqlwin.functions.core.typed import Refused, Typed
+from sqlwin.functions.core.types import BIGINT, BINARY, STRING
+from sqlwin.functions.core.vectors import Vector, valued
 
 _CHARSETS = {
     "US-ASCII": "ascii",

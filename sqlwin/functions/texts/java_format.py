@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlwin.functions.cast_texts import nearest
-from sqlwin.functions.limits import BYTES, check_bytes
+from sqlwin.functions.casts.texts import nearest
+from sqlwin.functions.core.limits import BYTES, check_bytes
 from sqlwin.functions.texts.murmur import MURMUR, hashed
 
 _FORMAT = re.compile(

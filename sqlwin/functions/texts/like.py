@@ -20,12 +20,12 @@ from typing import Any
 
 import re2
 
-from sqlwin.functions.entry import Call, Function, How, function, of
-from sqlwin.functions.literals import literal
+from sqlwin.functions.core.entry import Call, Function, How, function, of
+from sqlwin.functions.core.literals import literal
+from sqlwin.functions.core.typed import Refused, Typed
+from sqlwin.functions.core.types import BOOLEAN, STRING
+from sqlwin.functions.core.vectors import valued
 from sqlwin.functions.texts.basics import lower_text
-from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import BOOLEAN, STRING
-from sqlwin.functions.vectors import valued
 
 _ANY = {"%": ".*", "_": "."}
 """And how RE2 has them."""

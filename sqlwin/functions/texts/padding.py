@@ -13,10 +13,10 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.functions.entry import Call, Function, How, function, of
-from sqlwin.functions.limits import BYTES, check_all, check_bytes, check_each
-from sqlwin.functions.types import STRING
-from sqlwin.functions.vectors import Vector, by_value, only, valued, vector
+from sqlwin.functions.core.entry import Call, Function, How, function, of
+from sqlwin.functions.core.limits import BYTES, check_all, check_bytes, check_each
+from sqlwin.functions.core.types import STRING
+from sqlwin.functions.core.vectors import Vector, by_value, only, valued, vector
 
 S = TypeVar("S", str, bytes)
 

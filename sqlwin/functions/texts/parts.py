@@ -14,11 +14,11 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.limits import BYTES, check_bytes
-from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import BINARY, STRING
-from sqlwin.functions.vectors import by_value, only, valued, vector
+from sqlwin.functions.core.entry import Call, Function, function, of
+from sqlwin.functions.core.limits import BYTES, check_bytes
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import BINARY, STRING
+from sqlwin.functions.core.vectors import by_value, only, valued, vector
 
 S = TypeVar("S", str, bytes)
 _ALL = 2**31 - 1

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from sqlwin.functions.casts import cast
-from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.literals import literal
-from sqlwin.functions.texts.java_format import formatted
-from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import (
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.entry import Call, Function, function, of
+from sqlwin.functions.core.literals import literal
+from sqlwin.functions.core.typed import Refused, Typed
+from sqlwin.functions.core.types import (
     BIGINT,
     BINARY,
     DATE,
@@ -20,7 +19,8 @@ from sqlwin.functions.types import (
     is_nested,
     name,
 )
-from sqlwin.functions.vectors import vector
+from sqlwin.functions.core.vectors import vector
+from sqlwin.functions.texts.java_format import formatted
 from sqlwin.schema import TIMESTAMP
 
 

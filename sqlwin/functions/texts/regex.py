@@ -1,4 +1,4 @@
-"""Functions of regular expressions, as Java has them: see `java_regex` for what that means here.
+"""Functions of regular expressions, as Java has them: see `regex.translation`.
 
 A constant pattern that RE2 takes is matched by DuckDB or Arrow, which have RE2 within; any other
 is matched text by text.
@@ -12,10 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.functions.entry import Call, Function, function, of
-from sqlwin.functions.limits import BYTES
-from sqlwin.functions.literals import literal
-from sqlwin.functions.texts.matching import (
+from sqlwin.functions.core.entry import Call, Function, function, of
+from sqlwin.functions.core.limits import BYTES
+from sqlwin.functions.core.literals import literal
+from sqlwin.functions.core.typed import Refused, Typed
+from sqlwin.functions.core.types import BOOLEAN, INT, STRING
+from sqlwin.functions.core.vectors import Vector, by_value, only, vector
+from sqlwin.functions.regex.matching import (
     Matcher,
     all_extracted,
     begin,
@@ -26,9 +29,6 @@ from sqlwin.functions.texts.matching import (
     split,
 )
 from sqlwin.functions.texts.parts import replace
-from sqlwin.functions.typed import Refused, Typed
-from sqlwin.functions.types import BOOLEAN, INT, STRING
-from sqlwin.functions.vectors import Vector, by_value, only, vector
 
 _TEXTS = pa.list_(STRING)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from sqlwin.functions.entry import Call, Function, How, function, of
-from sqlwin.functions.typed import Typed
-from sqlwin.functions.types import INT, STRING
-from sqlwin.functions.vectors import valued, vector
+from sqlwin.functions.core.entry import Call, Function, How, function, of
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import INT, STRING
+from sqlwin.functions.core.vectors import valued, vector
 
 _STEPS = 10**9
 """Of one LEVENSHTEIN: characters of the one times those of the other."""

@@ -12,10 +12,10 @@ from urllib.parse import quote, unquote_to_bytes
 
 import pyarrow as pa
 
-from sqlwin.functions.entry import Function, function, of
-from sqlwin.functions.texts.matching import matcher
-from sqlwin.functions.types import STRING
-from sqlwin.functions.vectors import by_value, valued, vector
+from sqlwin.functions.core.entry import Function, function, of
+from sqlwin.functions.core.types import STRING
+from sqlwin.functions.core.vectors import by_value, valued, vector
+from sqlwin.functions.regex.matching import matcher
 
 _URI = re.compile(
     r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*):)?"

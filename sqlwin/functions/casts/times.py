@@ -1,0 +1,329 @@
+"""Casts from and to DATE, TIMESTAMP and intervals.
+
+Texts of the usual form are read by Arrow, all others one by one; printed is by DuckDB within
+the years that have four digits. Numbers are seconds.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlwin.functions.casts.casting import Casting, How
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import (
+    BIGINT,
+    DATE,
+    DOUBLE,
+    STRING,
+    UNITS,
+    Interval,
+    is_decimal,
+    name,
+)
+from sqlwin.functions.core.vectors import Vector, by_value, vector
+from sqlwin.functions.instants import iso as instants
+from sqlwin.functions.instants.interval_texts import micros_per, parsed, printed
+from sqlwin.functions.instants.iso import iso_date, iso_instant
+from sqlwin.schema import TIMESTAMP
+
+UTC = "make_timestamp(epoch_us({0}))"
+"""A TIMESTAMP as DuckDB's without a zone, which is much quicker than its cast."""
+_PLAIN_DATE = r"^\d{4}-\d{2}-\d{2}$"
+_PLAIN_INSTANT = r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?$"
+
+
+def _malformed(text: str, to: pa.DataType) -> ValueError:
+    return ValueError(
+        f"[CAST_INVALID_INPUT] The value '{text[:200]}' of the type \"STRING\" cannot be cast to"
+        f' "{name(to).upper()}" because it is malformed'
+    )
+
+
+def _quickly(texts: pa.Array, pattern: str, to: pa.DataType) -> pa.Array | None:
+    """By Arrow, where all texts are of the usual form."""
+    if not pc.all(pc.match_substring_regex(texts, pattern), min_count=0).as_py():
+        return None
+    try:
+        return texts.cast(to)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _read(texts: pa.Array, to: pa.DataType, strict: bool) -> pa.Array:
+    is_date = to == DATE
+    pattern, plain = (_PLAIN_DATE, DATE) if is_date else (_PLAIN_INSTANT, pa.timestamp("us"))
+    quick = _quickly(texts, pattern, plain)
+    if quick is not None:
+        return quick if is_date else quick.cast(BIGINT).cast(TIMESTAMP)
+    read = instants.days_of if is_date else instants.micros_of
+
+    def one(text: str) -> int | None:
+        found = read(text)
+        if found is None and strict:
+            raise _malformed(text, to)
+        return found
+
+    return by_value(one, texts, type=pa.int32() if is_date else BIGINT).cast(to)
+
+
+@vector("text_to_date")
+def text_to_date(texts: pa.Array) -> pa.Array:
+    return _read(texts, DATE, strict=True)
+
+
+@vector("try_text_to_date")
+def try_text_to_date(texts: pa.Array) -> pa.Array:
+    return _read(texts, DATE, strict=False)
+
+
+@vector("text_to_timestamp")
+def text_to_timestamp(texts: pa.Array) -> pa.Array:
+    return _read(texts, TIMESTAMP, strict=True)
+
+
+@vector("try_text_to_timestamp")
+def try_text_to_timestamp(texts: pa.Array) -> pa.Array:
+    return _read(texts, TIMESTAMP, strict=False)
+
+
+@vector("date_to_text")
+def date_to_text(dates: pa.Array) -> pa.Array:
+    return by_value(iso_date, dates.cast(pa.int32()), type=STRING)
+
+
+@vector("timestamp_to_text")
+def timestamp_to_text(given: pa.Array) -> pa.Array:
+    return by_value(iso_instant, given.cast(BIGINT), type=STRING)
+
+
+def _printed(plain: str, low: str, high: str, other: Vector) -> How:
+    """By DuckDB between two values, beyond them by a vector."""
+
+    def how(casting: Casting) -> Typed:
+        slow = f"{other.named([casting.given.type], STRING)}({{0}})"
+        text = f"CASE WHEN {{0}} BETWEEN {low} AND {high} THEN {plain} ELSE {slow} END"
+        return casting.text(text)
+
+    return how
+
+
+_date_to_text = _printed(
+    "CAST({0} AS VARCHAR)", "DATE '0001-01-01'", "DATE '9999-12-31'", date_to_text
+)
+_timestamp_to_text = _printed(
+    f"CAST({UTC} AS VARCHAR)",
+    "make_timestamptz(-62135596800000000)",
+    "make_timestamptz(253402300799999999)",
+    timestamp_to_text,
+)
+
+_SECONDS = "(epoch_us({0}) // 1000000 - CAST(epoch_us({0}) % 1000000 < 0 AS BIGINT))"
+"""Rounded down."""
+
+
+def _to_integral(casting: Casting) -> Typed:
+    return casting.text(f"CAST({_SECONDS} AS {{result}})", fails=casting.to != BIGINT)
+
+
+def _to_float(casting: Casting) -> Typed:
+    seconds = "CAST(epoch_us({0}) AS DOUBLE) / 1e6"
+    return casting.text(f"({seconds})" if casting.to == DOUBLE else f"CAST({seconds} AS FLOAT)")
+
+
+_EXACT = "CAST({0} AS DECIMAL(19, 0)) * CAST('0.000001' AS DECIMAL(7, 6))"
+
+
+def _to_decimal(casting: Casting) -> Typed:
+    exact = _EXACT.format("epoch_us({0})")
+    return casting.text(f"CAST({exact} AS {{result}})", fails=True)
+
+
+_EXACT_CONTEXT = Context(prec=60)
+_LIMIT = 9223372036854  # seconds, in either direction
+
+
+def _from_integral(casting: Casting) -> Typed:
+    """What is beyond the ends of time is at them."""
+    if casting.given.type != BIGINT:
+        return casting.text("make_timestamptz(CAST({0} AS BIGINT) * 1000000)")
+    inside = f"{{0}} BETWEEN {-_LIMIT} AND {_LIMIT}"
+    beyond = f"{2**63 - 1} * CAST(sign({{0}}) AS BIGINT) - CAST({{0}} < 0 AS BIGINT)"
+    micros = f"CASE WHEN {inside} THEN {{0}} * 1000000 ELSE {beyond} END"
+    return casting.text(f"make_timestamptz({micros})")
+
+
+@vector("decimal_to_timestamp")
+def _decimal_to_timestamp(numbers: pa.Array) -> pa.Array:
+    return by_value(_wrapped, numbers, type=BIGINT).cast(TIMESTAMP)
+
+
+def _wrapped(number: Decimal) -> int:
+    """Past the ends of time it begins anew, as in Spark."""
+    exact = int(number.scaleb(6, _EXACT_CONTEXT))
+    return (exact + 2**63) % 2**64 - 2**63
+
+
+@vector("double_to_timestamp")
+def _double_to_timestamp(numbers: pa.Array) -> pa.Array:
+    return _of_doubles(numbers, strict=True)
+
+
+@vector("try_double_to_timestamp")
+def _try_double_to_timestamp(numbers: pa.Array) -> pa.Array:
+    return _of_doubles(numbers, strict=False)
+
+
+def _of_doubles(numbers: pa.Array, strict: bool) -> pa.Array:
+    values = np.asarray(numbers.cast(DOUBLE).fill_null(0.0))
+    with np.errstate(all="ignore"):
+        micros = values * 1e6
+    wrong = ~(np.abs(micros) <= 2.0**63)
+    if strict and wrong.any():
+        value = values[wrong][0]
+        code = "CAST_OVERFLOW" if np.isfinite(value) else "CAST_INVALID_INPUT"
+        raise ValueError(
+            f'[{code}] The value {value} of the type "DOUBLE" cannot be cast to "TIMESTAMP"'
+        )
+    clipped = np.where(wrong, 0, micros)
+    whole = np.where(clipped >= 2.0**63, 2**63 - 1, np.minimum(clipped, 2.0**62 * 1.99).astype(int))
+    missing = np.asarray(pc.is_null(numbers)) | wrong
+    return pa.array(whole, BIGINT, mask=missing).cast(TIMESTAMP)
+
+
+# --- intervals --------------------------------------------------------------------------
+
+
+@vector("text_to_interval")
+def _text_to_interval(texts: pa.Array, to: pa.Array) -> pa.Array:
+    return _intervals(texts, to, strict=True)
+
+
+@vector("try_text_to_interval")
+def _try_text_to_interval(texts: pa.Array, to: pa.Array) -> pa.Array:
+    return _intervals(texts, to, strict=False)
+
+
+def _intervals(texts: pa.Array, to: pa.Array, strict: bool) -> pa.Array:
+    def one(text: str, fields: str) -> int | None:
+        try:
+            return parsed(text, Interval(*fields.split()))
+        except ValueError:
+            if strict:
+                raise
+            return None
+
+    return by_value(one, texts, to, type=BIGINT)
+
+
+def _from_text(casting: Casting) -> Typed:
+    chosen = _try_text_to_interval if casting.safe else _text_to_interval
+    called = f"{chosen.named([STRING, STRING], BIGINT)}({{0}}, '{' '.join(casting.to.fields)}')"
+    made = called if not casting.to.is_months else f"CAST({called} AS INTEGER)"
+    return casting.text(made, fails=not casting.safe)
+
+
+@vector("interval_to_text")
+def _interval_to_text(values: pa.Array, fields: pa.Array) -> pa.Array:
+    return by_value(lambda v, f: printed(v, Interval(*f.split())), values, fields, type=STRING)
+
+
+def _to_text(casting: Casting) -> Typed:
+    given = casting.given.type
+    named = _interval_to_text.named([given, STRING], STRING)
+    return casting.text(f"{named}({{0}}, '{' '.join(given.fields)}')")
+
+
+def _between(casting: Casting) -> Typed:
+    """What is less than the last field is cut off."""
+    last = casting.to.last
+    if last in ("MONTH", "SECOND") or UNITS.index(casting.given.type.last) <= UNITS.index(last):
+        return casting.text("{0}")
+    unit = 12 if last == "YEAR" else micros_per(last)
+    return casting.text(f"({{0}} // {unit} * {unit})")
+
+
+def _unit(type_: Interval) -> int:
+    """Of the number that an interval is: its last field, of which there may be fractions."""
+    if type_.is_months:
+        return 12 if type_.last == "YEAR" else 1
+    return micros_per(type_.last)
+
+
+def _to_number(casting: Casting) -> Typed:
+    unit = _unit(casting.given.type)
+    if is_decimal(casting.to):
+        if casting.given.type.last == "SECOND":
+            return casting.text(f"CAST({_EXACT} AS {{result}})", fails=True)
+        return casting.text(f"CAST({{0}} // {unit} AS {{result}})", fails=True)
+    return casting.text(f"CAST({{0}} // {unit} AS {{result}})", fails=casting.to != BIGINT)
+
+
+def _to_interval(casting: Casting) -> Typed:
+    """A fraction is one of the last field, in months or microseconds: 1.5 YEAR is 18 months."""
+    to, unit = casting.to, _unit(casting.to)
+    engine = "INTEGER" if to.is_months else "BIGINT"
+    if not is_decimal(casting.given.type):
+        return casting.text(f"CAST(CAST({{0}} AS BIGINT) * {unit} AS {engine})", fails=True)
+    named = _scaled.named([casting.given.type, BIGINT], BIGINT)
+    return casting.text(f"CAST({named}({{0}}, CAST({unit} AS BIGINT)) AS {engine})", fails=True)
+
+
+@vector("decimal_to_interval")
+def _scaled(numbers: pa.Array, units: pa.Array) -> pa.Array:
+    return by_value(_whole_units, numbers, units, type=BIGINT)
+
+
+def _whole_units(number: Decimal, unit: int) -> int:
+    made = int(_EXACT_CONTEXT.multiply(number, Decimal(unit)).to_integral_value(ROUND_HALF_UP))
+    if not -(2**63) <= made < 2**63:
+        raise ValueError(f"[CAST_OVERFLOW] {number} is too large for an INTERVAL")
+    return made
+
+
+_MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"
+
+
+def _from_text_of(zero: str, strict: Vector, lenient: Vector) -> How:
+    def how(casting: Casting) -> Typed:
+        value = casting.given.value
+        if isinstance(value, str) and value.strip().lower() == "epoch":
+            return casting.text(zero)
+        return casting.vector(strict, lenient)
+
+    return how
+
+
+_text_to_date = _from_text_of("DATE '1970-01-01'", text_to_date, try_text_to_date)
+_text_to_timestamp = _from_text_of("make_timestamptz(0)", text_to_timestamp, try_text_to_timestamp)
+
+CASTS: dict[tuple[str, str], How] = {
+    ("string", "date"): _text_to_date,
+    ("string", "timestamp"): _text_to_timestamp,
+    ("date", "string"): _date_to_text,
+    ("timestamp", "string"): _timestamp_to_text,
+    ("date", "timestamp"): lambda c: c.text(_MIDNIGHT, fails=True),
+    ("timestamp", "date"): lambda c: c.text(f"CAST({UTC} AS DATE)"),
+    ("timestamp", "integral"): _to_integral,
+    ("timestamp", "float"): _to_float,
+    ("timestamp", "decimal"): _to_decimal,
+    ("integral", "timestamp"): _from_integral,
+    ("decimal", "timestamp"): lambda c: c.vector(_decimal_to_timestamp),
+    ("float", "timestamp"): lambda c: c.vector(_double_to_timestamp, _try_double_to_timestamp),
+    **{("string", kind): _from_text for kind in ("year_month", "day_time")},
+    **{(kind, "string"): _to_text for kind in ("year_month", "day_time")},
+    **{(kind, kind): _between for kind in ("year_month", "day_time")},
+    **{
+        (kind, number): _to_number
+        for kind in ("year_month", "day_time")
+        for number in ("integral", "decimal")
+    },
+    **{
+        (number, kind): _to_interval
+        for kind in ("year_month", "day_time")
+        for number in ("integral", "decimal")
+    },
+}

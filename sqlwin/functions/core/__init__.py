@@ -1,0 +1,1 @@
+"""What all rooms share: types, constants, signatures, entries of the table, vectors."""

@@ -1,0 +1,1 @@
+"""Numbers, dates and instants by patterns."""

@@ -1,0 +1,1 @@
+"""The calendar, time zones, and instants as texts: over numbers, no SQL."""

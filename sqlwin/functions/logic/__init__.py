@@ -1,0 +1,1 @@
+"""Conditions and comparisons."""

@@ -1,0 +1,205 @@
+"""Java's matcher, over the engines of `translation`: find, replace, split.
+
+>>> replaced("John Smith", r"(\\w+) (\\w+)", "$2, $1")
+'Smith, John'
+>>> split("a1b2c", r"\\d", 2)
+['a', 'b2c']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from threading import local
+from time import process_time
+from typing import Any
+
+import re2
+import regex
+
+from sqlwin.functions.core.limits import check_bytes
+from sqlwin.functions.regex.classes import BadPattern
+from sqlwin.functions.regex.translation import Translated, translated
+
+SECONDS = 1.0
+"""Of the engine that may take long, for all texts of one call."""
+_time = local()
+_MANY_LINES = re.compile("[\\n\\r]")
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+
+
+@dataclass(frozen=True)
+class Matcher:
+    how: Translated
+
+    @cached_property
+    def fast(self) -> Any:
+        """None where RE2 does not take it: it bounds the size of a pattern, too."""
+        if self.how.re2 is None:
+            return None
+        try:
+            return re2.compile(self.how.re2, _OPTIONS)
+        except re2.error:
+            return None
+
+    @property
+    def exact(self) -> bool:
+        """Whether RE2 finds the same in every text."""
+        return self.fast is not None and not self.how.common
+
+    @cached_property
+    def full(self) -> Any:
+        try:
+            return regex.compile(self.how.text)
+        except regex.error as failure:
+            raise BadPattern(f"this regular expression cannot be read: {failure}") from None
+
+    def _fits(self, text: str) -> bool:
+        if self.fast is None:
+            return False
+        return not self.how.common or (text.isascii() and not _MANY_LINES.search(text))
+
+    def find(self, text: str) -> Any:
+        """The first match; None where there is none."""
+        if self._fits(text):
+            return self.fast.search(text)
+        return _in_time(lambda left: self.full.search(text, timeout=left))
+
+    def all(self, text: str) -> Iterator[Any]:
+        if not self._fits(text):
+            yield from _in_time(lambda left: list(self.full.finditer(text, timeout=left)))
+            return
+        last = None
+        for match in self.fast.finditer(text):
+            # RE2's finds an empty match twice where it did not begin to look
+            if match.span() != last:
+                yield match
+            last = match.span()
+
+
+def begin() -> None:
+    """A call begins: it has all its time."""
+    _time.left = SECONDS
+
+
+def _in_time(search: Callable[[float], Any]) -> Any:
+    left, start = getattr(_time, "left", SECONDS), process_time()
+    try:
+        return search(left)
+    except TimeoutError:
+        told = f"a regular expression takes more than {SECONDS} s"
+        raise ValueError(told) from None
+    finally:
+        _time.left = max(left - (process_time() - start), 0.001)
+
+
+@lru_cache(maxsize=1024)
+def matcher(pattern: str) -> Matcher:
+    """ValueError where Java would not take it."""
+    try:
+        made = Matcher(translated(pattern))
+        if made.fast is None:
+            _ = made.full
+    except (BadPattern, RecursionError) as failure:
+        raise ValueError(
+            f"[INVALID_PARAMETER_VALUE.PATTERN] PatternSyntaxException: {failure}: {pattern[:200]}"
+        ) from None
+    return made
+
+
+def _group(match: Any, number: int, groups: int) -> str:
+    """Empty where the group has no part in the match."""
+    if not 0 <= number <= groups:
+        raise ValueError(
+            "[INVALID_PARAMETER_VALUE.REGEX_GROUP_INDEX] Expects group index between 0 and "
+            f"{groups}, but got {number}."
+        )
+    return match[number] or ""
+
+
+def extracted(text: str, pattern: str, number: int) -> str:
+    found = matcher(pattern)
+    match = found.find(text)
+    return "" if match is None else _group(match, number, found.how.groups)
+
+
+def all_extracted(text: str, pattern: str, number: int) -> list[str]:
+    found = matcher(pattern)
+    return [_group(match, number, found.how.groups) for match in found.all(text)]
+
+
+def replaced(text: str, pattern: str, replacement: str, position: int = 1) -> str:
+    if position > max(1, len(text)):
+        return text
+    start = position - 1
+    found = matcher(pattern)
+    made, at = [text[:start]], 0
+    rest, size = text[start:], len(text)
+    parts: list[str | int] | None = None
+    for match in found.all(rest):
+        if parts is None:
+            parts = parts_of(replacement, found.how)
+        put = "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
+        size += len(put)
+        check_bytes(size)
+        made += [rest[at : match.start()], put]
+        at = match.end()
+    return "".join([*made, rest[at:]])
+
+
+_PART = re.compile(
+    r"\\(?P<plain>.)|\$(?P<digit>\d)|\$\{(?P<name>[A-Za-z][A-Za-z0-9]*)\}", re.DOTALL
+)
+
+
+def parts_of(replacement: str, how: Translated) -> list[str | int]:
+    """Texts, and numbers of groups. ValueError where Java's `appendReplacement` fails."""
+    parts: list[str | int] = []
+    at = 0
+    while at < len(replacement):
+        if replacement[at] not in "\\$":
+            parts.append(replacement[at])
+            at += 1
+            continue
+        found = _PART.match(replacement, at)
+        if found is None:
+            raise _bad_replacement(replacement)
+        at = found.end()
+        if found["plain"] is not None:
+            parts.append(found["plain"])
+            continue
+        number = how.names.get(found["name"], -1) if found["name"] else int(found["digit"])
+        while found["digit"] and replacement[at : at + 1].isdigit():
+            longer = 10 * number + int(replacement[at])
+            if longer > how.groups:
+                break
+            number, at = longer, at + 1
+        if not 0 <= number <= how.groups:
+            raise _bad_replacement(replacement)
+        parts.append(number)
+    return parts
+
+
+def _bad_replacement(replacement: str) -> ValueError:
+    told = f"Could not perform regexp_replace with replacement {replacement[:200]!r}."
+    return ValueError(f"[INVALID_REGEXP_REPLACE] {told}")
+
+
+def split(text: str, pattern: str, limit: int) -> list[str]:
+    """At most so many parts, all of them where the limit is no more than 0."""
+    if text and not pattern:
+        last = limit - 1 if 0 < limit < len(text) else len(text)
+        return [*text[:last], *([text[last:]] * (last < len(text)))]
+    made: list[str] = []
+    at = 0
+    for match in matcher(pattern).all(text):
+        if limit > 0 and len(made) == limit - 1:
+            break
+        if at == 0 and match.end() == 0:
+            continue
+        made.append(text[at : match.start()])
+        at = match.end()
+    return [*made, text[at:]]

@@ -1,0 +1,333 @@
+"""Intervals, and arithmetic with them: sums with dates and instants, products, quotients.
+
+An interval is a number of months or of microseconds (see `types.Interval`), so that sums and
+comparisons are DuckDB's own. A DATE stays one with months, with days and with a number; with
+hours or less it is an instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.casts.times import UTC
+from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
+from sqlwin.functions.core.typed import Body, Refused, Typed
+from sqlwin.functions.core.types import (
+    BIGINT,
+    DATE,
+    DAY_TIME,
+    INT,
+    STRING,
+    YEAR_MONTH,
+    Interval,
+    is_integral,
+    widest,
+)
+from sqlwin.functions.core.vectors import Vector, by_value, vector
+from sqlwin.functions.instants.interval_texts import parsed, with_units
+from sqlwin.functions.times.date_sums import back, plus_days
+from sqlwin.functions.times.gaps import GAPS
+from sqlwin.schema import TIMESTAMP
+
+_DAY = Interval("DAY")
+
+
+def literal(text: str, fields: Interval | None, sign: int = 1) -> Typed:
+    """INTERVAL '…' with the fields behind it, or with units within the text. sign: -1 for what
+    stands behind a minus."""
+    try:
+        if fields is None:
+            value, type_ = with_units(text, sign)
+        else:
+            value, type_ = parsed(text, fields, sign), fields
+    except ValueError as error:
+        legal = (
+            "INTERVAL '2' DAY, INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 02:03:04' DAY TO SECOND"
+        )
+        raise Refused(str(error), legal) from None
+    engine = "INTEGER" if type_.is_months else "BIGINT"
+    return Typed(f"CAST('{value}' AS {engine})", type_, value)
+
+
+def _type(args: tuple[Typed | Body, ...], at: int) -> pa.DataType:
+    arg = args[at]
+    assert isinstance(arg, Typed)
+    return arg.type
+
+
+# --- sums -------------------------------------------------------------------------------
+
+
+def _joined(args: tuple[Typed | Body, ...]) -> pa.DataType:
+    return widest(_type(args, 0), _type(args, 1))
+
+
+def _of_family(family: str, sign: str) -> Overload:
+    return of(f"({family}, {family})", f"({{0}} {sign} {{1}})", typing=_joined, fails=True)
+
+
+def _months_added(sign: str, date: int) -> str:
+    """To a DATE or a TIMESTAMP, the other argument than the months."""
+    return f"{{{date}}} {sign} to_months({{{1 - date}}})"
+
+
+def _date_and_time(args: tuple[Typed | Body, ...]) -> pa.DataType:
+    given = next(arg.type for arg in args if isinstance(arg, Typed) and arg.type != DATE)
+    return DATE if given == _DAY else TIMESTAMP
+
+
+def _date_plus(sign: str, date: int) -> Overload:
+    """date: which argument is one; the other is days or less."""
+
+    def how(call: Call) -> str:
+        if call.result == DATE:
+            days = f"CAST({{{1 - date}}} // 86400000000 AS INTEGER)"
+            return call.filled(f"({{{date}}} {sign} {days})")
+        micros = f"epoch_us(CAST({{{date}}} AS TIMESTAMP)) {sign} {{{1 - date}}}"
+        return call.filled(f"make_timestamptz({micros})")
+
+    takes = "(DATE, INTERVAL_DT)" if date == 0 else "(INTERVAL_DT, DATE)"
+    return of(takes, how, typing=_date_and_time, fails=True, strict=True)
+
+
+def _instant_plus(sign: str, instant: int) -> tuple[Overload, Overload]:
+    utc = UTC.replace("{0}", f"{{{instant}}}")
+    micros = f"make_timestamptz(epoch_us({{{instant}}}) {sign} {{{1 - instant}}})"
+    months = back(f"{utc} {sign} to_months({{{1 - instant}}})")
+    kinds = ["INTERVAL_DT", "INTERVAL_YM"]
+    takes = [f"({', '.join(_order('TIMESTAMP', kind, instant))}) -> TIMESTAMP" for kind in kinds]
+    return (
+        of(takes[0], micros, fails=True, strict=True),
+        of(takes[1], months, fails=True, strict=True),
+    )
+
+
+def _text_plus(sign: str, text: int) -> Overload:
+    """A text is read as an instant, and is one again."""
+
+    def how(call: Call) -> str:
+        given, interval = call.args[text], call.args[1 - text]
+        assert isinstance(given, Typed) and isinstance(interval, Typed)
+        moment = cast(given, TIMESTAMP)
+        sql = f"make_timestamptz(epoch_us({moment.sql}) {sign} {interval.sql})"
+        return cast(Typed(sql, TIMESTAMP), STRING).sql
+
+    takes = ", ".join(_order("STRING", "INTERVAL_DT", text))
+    return of(f"({takes}) -> STRING", how, fails=True, strict=True)
+
+
+def _order(one: str, other: str, at: int) -> tuple[str, str]:
+    return (one, other) if at == 0 else (other, one)
+
+
+def _days_first(sign: str) -> Overload:
+    """`1 + DATE '2024-02-29'`."""
+    inner = plus_days(sign)
+
+    def how(call: Call) -> str:
+        return inner.text(Call((call.args[1], call.args[0]), call.result))
+
+    return of("(INT, DATE) -> DATE", how, strict=True)
+
+
+def _months(sign: str, date: int) -> Overload:
+    takes = ", ".join(_order("DATE", "INTERVAL_YM", date))
+    text = f"CAST({_months_added(sign, date)} AS DATE)"
+    return of(f"({takes}) -> DATE", text, fails=True, strict=True)
+
+
+def _strict(overload: Overload) -> Overload:
+    return of(overload.signature.text, overload.how, fails=overload.fails, strict=True)
+
+
+def _as_day(*_: pa.DataType) -> pa.DataType:
+    return _DAY
+
+
+_DATES = of("(DATE, DATE)", "(CAST({0} - {1} AS BIGINT) * 86400000000)", result=_as_day, fails=True)
+_INSTANTS = of(
+    "(TIMESTAMP, TIMESTAMP) -> INTERVAL_DT", "(epoch_us({0}) - epoch_us({1}))", fails=True
+)
+_NONE = "CAST(NULL AS {result})"
+_PLUS = (
+    of("(DATE, VOID) -> TIMESTAMP", _NONE, strict=True),
+    of("(VOID, DATE) -> TIMESTAMP", _NONE, strict=True),
+    *(_of_family("INTERVAL_DT", "+"), _of_family("INTERVAL_YM", "+")),
+    *(_strict(plus_days("+")), _days_first("+"), _months("+", 0), _months("+", 1)),
+    *(_date_plus("+", 0), _date_plus("+", 1), *_instant_plus("+", 0), *_instant_plus("+", 1)),
+    *(_text_plus("+", 0), _text_plus("+", 1)),
+)
+_MINUS = (
+    *(_of_family("INTERVAL_DT", "-"), _of_family("INTERVAL_YM", "-")),
+    *(_strict(plus_days("-")), _months("-", 0), _date_plus("-", 0), *_instant_plus("-", 0)),
+    *(_text_plus("-", 0), _DATES, _INSTANTS),
+)
+
+# --- products and quotients -------------------------------------------------------------
+
+_EXACT = Context(prec=80)
+_LIMITS = {True: 2**31, False: 2**63}
+
+
+def _rounded(value: Decimal, is_months: bool) -> int:
+    made = int(value.to_integral_value(ROUND_HALF_UP))
+    if not -_LIMITS[is_months] <= made < _LIMITS[is_months]:
+        raise ValueError("[INTERVAL_ARITHMETIC_OVERFLOW] an interval is too long")
+    return made
+
+
+def _number(value: Any) -> Decimal:
+    made = Decimal(value) if isinstance(value, int | float) else value
+    if not made.is_finite():
+        raise ValueError("[INVALID_INPUT] an interval times what is infinite or NaN")
+    return Decimal(made)
+
+
+def _times(value: int, number: Any, is_months: bool) -> int:
+    return _rounded(_EXACT.multiply(Decimal(value), _number(number)), is_months)
+
+
+def _over(value: int, number: Any, is_months: bool) -> int:
+    if number == 0:
+        raise ValueError("[INTERVAL_DIVIDED_BY_ZERO] Division by zero. Use try_divide")
+    if isinstance(number, float) and number in (float("inf"), float("-inf")):
+        return 0
+    return _rounded(_EXACT.divide(Decimal(value), _number(number)), is_months)
+
+
+@vector("interval_times", typed=True)
+def _product(type_: pa.DataType, intervals: pa.Array, numbers: pa.Array) -> pa.Array:
+    is_months = type_ == INT
+    return by_value(lambda v, n: _times(v, n, is_months), intervals, numbers, type=type_)
+
+
+@vector("interval_over", typed=True)
+def _quotient(type_: pa.DataType, intervals: pa.Array, numbers: pa.Array) -> pa.Array:
+    is_months = type_ == INT
+    return by_value(lambda v, n: _over(v, n, is_months), intervals, numbers, type=type_)
+
+
+def _whole(args: tuple[Typed | Body, ...]) -> pa.DataType:
+    found = next(a.type for a in args if isinstance(a, Typed) and isinstance(a.type, Interval))
+    return found.whole
+
+
+def _scaled(vector_: Vector, swapped: bool = False) -> tuple[Overload, ...]:
+    def how(call: Call) -> str:
+        interval, number = reversed(call.args) if swapped else call.args
+        assert isinstance(interval, Typed) and isinstance(number, Typed)
+        if vector_ is _product and is_integral(number.type):
+            return f"CAST({interval.sql} * {number.sql} AS {call.engine_type})"
+        named = vector_.named([interval.type, number.type], call.result)
+        return f"{named}({interval.sql}, {number.sql})"
+
+    kinds = ("INTERVAL_DT", "INTERVAL_YM")
+    takes = (f"({', '.join(_order(kind, 'N', int(swapped)))})" for kind in kinds)
+    return tuple(of(signature, how, typing=_whole, fails=True) for signature in takes)
+
+
+def _div(family: str) -> Overload:
+    zero = failing("DIVIDE_BY_ZERO", "Division by zero. Use try_divide")
+    text = f"CASE WHEN {{1}} = 0 THEN {zero} ELSE CAST({{0}} // {{1}} AS BIGINT) END"
+    return of(f"({family}, {family}) -> BIGINT", text, fails=True)
+
+
+def _both(text: str, result: str = "", fails: bool = False) -> tuple[Overload, Overload]:
+    families = ("INTERVAL_DT", "INTERVAL_YM")
+    made = [of(f"({f}) -> {result or f}", text, fails=fails) for f in families]
+    return made[0], made[1]
+
+
+def _tried(overload: Overload) -> Overload:
+    """NULL where it fails."""
+    text = overload.text
+
+    def how(call: Call) -> str:
+        return f"TRY({text(call)})"
+
+    return replace(overload, how=how, fails=False)
+
+
+_OPERATORS: dict[str, tuple[Overload, ...]] = {
+    "+": _PLUS,
+    "-": _MINUS,
+    "*": (*_scaled(_product), *_scaled(_product, swapped=True)),
+    "/": _scaled(_quotient),
+    "div": (_div("INTERVAL_DT"), _div("INTERVAL_YM")),
+}
+MORE: dict[str, tuple[Overload, ...]] = {
+    **_OPERATORS,
+    "try_add": tuple(map(_tried, _PLUS)),
+    "try_subtract": tuple(map(_tried, _MINUS)),
+    "try_multiply": tuple(map(_tried, _OPERATORS["*"])),
+    "try_divide": tuple(map(_tried, _OPERATORS["/"])),
+    "negative": _both("(-{0})", fails=True),
+    "positive": _both("{0}"),
+    "abs": _both("abs({0})", fails=True),
+    "sign": _both("CAST(sign({0}) AS DOUBLE)", "DOUBLE"),
+}
+
+# --- made of numbers --------------------------------------------------------------------
+
+
+@vector("dt_interval")
+def _of_parts(*parts: pa.Array) -> pa.Array:
+    return by_value(_parts, *parts, type=BIGINT)
+
+
+def _parts(days: int, hours: int, minutes: int, seconds: Decimal) -> int:
+    whole = (days * 24 + hours) * 60 + minutes
+    return _rounded(Decimal(whole * 60_000_000 + int(seconds.scaleb(6))), False)
+
+
+_SECONDS = pa.decimal128(18, 6)
+_TYPES = (INT, INT, INT, _SECONDS)
+
+
+def _make_dt(call: Call) -> str:
+    given = [
+        cast(arg, t) for arg, t in zip(call.args, _TYPES, strict=False) if isinstance(arg, Typed)
+    ]
+    missing = [
+        Typed(f"CAST(0 AS {'DECIMAL(18, 6)' if t is _SECONDS else 'INTEGER'})", t) for t in _TYPES
+    ]
+    parts = [*given, *missing[len(given) :]]
+    made = f"{_of_parts.named(list(_TYPES), BIGINT)}({', '.join(part.sql for part in parts)})"
+    if not parts[-1].fails:
+        return made
+    known = " AND ".join(f"{part.sql} IS NOT NULL" for part in parts[:-1])
+    return f"CASE WHEN {known} THEN {made} END"
+
+
+def _make_ym(call: Call) -> str:
+    years = "{0}" if call.args else "0"
+    months = "{1}" if len(call.args) > 1 else "0"
+    return call.filled(f"CAST(CAST({years} AS BIGINT) * 12 + {months} AS INTEGER)")
+
+
+def _month_result(*_: pa.DataType) -> pa.DataType:
+    return YEAR_MONTH
+
+
+def _time_result(*_: pa.DataType) -> pa.DataType:
+    return DAY_TIME
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    *GAPS,
+    function(
+        "make_ym_interval",
+        of("(INT?, INT?)", _make_ym, result=_month_result, fails=True),
+        doc="An interval of years and months.",
+    ),
+    function(
+        "make_dt_interval",
+        of("(INT?, INT?, INT?, N?)", _make_dt, result=_time_result, fails=True),
+        doc="An interval of days, hours, minutes and seconds.",
+    ),
+)
