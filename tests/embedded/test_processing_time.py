@@ -16,7 +16,7 @@ from sqlwin.plan.nodes import Script
 from sqlwin.runtime.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
-from tests.embedded.test_run import interrupt, land
+from tests.support.embedded.runs import interrupt, land
 
 STREAM = """
 CREATE STREAM orders (value BIGINT, ts TIMESTAMP)

@@ -16,16 +16,12 @@ from sqlwin.runtime.files import Decoded
 from sqlwin.runtime.options import RunOptions
 from sqlwin.runtime.sources import FileSource
 from sqlwin.sql import script
-from tests.support.embedded.runs import SCRIPT, land
+from tests.support.embedded.runs import SCRIPT, interrupt, land
 
 
 @pytest.fixture
 def asked() -> Script:
     return script(SCRIPT)
-
-
-def interrupt(_: object) -> None:
-    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("follow", [True, False])

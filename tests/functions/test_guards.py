@@ -111,7 +111,7 @@ def test_functions_of_other_databases_are_unknown(name: str) -> None:
         values(f"{name}(s, s)", ROWS)
 
 
-@pytest.mark.parametrize("text", ["now()", "current_timestamp()", "rand()"])
-def test_what_changes_says_so(text: str) -> None:
+@pytest.mark.parametrize("text", ["rand()", "uuid()"])
+def test_what_is_of_chance_says_so(text: str) -> None:
     with pytest.raises(Uncompiled, match="gives another value each time"):
         values(text, ROWS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from tests.sql.cases import plan
 
 from sqlwin.plan.nodes import Project
 from sqlwin.runtime.scalars import evaluate
+from tests.support.sql.cases import plan
 
 
 @pytest.mark.parametrize(

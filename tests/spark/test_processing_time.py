@@ -21,8 +21,8 @@ from sqlwin.spark.tags import RESULTS
 from sqlwin.spark.wire import decode
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
-from tests.embedded.test_run import land
 from tests.faults.spark_kills import Kill, Run
+from tests.support.embedded.runs import land
 
 STREAM = """
 CREATE STREAM orders (value BIGINT, ts TIMESTAMP)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.sql.cases import bound, plan
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.nodes import Project
 from sqlwin.schema import type_name
+from tests.support.sql.cases import bound, plan
 
 OF_RESULTS = [
     ("ts - ts", "STRING"),

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 import pytest
-from tests.sql.cases import bound, mistake, plan, underlined
 
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.volatility import NOW, Volatility
@@ -17,7 +16,8 @@ from sqlwin.functions.table import TABLE
 from sqlwin.plan.facts import keeps_state, plans_of
 from sqlwin.plan.nodes import Scalar
 from sqlwin.plan.processing_time import clock_call
-from tests.sql.test_sandbox import PLACES
+from tests.support.sql.cases import bound, mistake, plan, underlined
+from tests.support.sql.places import PLACES
 
 CLOCKS = sorted(
     name
@@ -146,9 +146,9 @@ def test_the_session_is_refused(name: str) -> None:
     [
         ("LOCALTIMESTAMP", "there is no TIMESTAMP without a time zone"),
         ("LOCALTIMESTAMP()", "there is no TIMESTAMP without a time zone"),
-        ("CURRENT_TIME", "there is no type TIME"),
-        ("CURRENT_TIME()", "there is no type TIME"),
-        ("LOCALTIME", "there is no type TIME"),
+        ("CURRENT_TIME", "there is no time of day without a date"),
+        ("CURRENT_TIME()", "there is no time of day without a date"),
+        ("LOCALTIME", "there is no time of day without a date"),
         ("TODAY()", "no function is called today; CURRENT_TIMESTAMP and CURRENT_DATE are"),
         ("SYSTIMESTAMP()", "no function is called systimestamp; CURRENT_TIMESTAMP and"),
         ("NOW(3)", "CURRENT_TIMESTAMP does not take INT"),

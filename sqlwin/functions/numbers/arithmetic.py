@@ -98,12 +98,8 @@ def attempted(call: Call, template: str) -> str:
     return f"list_apply([{{{given}}}], lambda __p: TRY({named}))[1]"
 
 
-_CALLED = {"+": "add", "-": "subtract", "*": "multiply"}
-"""DuckDB's optimizer makes `x > 0 - 9` of `x + 9 > 0`, which never overflows; not so of calls."""
-
-
 def _whole(symbol: str, safe: bool) -> How | str:
-    template = f"{_CALLED[symbol]}({{0}}, {{1}})"
+    template = f"({{0}} {symbol} {{1}})"
     return (lambda call: attempted(call, template)) if safe else template
 
 
@@ -159,7 +155,7 @@ def _minus(call: Call) -> str:
     if is_decimal(call.result) and call.result.precision > decimals.SIGNED_DIGITS:
         return rendered(decimals.NEGATIVE, call)
     if is_integral(call.result):
-        return f"subtract(CAST(0 AS {call.engine_type}), {call.texts[0]})"
+        return f"(CAST(0 AS {call.engine_type}) - {call.texts[0]})"
     return f"(-{call.texts[0]})"
 
 

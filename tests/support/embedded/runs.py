@@ -19,3 +19,8 @@ def land(home: Path, name: str, ts: str, value: int) -> None:
     (home / "orders").mkdir(exist_ok=True)
     row = json.dumps({"value": value, "ts": f"2024-01-01T{ts}Z"})
     (home / "orders" / f"{name}.jsonl").write_text(row + "\n")
+
+
+def interrupt(_: object) -> None:
+    """As `show`: a Ctrl-C when results are shown."""
+    raise KeyboardInterrupt
