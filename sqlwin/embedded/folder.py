@@ -26,9 +26,12 @@ from pathlib import Path
 from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.locked import locked
 from sqlwin.runtime.sealed_text import read_json, write_text
+from sqlwin.state.commits import Commits
 from sqlwin.state.sqlite_file import TO_DO
 
 MADE = "checkpoint.json"
+FIRST = 1
+"""The commit that makes a file; the list of files follows it."""
 VERSION = 1
 
 
@@ -62,7 +65,10 @@ def note(folder: Path, queries: int) -> None:
 
 
 def _check(folder: Path, queries: int) -> None:
+    listed = (folder / MADE).exists()
     for file in (file_of(folder, number) for number in range(queries)):
+        if not listed and file.exists() and Commits(str(file)).known() > FIRST:
+            raise StateError(f"{folder / MADE} is gone, and {file.name} was written to; {TO_DO}")
         if file.name in _made(folder) and not file.exists():
             raise StateError(f"{file} is gone, and {MADE} says that it was made; {TO_DO}")
 

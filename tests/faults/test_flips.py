@@ -129,6 +129,13 @@ def test_damage_is_told_with_the_file_and_what_to_do(tmp_path: Path, how: str) -
     assert "put a copy of it there, or delete the checkpoint" in str(refused.value)
 
 
+def test_a_list_of_files_that_is_gone_is_missed(tmp_path: Path) -> None:
+    options, file = kept(tmp_path)
+    (file.parent / "checkpoint.json").unlink()
+    with pytest.raises(StateError, match=r"checkpoint\.json is gone, and query-0\.sqlite was"):
+        run(script(SCRIPT), options)
+
+
 def test_a_run_ends_with_one_message_and_goes_on_when_that_is_mended(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
