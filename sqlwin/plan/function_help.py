@@ -14,7 +14,7 @@ upper: In capitals.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from types import ModuleType
 
@@ -24,6 +24,8 @@ from sqlwin.functions.differences import DIFFERENCES
 from sqlwin.functions.never import COLLATION, NEVER, PREFIXES, TYPES, volatility
 from sqlwin.functions.table import ROOMS, TABLE, find
 
+MOST = 30
+"""Signatures of one function that are told."""
 HEAD = """\
 # Functions
 
@@ -68,9 +70,19 @@ def _room(room: ModuleType) -> Iterator[str]:
     yield "|---|---|---|---|"
     for function in sorted(room.FUNCTIONS, key=lambda function: function.name):
         also = " ".join(_code(name) for name in function.names[1:])
-        signatures = "<br>".join(dict.fromkeys(map(_takes, TABLE[function.name].overloads)))
+        signatures = "<br>".join(_few(map(_takes, TABLE[function.name].overloads)))
         yield f"| {_code(function.name)} | {also} | {signatures} | {function.doc} |"
     yield ""
+
+
+def _few(signatures: Iterable[str]) -> list[str]:
+    """Each once; of a function that takes any number of arguments in turns, the first of them.
+
+    >>> _few(f"({', '.join(['ANY'] * n)})" for n in range(99))
+    ['()', '(ANY)', '(ANY, ANY)', '…']
+    """
+    found = list(dict.fromkeys(signatures))
+    return found if len(found) <= MOST else [*found[:3], "…"]
 
 
 def _takes(overload: Overload) -> str:
@@ -127,9 +139,12 @@ def _code(text: str) -> str:
 def _scalar(function: Function) -> Iterator[str]:
     yield f"{function.name}: {function.doc}" if function.doc else function.name
     own = function.name.upper()
-    for overload in function.overloads:
-        class_ = "" if overload.volatile is None else f" ({overload.volatile.value})"
-        yield f"  {own}{overload.signature.text}{class_}"
+    classes = ("" if o.volatile is None else f" ({o.volatile.value})" for o in function.overloads)
+    texts = (overload.signature.text for overload in function.overloads)
+    for signature_ in _few(
+        f"{own}{text}{class_}" for text, class_ in zip(texts, classes, strict=True)
+    ):
+        yield f"  {signature_}"
     yield from _also(function.names[1:])
 
 

@@ -24,6 +24,15 @@ def test_functions_are_listed_scalars_and_aggregates() -> None:
     assert not {"+", "[]"} & set(names)
 
 
+def test_of_a_function_of_any_number_of_pairs_the_first_are_told() -> None:
+    assert answer("DESCRIBE FUNCTION named_struct")[1:5] == [
+        "  NAMED_STRUCT(STRING!, ANY)",
+        "  NAMED_STRUCT(STRING!, ANY, STRING!, ANY)",
+        "  NAMED_STRUCT(STRING!, ANY, STRING!, ANY, STRING!, ANY)",
+        "  …",
+    ]
+
+
 def test_a_pattern_has_stars_and_bars() -> None:
     assert answer("SHOW FUNCTIONS LIKE 'upp*|max_*'") == ["max_by", "upper"]
     assert answer("SHOW FUNCTIONS 'UCASE'") == ["ucase"]
