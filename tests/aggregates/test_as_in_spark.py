@@ -8,7 +8,9 @@ docs/aggregates.md says why it does. Written anew, to be read in the diff:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +18,11 @@ import pytest
 from sqlwin.aggregates import ALIASES, SIGNATURES
 from tests.aggregates.calls import CALLS
 from tests.aggregates.compare import compared, report
-from tests.aggregates.ours import FORMS, SESSION, TUMBLE, WHOLE, Batch
+from tests.aggregates.ours import FORMS, SESSION, WHOLE, Batch
 from tests.aggregates.record import recorded
 from tests.aggregates.tables import KINDS, tables
+from tests.functions.canonical import Json
+from tests.functions.ours import Ours
 
 KNOWN = Path(__file__).with_name("differences.txt")
 QUICK = ("double", "decimal(10,0)")
@@ -26,6 +30,7 @@ RECORDED = tuple(dict.fromkeys(name for name, _ in recorded()))
 OF_EACH = [
     name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in RECORDED
 ]
+SOME = ("bigint", "double", "decimal(10,0)", "string", "timestamp")
 OURS = ("nth_value", "nth_last", "top_k")
 """Aggregates that Spark has not, or over windows alone."""
 
@@ -47,11 +52,25 @@ def test_values_and_types(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("form", [form for form in FORMS if FORMS[form] != TUMBLE])
-@pytest.mark.parametrize("name", KINDS)
-def test_every_form_of_a_window_gives_the_same(name: str, form: str) -> None:
+@pytest.mark.parametrize("name", SOME)
+def test_every_form_of_a_window_gives_the_same(name: str) -> None:
     rows = tables()[name]
-    assert dict(Batch(rows, FORMS[form]).answers(CALLS)) == dict(Batch(rows).answers(CALLS))
+    one, *others = [without_places(Batch(rows, FORMS[form]).answers(CALLS)) for form in FORMS]
+    assert [other for other in others if other != one] == []
+
+
+def without_places(answers: Iterable[tuple[str, Ours]]) -> dict[str, Ours]:
+    """A message that a sum leaves its range names the window, which is another in each form."""
+    return {
+        call: replace(ours, rows=tuple(_without_place(row) for row in ours.rows))
+        for call, ours in answers
+    }
+
+
+def _without_place(row: Json) -> Json:
+    if not isinstance(row, dict) or "!" not in row:
+        return row
+    return {**row, "!": re.sub(r"in window \[.*?\)", "in window", str(row["!"]))}
 
 
 @pytest.mark.parametrize("form", [WHOLE, SESSION])
