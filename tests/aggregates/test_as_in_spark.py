@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,14 @@ def _without_place(row: Json) -> Json:
     if not isinstance(row, dict) or "!" not in row:
         return row
     return {**row, "!": re.sub(r"in window \[.*?\)", "in window", str(row["!"]))}
+
+
+def test_the_greatest_decimal_rounds_up_to_no_double_it_does_not_hold() -> None:
+    """1e38, the DOUBLE that is nearest to 38 nines, is no DECIMAL(38, 0)."""
+    rows = tables()["decimal(38,0)"]
+    ((_, ours),) = Batch(rows).answers(("percentile_approx(x, 0.5)",))
+    assert not ours.crashed
+    assert max(abs(Decimal(row)) for row in ours.rows if row is not None) < 10**38
 
 
 @pytest.mark.parametrize("form", [WHOLE, SESSION])

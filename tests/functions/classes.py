@@ -27,7 +27,7 @@ from sqlwin.functions.never import reasons
 from tests.functions.canonical import Json
 from tests.functions.intervals import named, numbers, shown
 from tests.functions.oracle import Answer
-from tests.functions.ours import Ours
+from tests.functions.ours import CLOCK, Ours
 
 CLASSES = (
     *("same", "near", "type", "never", "refused", "rejected", "unraised", "taken"),
@@ -72,7 +72,7 @@ def verdict(theirs: Answer, ours: Ours) -> Verdict:
 def _of_refusal(theirs: Answer, ours: Ours) -> str:
     if all(map(_raised, theirs.rows)):
         return "same"
-    return "never" if ours.refused.endswith(tuple(reasons())) else "refused"
+    return "never" if ours.refused.endswith((*reasons(), CLOCK)) else "refused"
 
 
 def _type(theirs: Answer, ours: Ours) -> str:

@@ -168,8 +168,11 @@ class PercentileSketch(Sketch):
 
 
 def _nearest(doubles: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    if dtype.is_float() or dtype.is_decimal():
+    if dtype.is_float():
         return doubles.cast(dtype)
+    if isinstance(dtype, pl.Decimal):  # the greatest rounds up to a DOUBLE that it does not hold
+        most = float(np.nextafter(10.0 ** (dtype.precision - dtype.scale), 0.0))
+        return doubles.clip(-most, most).cast(dtype)
     physical = pl.Series([], dtype=dtype).to_physical().dtype
     least, greatest = pl.select(l=physical.min(), g=physical.max()).row(0)  # type: ignore[attr-defined]
     ends = pl.when(doubles >= float(greatest)).then(pl.lit(greatest, physical))
