@@ -59,7 +59,7 @@ VALUES = [
         "SUM(DISTINCT d)", "AVG(DISTINCT f)", "COUNT(DISTINCT f) FILTER (WHERE b)",
     ),
     _pair("PERCENTILE_CONT(i, 0.3)", "quantile_cont(i::DOUBLE, 0.3){over}"),
-    _pair("PERCENTILE_DISC(d, 0.7)", "quantile_disc(d, 0.7){over}"),
+    _pair("PERCENTILE_DISC(d, 0.7)", "quantile_disc(d::DOUBLE, 0.7){over}"),
     _pair("MODE(k)", "mode(k ORDER BY us, seq){over}"),
     _pair("COLLECT_LIST(i)", _LISTED.format(x="i", by="")),
     _pair("COLLECT_LIST(k ORDER BY i DESC)", _LISTED.format(x="k", by="i DESC NULLS LAST, ")),
