@@ -201,7 +201,7 @@ class EmbeddedQuery(Answers):
             self._blobs.settle()
 
     def close(self) -> None:
-        """Let go of the store's file; nothing is written. Results that wait can be taken still,
+        """Close the store's file; nothing is written. Results that wait can be taken still,
         all else is refused. A query is a context manager, which closes it at the end.
         """
         self._closed = True

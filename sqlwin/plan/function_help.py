@@ -25,7 +25,7 @@ from sqlwin.functions.never import COLLATION, NEVER, PREFIXES, TYPES, volatility
 from sqlwin.functions.table import ROOMS, TABLE, find
 
 MOST = 30
-"""Signatures of one function that are told."""
+"""Signatures of one function that are listed."""
 HEAD = """\
 # Functions
 
