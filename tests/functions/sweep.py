@@ -20,6 +20,7 @@ import pyarrow as pa
 import sqlglot
 
 from sqlwin.errors import SqlwinError
+from sqlwin.functions.core.volatility import NOW
 from sqlwin.functions.table import TABLE
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import TIMESTAMP, Column
@@ -40,7 +41,11 @@ VALUES: dict[str, list[Any]] = {
     "st": [{"x": 1}, None, {"x": None}],
     "ts": [0, None, -(10**15)],
 }
-ROWS = pa.table({column.name: pa.array(VALUES[column.name], column.type) for column in COLUMNS})
+ROWS = pa.table(
+    {column.name: pa.array(VALUES[column.name], column.type) for column in COLUMNS}
+    | {NOW: pa.array([0, 0, 0], TIMESTAMP)}
+)
+"""With the time of the batch, which the front of an input adds."""
 KINDS = (
     *("NULL", "1", "1.5", "'a'", "s", "i", "d", "a", "m", "st", "ts", "x -> x"),
     *("array()", "map()", "array(NULL)", "INTERVAL '1' DAY"),

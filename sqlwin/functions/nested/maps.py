@@ -9,6 +9,7 @@ import pyarrow as pa
 from sqlwin.functions.core.entry import Call, Function, function, of
 from sqlwin.functions.core.map_building import built
 from sqlwin.functions.core.typed import Body
+from sqlwin.functions.core.types import NULL, engine_name
 from sqlwin.functions.nested import map_making
 
 _KEY = "struct_extract({0}, 'key')"
@@ -22,6 +23,8 @@ _CONTAINS = "CASE WHEN {1} IS NOT NULL THEN map_contains({0}, {1}) END"
 
 def _transform_keys(call: Call) -> str:
     keys = call.filled("list_transform(map_entries({0}), {1})")
+    if call.type(1) == NULL:  # of which no map has keys: its type has others
+        keys = f"CAST({keys} AS {engine_name(pa.list_(call.result.key_type))})"
     return built(call.result, keys, f"map_values({call.texts[0]})")
 
 
