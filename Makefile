@@ -54,7 +54,7 @@ pairs-rewrite: $(STAMP) ## rewrite what is said of the queries in tests/pairs
 	@$(BIN)/python -m tests.pairs.rewrite $(ARGS)
 
 functions: $(STAMP) ## write docs/functions.md from the table of functions
-	@$(BIN)/python -m sqlwin.plan.function_help > docs/functions.md
+	@$(BIN)/python -m sqlwin.plan.explain.functions > docs/functions.md
 
 bench: $(STAMP) ## run the benchmarks
 	@tools/with-java $(BIN)/python -m bench $(ARGS)

@@ -10,8 +10,8 @@ from bench.measure import Batch
 from bench.queries import Question, script
 from bench.run import Asked, Done
 from sqlwin.embedded.run import run as run_script
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import Batch as Told
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.progress import Batch as Told
 from sqlwin.sql import script as parsed
 
 

@@ -20,8 +20,8 @@ import polars as pl
 import pyarrow as pa
 
 import sqlwin
-from sqlwin.plan.nodes import Project, Scalar
-from sqlwin.runtime.scalars import AT, evaluate
+from sqlwin.plan.ir.nodes import Project, Scalar
+from sqlwin.runtime.rows.scalars import AT, evaluate
 from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
 

@@ -9,8 +9,8 @@ from bench.data import Data
 from bench.progress import Account
 from bench.queries import Question, script
 from bench.run import Asked, Done
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import Batch
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.progress import Batch
 from sqlwin.spark.run import run as run_script
 from sqlwin.spark.session import local_session
 from sqlwin.sql import script as parsed

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.runtime.kept import HEADER
+from sqlwin.runtime.checkpoint.task_state import HEADER
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 

@@ -12,9 +12,9 @@ from sqlwin.durations import micros
 from sqlwin.embedded.durable import DurableStore
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError
-from sqlwin.plan.explain import explain as explain_query
-from sqlwin.plan.explain import explain_script
-from sqlwin.plan.nodes import Stream
+from sqlwin.plan.explain.query import explain as explain_query
+from sqlwin.plan.explain.query import explain_script
+from sqlwin.plan.ir.nodes import Stream
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import RESERVED, Column
 from sqlwin.sql import script

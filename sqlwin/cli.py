@@ -21,17 +21,17 @@ import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.interrupts import INTERRUPTED, interruptible, told
-from sqlwin.plan.answer import answers
-from sqlwin.plan.explain import explain_script
-from sqlwin.plan.nodes import Script
-from sqlwin.plan.warnings import warnings
-from sqlwin.runtime.admission import MESSAGES
-from sqlwin.runtime.load import Load, load
-from sqlwin.runtime.malformed import limit
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.options_read import read_options
-from sqlwin.runtime.snapshot import Snapshot
-from sqlwin.runtime.sources import without_files
+from sqlwin.plan.explain.query import explain_script
+from sqlwin.plan.explain.statements import answers
+from sqlwin.plan.explain.warnings import warnings
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.checkpoint.snapshot import Snapshot
+from sqlwin.runtime.connectors.option_reader import read_options
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.sources import without_files
+from sqlwin.runtime.inputs.admission import MESSAGES
+from sqlwin.runtime.rows.malformed import limit
+from sqlwin.runtime.size.load import Load, load
 from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
 
@@ -180,7 +180,7 @@ def _explain(arguments: argparse.Namespace, asked: Script) -> int:
     read_options(asked)
     print(explain_script(asked))
     if bearing is not None:
-        from sqlwin.runtime.bounds import state_text
+        from sqlwin.runtime.size.estimate import state_text
 
         print("", state_text(asked, bearing), sep="\n")
     return 0

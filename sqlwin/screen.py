@@ -9,8 +9,8 @@ from typing import TextIO
 import polars as pl
 
 from sqlwin.instants import END, START, format_instant
-from sqlwin.runtime.progress import Batch, Summary
-from sqlwin.runtime.render import cell, csv_text, json_lines
+from sqlwin.runtime.connectors.progress import Batch, Summary
+from sqlwin.runtime.rows.render import cell, csv_text, json_lines
 from sqlwin.schema import iso_columns
 
 Show = Callable[[pl.DataFrame], None]

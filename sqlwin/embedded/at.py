@@ -19,11 +19,11 @@ from dataclasses import asdict, dataclass, field, replace
 import polars as pl
 
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.facts import fingerprint
-from sqlwin.plan.nodes import Query
-from sqlwin.plan.wording import Wording
-from sqlwin.runtime.kept import VERSION, check_version, parsed
-from sqlwin.runtime.resumed import Differs, going_on, since_of
+from sqlwin.plan.ir.nodes import Query
+from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
+from sqlwin.runtime.checkpoint.task_state import VERSION, check_version, parsed
 from sqlwin.state.contract import Blobs
 
 POSITION, WAITING, WORDING = "position", "waiting", "query"

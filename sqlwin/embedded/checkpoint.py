@@ -21,11 +21,11 @@ from sqlwin.embedded.durable import TABLES
 from sqlwin.embedded.folder import file_of
 from sqlwin.embedded.place import PROGRESS
 from sqlwin.errors import InputError
-from sqlwin.plan.resuming import with_since
+from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.runtime.kept import HEADER
-from sqlwin.runtime.lower import lower
-from sqlwin.runtime.snapshot import Bucket, Snapshot, worded
+from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, worded
+from sqlwin.runtime.checkpoint.task_state import HEADER
+from sqlwin.runtime.lowering.lower import lower
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.commits import Commits
 from sqlwin.state.ledger import Ledger

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from sqlwin.embedded.at import transaction
 from sqlwin.errors import StateError
-from sqlwin.runtime.kept import parsed
+from sqlwin.runtime.checkpoint.task_state import parsed
 from sqlwin.state.contract import Blobs
 from sqlwin.state.sqlite_file import TO_DO
 

@@ -8,7 +8,7 @@
 
 They are written in one transaction, so that no offset is ever ahead of the
 messages it stands for. The message store may be deleted (`DELETE FROM
-messages`): a replay fills it again, see `sqlwin.runtime.recovery`.
+messages`): a replay fills it again, see `sqlwin.runtime.tasks.recovery`.
 
 >>> store = DurableStore(":memory:")
 >>> with store.transaction():
@@ -20,7 +20,7 @@ messages`): a replay fills it again, see `sqlwin.runtime.recovery`.
 
 from __future__ import annotations
 
-from sqlwin.runtime.admission import MESSAGES
+from sqlwin.runtime.inputs.admission import MESSAGES
 from sqlwin.state.blobs import SqliteBlobs
 
 TABLES = ("messages", "windows", "offsets")

@@ -24,8 +24,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlwin.errors import RunError, StateError
-from sqlwin.runtime.locked import locked
-from sqlwin.runtime.sealed_text import read_json, write_text
+from sqlwin.runtime.files.lock import locked
+from sqlwin.runtime.files.sealed_text import read_json, write_text
 from sqlwin.state.commits import Commits
 from sqlwin.state.sqlite_file import TO_DO
 

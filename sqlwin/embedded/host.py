@@ -23,17 +23,17 @@ from sqlwin.embedded.refused import Refused
 from sqlwin.embedded.sending import Callback, Sending
 from sqlwin.errors import Incomplete, InputError, RunError
 from sqlwin.operators.contract import Stores
-from sqlwin.plan.nodes import Query, Script, Stream
-from sqlwin.runtime.asking import Answers, Asking
-from sqlwin.runtime.chain import Lowering, chain
-from sqlwin.runtime.files import decoded
-from sqlwin.runtime.front import Front
-from sqlwin.runtime.fronts import brought
-from sqlwin.runtime.intake import Rows, frame_of, unknown_columns
-from sqlwin.runtime.lower import lower
-from sqlwin.runtime.moments import Instant, micros
-from sqlwin.runtime.staged import StagedTask
-from sqlwin.runtime.task import Output
+from sqlwin.plan.ir.nodes import Query, Script, Stream
+from sqlwin.runtime.files.source import decoded
+from sqlwin.runtime.lowering.chain import Lowering, chain
+from sqlwin.runtime.lowering.input_pipeline import Front
+from sqlwin.runtime.lowering.input_pipelines import brought
+from sqlwin.runtime.lowering.lower import lower
+from sqlwin.runtime.rows.instants import Instant, micros
+from sqlwin.runtime.rows.intake import Rows, frame_of, unknown_columns
+from sqlwin.runtime.state_queries import Answers, Asking
+from sqlwin.runtime.tasks.staged import StagedTask
+from sqlwin.runtime.tasks.task import Output
 from sqlwin.state.blobs import SqliteBlobs
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments import SEGMENT_ROWS

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlwin.runtime.ends import UNKNOWN, End
-from sqlwin.runtime.kept import check_version, parsed
-from sqlwin.runtime.taken import Taken
+from sqlwin.runtime.checkpoint.task_state import check_version, parsed
+from sqlwin.runtime.files.ends import UNKNOWN, End
+from sqlwin.runtime.files.taken import Taken
 
 PROGRESS = "progress"
 VERSION = 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.policies import Expired
-from sqlwin.runtime.rejects import delivered, no_rejects, reasons
+from sqlwin.runtime.rows.rejects import delivered, no_rejects, reasons
 
 
 @dataclass

@@ -23,22 +23,22 @@ from sqlwin.embedded.clock import Clock
 from sqlwin.embedded.folder import file_of, held, note
 from sqlwin.embedded.place import PROGRESS, Place
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.facts import fingerprint
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.chain import chain
-from sqlwin.runtime.fronts import Brought, brought, in_turn, together
-from sqlwin.runtime.malformed import Malformed
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.outlets import Outlet, outlets
-from sqlwin.runtime.pieces import Piece
-from sqlwin.runtime.progress import Batch, Summary
-from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.resumed import Differs, going_on, since_of
-from sqlwin.runtime.sources import check_sources, source_of
-from sqlwin.runtime.staged import StagedTask
-from sqlwin.runtime.taken import Taken
-from sqlwin.runtime.task import Output
-from sqlwin.runtime.waiting import Waiting
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.outlets import Outlet, outlets
+from sqlwin.runtime.connectors.progress import Batch, Summary
+from sqlwin.runtime.connectors.sources import check_sources, source_of
+from sqlwin.runtime.files.pieces import Piece
+from sqlwin.runtime.files.taken import Taken
+from sqlwin.runtime.files.waiting import Waiting
+from sqlwin.runtime.lowering.chain import chain
+from sqlwin.runtime.lowering.input_pipelines import Brought, brought, in_turn, together
+from sqlwin.runtime.rows.malformed import Malformed
+from sqlwin.runtime.rows.rejects import no_rejects
+from sqlwin.runtime.tasks.staged import StagedTask
+from sqlwin.runtime.tasks.task import Output
 from sqlwin.state.blobs import SqliteBlobs
 
 __all__ = ["PROGRESS", "file_of", "now", "run"]

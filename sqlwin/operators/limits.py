@@ -19,7 +19,7 @@ from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.floors import Floors
-from sqlwin.operators.reading import stored
+from sqlwin.operators.over.reading import stored
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from sqlwin.state.contract import FLOOR

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sqlwin.plan.facts import (
+from sqlwin.plan.ir.nodes import Filter, Join, Node, Project, Scan, StaticScan, Stream
+from sqlwin.plan.properties.facts import (
     derived_streams,
     sources_of,
 )
-from sqlwin.plan.nodes import Filter, Join, Node, Project, Scan, StaticScan, Stream
-from sqlwin.plan.optimizer import everywhere, optimize
+from sqlwin.plan.rules.optimizer import everywhere, optimize
 
 Reads = dict[Stream, set[str]]
 

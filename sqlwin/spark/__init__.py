@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlwin.plan.nodes import Stream
+    from sqlwin.plan.ir.nodes import Stream
     from sqlwin.python_aggregates import PythonAggregate
-    from sqlwin.runtime.snapshot import Snapshot
+    from sqlwin.runtime.checkpoint.snapshot import Snapshot
     from sqlwin.spark.dataframes import SparkQuery
     from sqlwin.spark.scripts import SparkScript
 

@@ -27,11 +27,11 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from sqlwin.errors import StateError
-from sqlwin.runtime.derived import withdrawn_first
-from sqlwin.runtime.front import Taken
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.task import Output, Task
-from sqlwin.runtime.watermarks import each_merged
+from sqlwin.runtime.inputs.watermarks import each_merged
+from sqlwin.runtime.lowering.derived import withdrawn_first
+from sqlwin.runtime.lowering.input_pipeline import Taken
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from sqlwin.spark.cache import HostCache, default_capacity
 from sqlwin.spark.onward import PAYLOADS, onward

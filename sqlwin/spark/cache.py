@@ -25,7 +25,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sqlwin.runtime.whole import replaced
+from sqlwin.runtime.files.whole import replaced
 
 CAPACITY = 4 << 30
 SWEEP = 64 << 20

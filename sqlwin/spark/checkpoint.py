@@ -21,11 +21,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, split
 
 from sqlwin.errors import InputError, StateError
-from sqlwin.plan.resuming import with_since
+from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.runtime.kept import HEADER
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.snapshot import Bucket, Snapshot, numbered, worded
+from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, numbered, worded
+from sqlwin.runtime.checkpoint.task_state import HEADER
+from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.program import MANIFEST, WORDING, Program

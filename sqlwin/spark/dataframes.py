@@ -19,10 +19,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from sqlwin.errors import InputError, UnreadErrors
-from sqlwin.plan.nodes import Script, Stream
-from sqlwin.runtime.chain import chain
-from sqlwin.runtime.intake import frame_of
-from sqlwin.runtime.snapshot import Snapshot
+from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.runtime.checkpoint.snapshot import Snapshot
+from sqlwin.runtime.lowering.chain import chain
+from sqlwin.runtime.rows.intake import frame_of
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
 from sqlwin.spark.folder import Folder

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sqlwin.runtime.whole import replaced
+from sqlwin.runtime.files.whole import replaced
 
 
 @dataclass(frozen=True)

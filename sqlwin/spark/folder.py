@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import StateError
-from sqlwin.runtime.sealed_text import read_json, read_text, write_text
+from sqlwin.runtime.files.sealed_text import read_json, read_text, write_text
 from sqlwin.state.sqlite_file import TO_DO
 
 

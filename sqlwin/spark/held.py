@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from sqlwin.runtime.locked import locked
+from sqlwin.runtime.files.lock import locked
 
 PATIENCE = 10.0
 _waiting: dict[Path, tuple[StreamingQuery, threading.Thread]] = {}

@@ -2,7 +2,7 @@
 
 The list is kept with the checkpoint, so the n-th piece is the same after a restart, and a row's
 position (piece, row in the piece) with it. What Spark has committed leaves the list when it is
-next written; of its files stays how far they were read, see `sqlwin.runtime.taken`.
+next written; of its files stays how far they were read, see `sqlwin.runtime.files.taken`.
 
 A split of a source that computes its rows is one piece.
 """
@@ -16,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.kept import check_version
-from sqlwin.runtime.pieces import Piece
-from sqlwin.runtime.sources import Source, source_of
-from sqlwin.runtime.taken import Taken
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.checkpoint.task_state import check_version
+from sqlwin.runtime.connectors.sources import Source, source_of
+from sqlwin.runtime.files.pieces import Piece
+from sqlwin.runtime.files.taken import Taken
 from sqlwin.spark.folder import Folder
 
 VERSION = 2

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from sqlwin.plan.nodes import column_of
-from sqlwin.runtime.derived import derived
-from sqlwin.runtime.front import Front, Taken
-from sqlwin.runtime.lowered import Lowered
+from sqlwin.plan.ir.nodes import column_of
+from sqlwin.runtime.lowering.derived import derived
+from sqlwin.runtime.lowering.input_pipeline import Front, Taken
+from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import PART, Column
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.program import Program

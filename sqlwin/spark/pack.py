@@ -18,9 +18,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.runtime.files import decoded
-from sqlwin.runtime.intake import frame_of
-from sqlwin.runtime.rejects import once
+from sqlwin.runtime.files.source import decoded
+from sqlwin.runtime.rows.intake import frame_of
+from sqlwin.runtime.rows.rejects import once
 from sqlwin.schema import PART, SEQ
 from sqlwin.spark.buckets import hashes
 from sqlwin.spark.onward import addressed, keys

@@ -25,14 +25,20 @@ from typing import Any
 from pyspark import cloudpickle
 
 from sqlwin.errors import RunError, StateError
-from sqlwin.plan.facts import fingerprint
-from sqlwin.plan.nodes import Query, Stream
-from sqlwin.plan.resuming import with_since
-from sqlwin.plan.wording import Wording
-from sqlwin.runtime.chain import Chain, Feed, chain, fronts_of
-from sqlwin.runtime.front import Front
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.resumed import Differs, before, following, retains_otherwise, since_of
+from sqlwin.plan.ir.nodes import Query, Stream
+from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.resume.compatibility import with_since
+from sqlwin.runtime.checkpoint.resumed import (
+    Differs,
+    before,
+    following,
+    retains_otherwise,
+    since_of,
+)
+from sqlwin.runtime.lowering.chain import Chain, Feed, chain, fronts_of
+from sqlwin.runtime.lowering.input_pipeline import Front
+from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import SEQ
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.files import ROWS_IN_A_FILE, decoded
-from sqlwin.runtime.fronts import Brought, brought
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.pieces import Piece
-from sqlwin.runtime.rejects import once, under
-from sqlwin.runtime.sources import source_of
-from sqlwin.runtime.watermarks import each_merged
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.connectors.sources import source_of
+from sqlwin.runtime.files.pieces import Piece
+from sqlwin.runtime.files.source import ROWS_IN_A_FILE, decoded
+from sqlwin.runtime.inputs.watermarks import each_merged
+from sqlwin.runtime.lowering.input_pipelines import Brought, brought
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.rejects import once, under
 from sqlwin.spark.buckets import cut
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.program import Program, load

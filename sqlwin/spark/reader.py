@@ -22,9 +22,9 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
 from sqlwin.errors import RunError
-from sqlwin.runtime.pieces import Piece
-from sqlwin.runtime.sources import source_of
-from sqlwin.runtime.taken import Taken
+from sqlwin.runtime.connectors.sources import source_of
+from sqlwin.runtime.files.pieces import Piece
+from sqlwin.runtime.files.taken import Taken
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing

@@ -30,17 +30,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sqlwin.errors import RunError
-from sqlwin.plan.nodes import Script
-from sqlwin.plan.settings import run_settings
-from sqlwin.runtime.back import Back
-from sqlwin.runtime.derived import withdrawn_first
-from sqlwin.runtime.malformed import Malformed
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.outlets import Outlet, outlets
-from sqlwin.runtime.progress import Batch, Summary
-from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.sources import check_sources
-from sqlwin.runtime.waiting import Waiting
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.options.settings import run_settings
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.outlets import Outlet, outlets
+from sqlwin.runtime.connectors.progress import Batch, Summary
+from sqlwin.runtime.connectors.sources import check_sources
+from sqlwin.runtime.files.waiting import Waiting
+from sqlwin.runtime.lowering.derived import withdrawn_first
+from sqlwin.runtime.lowering.output_projection import Back
+from sqlwin.runtime.rows.malformed import Malformed
+from sqlwin.runtime.rows.rejects import no_rejects
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.held import held

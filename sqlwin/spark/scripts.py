@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 from pyspark.sql import SparkSession
 
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.malformed import limit
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import OnWarning, Summary
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.progress import OnWarning, Summary
+from sqlwin.runtime.rows.malformed import limit
 from sqlwin.spark.run import run
 from sqlwin.spark.session import needed
 

@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.policies import Expired
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.rejects import REJECT_SCHEMA, delivered
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.rejects import REJECT_SCHEMA, delivered
 from sqlwin.schema import TIMESTAMP, Column, Schema, arrow_schema, type_name
 from sqlwin.spark.wire import decode
 

@@ -7,14 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.connectors import is_positive
-from sqlwin.plan.facts import (
-    functions_of,
-    operator_of,
-    window_policy,
-)
-from sqlwin.plan.function_help import described, names
-from sqlwin.plan.nodes import (
+from sqlwin.plan.explain.functions import described, names
+from sqlwin.plan.ir.nodes import (
     Describe,
     DescribeFunction,
     Node,
@@ -26,27 +20,34 @@ from sqlwin.plan.nodes import (
     Statement,
     Stream,
 )
-from sqlwin.plan.optimizer import optimize
-from sqlwin.plan.settings import SETTINGS
+from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.options.connectors import is_positive
+from sqlwin.plan.options.settings import SETTINGS
+from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
+from sqlwin.plan.properties.facts import (
+    functions_of,
+    operator_of,
+    window_policy,
+)
+from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.plan.stages import staged
-from sqlwin.plan.ttl_options import ALIASES, OPTIONS, STATE, options
-from sqlwin.plan.wording import Wording
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.sql import ast, declare
-from sqlwin.sql.bounds import OpenTop
-from sqlwin.sql.depth import refuse_deep, room
-from sqlwin.sql.derived import derived
-from sqlwin.sql.hints import JOIN_WINDOW, sized
-from sqlwin.sql.parser import statements
-from sqlwin.sql.reading import read_often
-from sqlwin.sql.registered import checked
-from sqlwin.sql.relation import Relation, nearest
-from sqlwin.sql.results import into, refuse_changes, told
-from sqlwin.sql.select import bind_select
-from sqlwin.sql.sources import Known, View, of_rows
-from sqlwin.sql.text import prepare
-from sqlwin.sql.ttl import with_ttl
-from sqlwin.sql.volatile import refuse_clock
+from sqlwin.sql.expressions.registered import checked
+from sqlwin.sql.expressions.volatile import refuse_clock
+from sqlwin.sql.relations.rank_bounds import OpenTop
+from sqlwin.sql.relations.relation import Relation, nearest
+from sqlwin.sql.select.results import into, refuse_changes, told
+from sqlwin.sql.select.select import bind_select
+from sqlwin.sql.sources import declarations
+from sqlwin.sql.sources.derived import derived
+from sqlwin.sql.sources.from_clause import Known, View, of_rows
+from sqlwin.sql.sources.readers import read_often
+from sqlwin.sql.syntax.hints import JOIN_WINDOW, sized
+from sqlwin.sql.syntax.parser import statements
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.depth import refuse_deep, room
+from sqlwin.sql.text.prepared import prepare
+from sqlwin.sql.windows.ttl import with_ttl
 
 
 def script(
@@ -163,8 +164,8 @@ class Binding:
 
 def _stream(binding: Binding, statement: ast.CreateStream) -> None:
     key = binding.fresh(statement.name)
-    made = declare.stream(statement)
-    if declare.is_static(statement):
+    made = declarations.stream(statement)
+    if declarations.is_static(statement):
         binding.known.tables[key] = made
     else:
         binding.known.streams[key] = made
@@ -179,7 +180,7 @@ def _view(binding: Binding, statement: ast.CreateView) -> None:
 
 
 def _sink(binding: Binding, statement: ast.CreateSink) -> None:
-    binding.known.sinks[binding.fresh(statement.name)] = declare.sink(statement)
+    binding.known.sinks[binding.fresh(statement.name)] = declarations.sink(statement)
 
 
 def _query(binding: Binding, statement: ast.Select | ast.Insert) -> None:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 import sqlwin
 from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.nodes import Stream
+from sqlwin.plan.ir.nodes import Stream
 from sqlwin.sql import script
 from tests.aggregates.halves import by_halves
 from tests.functions.canonical import Json, canonical, type_name

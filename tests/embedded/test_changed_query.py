@@ -17,7 +17,7 @@ from sqlwin.embedded.checkpoint import state
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, RunError
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 

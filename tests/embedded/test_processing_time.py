@@ -12,8 +12,8 @@ from sqlwin.embedded import run as running
 from sqlwin.embedded.clock import CLOCK
 from sqlwin.embedded.run import file_of, run
 from sqlwin.errors import InputError, StateError
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.options import RunOptions
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
 from tests.support.embedded.runs import interrupt, land

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from sqlwin.embedded.run import PROGRESS, run
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
 from tests.support.embedded.runs import SCRIPT, land

@@ -11,10 +11,10 @@ import pytest
 
 from sqlwin.embedded import run as running
 from sqlwin.embedded.run import run
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.files import Decoded
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.sources import FileSource
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.sources import FileSource
+from sqlwin.runtime.files.source import Decoded
 from sqlwin.sql import script
 from tests.support.embedded.runs import SCRIPT, interrupt, land
 
@@ -125,7 +125,7 @@ def test_a_last_line_that_waits_while_a_run_follows_is_warned_of(
     land(tmp_path, "1", "09:00:10", 1)
     file = tmp_path / "orders" / "1.jsonl"
     file.write_text(file.read_text() + '{"value')
-    monkeypatch.setattr("sqlwin.runtime.waiting.SECONDS", 0.0)
+    monkeypatch.setattr("sqlwin.runtime.files.waiting.SECONDS", 0.0)
     told, expected = list[str](), f"the last line of {file} has no line end: it is read when it"
 
     def sleep(_: float) -> None:

@@ -10,8 +10,8 @@ import pytest
 import sqlwin
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.options import RunOptions
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from tests.support.embedded.tables import QUERY, SALES, SCRIPT, TABLE, land, product, sale
 

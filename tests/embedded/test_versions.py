@@ -10,7 +10,7 @@ import pytest
 from sqlwin.embedded.durable import DurableStore
 from sqlwin.embedded.run import PROGRESS, run
 from sqlwin.errors import StateError
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
 from sqlwin.state.contract import Blobs

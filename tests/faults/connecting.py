@@ -26,7 +26,7 @@ from typing import Any
 from unittest.mock import patch
 
 from sqlwin.errors import RunError
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.spark import run as running
 from sqlwin.spark import session
 from sqlwin.spark.session import worker_python

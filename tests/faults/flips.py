@@ -23,8 +23,8 @@ from typing import Any
 
 from sqlwin.embedded.run import run
 from sqlwin.errors import StateError
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.options import RunOptions
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from tests.faults.sinks import Row, last, same
 

@@ -23,7 +23,7 @@ from typing import Any
 from sqlwin.embedded.durable import DurableStore
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputDisabled, SqlwinError
-from sqlwin.plan.nodes import Script
+from sqlwin.plan.ir.nodes import Script
 from sqlwin.sql import script
 from tests.faults.disk import FAULTS, Cached, Crash, Disk
 from tests.faults.questions import (

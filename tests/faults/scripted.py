@@ -24,9 +24,9 @@ from unittest.mock import patch
 
 from sqlwin.embedded import run as running
 from sqlwin.errors import SqlwinError
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.staged import StagedTask
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.tasks.staged import StagedTask
 from sqlwin.sql import script
 from tests.faults.disk import FAULTS, Cached, Crash, Disk
 from tests.faults.questions import STREAMS, Question, Row, batch_answer, comparable, drawn, rows

@@ -24,8 +24,8 @@ from sqlwin.cli import main
 from sqlwin.embedded.checkpoint import state
 from sqlwin.embedded.run import run
 from sqlwin.errors import RunError, StateError
-from sqlwin.runtime.locked import locked
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.files.lock import locked
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
 from tests.faults.flips import Ground, case, prepared
@@ -220,7 +220,7 @@ def test_two_runs_on_one_checkpoint(tmp_path: Path) -> None:
 HOLDER = """
 import sys, time
 from pathlib import Path
-from sqlwin.runtime.locked import locked
+from sqlwin.runtime.files.lock import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -9,7 +9,7 @@ import pytest
 
 from sqlwin.embedded import at
 from sqlwin.errors import StateError
-from sqlwin.runtime import whole
+from sqlwin.runtime.files import whole
 from sqlwin.state.blobs import SqliteBlobs
 from tests.faults.simulation import HOSTS, Run, kept, runs, simulate
 

@@ -27,5 +27,5 @@ def test_in_process(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.spark
 def test_on_spark(tmp_path: Path) -> None:
-    pytest.importorskip("sqlwin.runtime.locked", reason="nothing locks a checkpoint yet")
+    pytest.importorskip("sqlwin.runtime.files.lock", reason="nothing locks a checkpoint yet")
     assert 0 in two_at_once(tmp_path, seed=1)

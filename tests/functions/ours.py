@@ -21,8 +21,8 @@ from polars.exceptions import PanicException
 
 import sqlwin
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Project, Scalar
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.plan.ir.nodes import Project, Scalar
+from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.sql import script
 from tests.functions.canonical import Json, canonical, type_name
 from tests.functions.matrix import ROW, Case

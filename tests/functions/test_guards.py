@@ -6,10 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sqlwin.plan.nodes import Scalar
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.plan.ir.nodes import Scalar
+from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.sandbox.running import Failed
-from sqlwin.sql.compiled import Uncompiled
+from sqlwin.sql.expressions.compiled import Uncompiled
 from tests.functions.evaluating import values
 
 MOST = 2**31 - 1

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.plan.explain import explain
+from sqlwin.plan.explain.query import explain
 from tests.golden.in_process import InProcess, Plain
 from tests.golden.on_spark import Spark
 from tests.golden.outcome import Outcome

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.nodes import Script
+from sqlwin.plan.ir.nodes import Script
 from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
 from tests.golden.functions import FUNCTIONS

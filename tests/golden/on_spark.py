@@ -21,18 +21,18 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlwin.embedded.board import Board
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import parse_instant
-from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import (
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.ir.nodes import Query, Script
+from sqlwin.plan.properties.facts import (
     plans_of,
     sources_of,
 )
-from sqlwin.plan.nodes import Query, Script
-from sqlwin.runtime.back import Back
-from sqlwin.runtime.chain import chain
-from sqlwin.runtime.intake import frame_of
-from sqlwin.runtime.lower import lower
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.rejects import delivered
+from sqlwin.runtime.lowering.chain import chain
+from sqlwin.runtime.lowering.lower import lower
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.lowering.output_projection import Back
+from sqlwin.runtime.rows.intake import frame_of
+from sqlwin.runtime.rows.rejects import delivered
 from sqlwin.spark.feed import Feed
 from sqlwin.spark.feed import Step as Fed
 from sqlwin.spark.run import Came, patiently, start

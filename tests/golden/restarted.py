@@ -14,9 +14,9 @@ import polars as pl
 
 from sqlwin.embedded.board import Board
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.back import Back
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.lowering.output_projection import Back
 from sqlwin.state.blobs import DictBlobs
 from tests.golden.cells import of_arrow
 from tests.golden.in_process import Plain, do

@@ -26,11 +26,11 @@ import polars as pl
 
 from sqlwin.embedded.board import Board
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.back import Back
-from sqlwin.runtime.fronts import brought
-from sqlwin.runtime.watermarks import merged
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.inputs.watermarks import merged
+from sqlwin.runtime.lowering.input_pipelines import brought
+from sqlwin.runtime.lowering.output_projection import Back
 from tests.golden.cells import of_arrow
 from tests.golden.in_process import do
 from tests.golden.outcome import StepResult

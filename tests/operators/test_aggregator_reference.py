@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
-from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import TS
 from sqlwin.state.contract import FLOOR

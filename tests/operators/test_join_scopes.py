@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import END, START
-from sqlwin.operators.asking import Question
-from sqlwin.operators.join_sides import Side
+from sqlwin.operators.joins.sides import Side
+from sqlwin.operators.state_queries import Question
 from tests.support.operators.joins import Fast, Joined, Source, Step, joins, steps
 
 Row = dict[str, Any]

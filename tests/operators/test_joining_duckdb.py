@@ -8,7 +8,7 @@ import duckdb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.asof import AsOfJoin
+from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.windows import AsOf, JoinWindow, Unit
 from tests.support.operators.joins import KINDS, Step, join, steps, windows
 from tests.support.operators.joins_duckdb import LATENESS, POLICIES, Rows, answered

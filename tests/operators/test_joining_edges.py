@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from sqlwin.instants import END, MINUTE, SECOND, START, parse_instant
-from sqlwin.operators.join_sides import POS, Side
-from sqlwin.operators.joining import WindowJoin
+from sqlwin.operators.joins.operator import WindowJoin
+from sqlwin.operators.joins.sides import POS, Side
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
 from sqlwin.windows import AsOf, JoinWindow, Unit

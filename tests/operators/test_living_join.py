@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.living_join import LivingJoin
+from sqlwin.operators.stages.join_ttl import LivingJoin
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
-from sqlwin.runtime.kept import Kept
-from sqlwin.runtime.stores import shapes
+from sqlwin.runtime.checkpoint.task_state import Kept
+from sqlwin.runtime.lowering.stores import shapes
 from sqlwin.schema import TS
 from sqlwin.state.contract import Store
 from sqlwin.state.pair_store import PairStore

@@ -13,20 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
-from sqlwin.operators.aggregator import WindowAggregator
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.knowing import POSITIONS, Knowing
-from sqlwin.operators.living import Living
-from sqlwin.operators.over import ROWS, OverAggregator
-from sqlwin.operators.ranking import WindowRanker
-from sqlwin.operators.session_ranking import SessionRanker
-from sqlwin.operators.topn import TopRows
+from sqlwin.operators.over.operator import ROWS, OverAggregator
+from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.sessions.ranking import SessionRanker
+from sqlwin.operators.stages.changelog_normalizer import POSITIONS, Knowing
+from sqlwin.operators.stages.ttl import Living
+from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.operators.weights import SIGN
-from sqlwin.plan.facts import ttl_keys
-from sqlwin.plan.nodes import WindowAggregate, WindowRank
+from sqlwin.operators.windows.aggregator import WindowAggregator
+from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
+from sqlwin.plan.properties.facts import ttl_keys
 from sqlwin.policies import Early, Late, Ttl, TtlTime, Update, Visibility
-from sqlwin.runtime.kept import Kept
-from sqlwin.runtime.stores import shapes
+from sqlwin.runtime.checkpoint.task_state import Kept
+from sqlwin.runtime.lowering.stores import shapes
 from sqlwin.schema import PLACE, WEIGHT
 from sqlwin.state.contract import Store
 from sqlwin.state.segments import SegmentStore

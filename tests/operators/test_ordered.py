@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
-from sqlwin.operators.ordered import OrderedAggregator
+from sqlwin.operators.windows.ordered import OrderedAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Hop, Unit
 from tests.reference.definitions.groups import Groups

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
-from sqlwin.operators.ordered_sessions import OrderedSessions
-from sqlwin.operators.sessions import SessionAggregator
+from sqlwin.operators.sessions.operator import SessionAggregator
+from sqlwin.operators.sessions.ordered import OrderedSessions
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Session, Unit
 from tests.reference.definitions.groups import Groups

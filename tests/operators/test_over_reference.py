@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.over import OverAggregator
+from sqlwin.operators.over.operator import OverAggregator
 from tests.support.operators.driving import Defined, Driven, records, rows_of
 from tests.support.operators.overs import COLUMNS, Step, admitted, operators, specified, steps
 

@@ -9,8 +9,8 @@ import pytest
 
 from sqlwin.instants import from_datetime
 from sqlwin.kernels.panes import ENDLESS
-from sqlwin.operators.aggregator import WindowAggregator
-from sqlwin.operators.ranking import RANKED, WindowRanker
+from sqlwin.operators.ranks.ranking import RANKED, WindowRanker
+from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
 from sqlwin.windows import Cumulate, GroupWindow, Whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwin.instants import MICROSECOND, SECOND
-from sqlwin.plan.facts import bucket_keys
+from sqlwin.plan.properties.facts import bucket_keys
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.schema import TS
 from sqlwin.windows import Session, Unit

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.operators.framing import Call
-from sqlwin.operators.slider import TupleSlider
-from sqlwin.operators.tuples import RING
+from sqlwin.operators.over.framing import Call
+from sqlwin.operators.windows.slider import TupleSlider
+from sqlwin.operators.windows.tuples import RING
 from sqlwin.windows import Frame, Unit
 from tests.support.operators.driving import Driven, rows_of, told
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import START
-from sqlwin.operators.join_sides import Side
-from sqlwin.operators.static_join import KINDS, StaticJoin
+from sqlwin.operators.joins.sides import Side
+from sqlwin.operators.joins.static import KINDS, StaticJoin
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import ROW_KEY
 from tests.reference.joins import join_sides as defined

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from sqlwin.kernels.standings import Standing
-from sqlwin.operators.topn import RANKINGS, TOP, TopRows
+from sqlwin.operators.top_n.operator import RANKINGS, TOP, TopRows
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import Order
 from tests.support.operators.driving import Driven, records, rows_of, told

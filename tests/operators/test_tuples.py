@@ -12,8 +12,8 @@ import pytest
 
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.operators.revisions import STORE
-from sqlwin.operators.tuples import RING, TupleAggregator
+from sqlwin.operators.emitter.revisions import STORE
+from sqlwin.operators.windows.tuples import RING, TupleAggregator
 from sqlwin.policies import Early, Policy
 from sqlwin.windows import Hop, Unit
 from tests.support.operators.driving import Driven, records, rows_of, told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.windows.aggregator import WindowAggregator
 from tests.support.operators.aggregators import COLUMNS
 from tests.support.operators.changelogs import Step, agree
 from tests.support.operators.groups import specified

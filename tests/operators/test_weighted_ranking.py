@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.ranks.ranking import WindowRanker
 from tests.support.operators.changelogs import Step, agree
 from tests.support.operators.ranking import COLUMNS
 from tests.support.operators.weighted_ranking import STEPS, operators, specified

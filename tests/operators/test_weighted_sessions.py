@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.plan.nodes import WindowAggregate, WindowRank
+from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
 from tests.support.operators.changelogs import Step, agree
 from tests.support.operators.sessions import OWN
 from tests.support.operators.weighted_sessions import STEPS, Window, both, plans, ranked

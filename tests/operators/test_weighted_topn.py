@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.topn import RANKINGS, TOP, TopRows
+from sqlwin.operators.top_n.operator import RANKINGS, TOP, TopRows
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from tests.support.operators.changelogs import Step, agree, steps

@@ -1,4 +1,4 @@
-from sqlwin.plan.explain import explain_script
+from sqlwin.plan.explain.query import explain_script
 from tests.support.sql.cases import bound
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlwin.plan.answer import answers
-from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import (
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.explain.statements import answers
+from sqlwin.plan.properties.facts import (
     bucket_keys,
     streams_of,
 )

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sqlwin.plan.facts import (
+from sqlwin.plan.properties.facts import (
     bucket_keys,
     counts,
 )
-from sqlwin.plan.keeping import (
+from sqlwin.plan.properties.stores import (
     keeps_messages,
     parts_sessions,
 )

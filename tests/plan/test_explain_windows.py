@@ -4,14 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import (
-    bucket_keys,
-    window_of,
-    window_policy,
-)
-from sqlwin.plan.lines import frame, line
-from sqlwin.plan.nodes import (
+from sqlwin.plan.explain.lines import frame, line
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.ir.nodes import (
     Aggregate,
     OverAggregate,
     OverCall,
@@ -21,6 +16,11 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
     column_of,
+)
+from sqlwin.plan.properties.facts import (
+    bucket_keys,
+    window_of,
+    window_policy,
 )
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import Order

@@ -9,9 +9,9 @@ from types import FrameType
 
 import pytest
 
-from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import derived_streams
-from sqlwin.plan.nodes import Query
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.ir.nodes import Query
+from sqlwin.plan.properties.facts import derived_streams
 from sqlwin.sql import script
 
 

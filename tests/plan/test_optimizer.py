@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from sqlwin.plan.nodes import (
+from sqlwin.plan.ir.nodes import (
     Aggregate,
     Filter,
     Node,
@@ -14,7 +14,7 @@ from sqlwin.plan.nodes import (
     WindowRank,
     column_of,
 )
-from sqlwin.plan.optimizer import optimize
+from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column, Order
 from sqlwin.windows import Hop

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.plan.facts import operator_of
-from sqlwin.plan.nodes import TopN
-from sqlwin.plan.settling import settles
+from sqlwin.plan.ir.nodes import TopN
+from sqlwin.plan.properties.facts import operator_of
+from sqlwin.plan.properties.settling import settles
 from tests.support.sql.joins import query
 
 MINUTES = """SELECT product, window_start, window_end, window_time, COUNT(*) AS n

@@ -54,7 +54,7 @@ def test_nothing_but_spark_needs_pyspark_to_import() -> None:
     ("importer", "imported"),
     [
         ("kernels", "sqlwin.state"),
-        ("operators", "sqlwin.plan.nodes"),
+        ("operators", "sqlwin.plan.ir.nodes"),
         ("sql", "sqlwin.state"),
         ("embedded", "sqlwin.spark"),
         ("errors", "sqlwin.windows"),

@@ -13,12 +13,12 @@ FAST = (
     "sqlwin.kernels",
     "sqlwin.operators",
     "sqlwin.state",
-    "sqlwin.runtime.assembly",
-    "sqlwin.runtime.joins",
-    "sqlwin.runtime.lower",
+    "sqlwin.runtime.lowering.windows",
+    "sqlwin.runtime.lowering.joins",
+    "sqlwin.runtime.lowering.lower",
     "sqlwin.spark",
 )
-SHARED = {"sqlwin.operators.contract", "sqlwin.operators.changes", "sqlwin.state.contract"}
+SHARED = {"sqlwin.operators.contract", "sqlwin.operators.emitter.changes", "sqlwin.state.contract"}
 """What a host calls, the columns of a change, and the name of a floor."""
 
 
@@ -53,12 +53,12 @@ def test_the_reference_is_independent(module: Path) -> None:
     ("line", "found"),
     [
         (
-            "from sqlwin.runtime.lower import lower",
-            ["sqlwin.runtime.lower", "sqlwin.runtime.lower.lower"],
+            "from sqlwin.runtime.lowering.lower import lower",
+            ["sqlwin.runtime.lowering.lower", "sqlwin.runtime.lowering.lower.lower"],
         ),
         ("from sqlwin.kernels import frames", ["sqlwin.kernels", "sqlwin.kernels.frames"]),
         ("from sqlwin.operators.contract import Stores", []),
-        ("from sqlwin.runtime.lowered import Lowered", []),
+        ("from sqlwin.runtime.lowering.lowered import Lowered", []),
     ],
 )
 def test_what_is_taken_is_found(line: str, found: list[str]) -> None:

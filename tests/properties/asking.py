@@ -14,11 +14,11 @@ from hypothesis import assume
 
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import QueryError
-from sqlwin.operators.runner import TupleRunner
-from sqlwin.operators.slider import TupleSlider
-from sqlwin.operators.topn import TopRows
-from sqlwin.plan.facts import window_policy
-from sqlwin.plan.nodes import Script
+from sqlwin.operators.top_n.operator import TopRows
+from sqlwin.operators.windows.runner import TupleRunner
+from sqlwin.operators.windows.slider import TupleSlider
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.properties.facts import window_policy
 from sqlwin.state.blobs import DictBlobs
 from tests.golden.cells import difference, of_arrow
 from tests.properties.emissions import after, emissions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.plan.nodes import Script
+from sqlwin.plan.ir.nodes import Script
 from tests.golden.cells import Table, difference, of_arrow
 from tests.properties.hosts import Host, fast_hosts, reference
 from tests.properties.plans import NUMBERED, STREAM, Step, numbered, scripts, steps

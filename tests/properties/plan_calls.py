@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import signature
-from sqlwin.plan.nodes import Aggregate
+from sqlwin.plan.ir.nodes import Aggregate
 from sqlwin.schema import Order, Schema
 from tests.properties.features import one_of
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from sqlwin.plan.facts import (
+from sqlwin.plan.ir.nodes import Node
+from sqlwin.plan.properties.facts import (
     bucket_keys,
     counts,
     unranked,
     window_of,
 )
-from sqlwin.plan.nodes import Node
 from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
-from sqlwin.sql.ttl import placed
+from sqlwin.sql.windows.ttl import placed
 from tests.properties.features import has
 
 CLEANUPS = [

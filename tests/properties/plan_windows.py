@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from sqlwin.plan.nodes import (
+from sqlwin.plan.ir.nodes import (
     Aggregate,
     OverAggregate,
     OverCall,

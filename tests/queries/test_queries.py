@@ -14,7 +14,7 @@ import pytest
 
 from sqlwin.embedded import run as embedded
 from sqlwin.embedded.board import fold
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from tests.support.data.batch_answers import ANSWERS
 from tests.support.queries.checking import Run, on_spark, same

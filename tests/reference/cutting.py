@@ -1,7 +1,7 @@
 """What is read off a plan alike for windows and joins, to lower it to the reference.
 
-Nothing here comes from `sqlwin.runtime.lower`: a mistake there shows as a difference between
-the reference and the other hosts.
+Nothing here comes from `sqlwin.runtime.lowering.lower`: a mistake there shows as a difference
+between the reference and the other hosts.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import polars as pl
 
-from sqlwin.plan.changelogs import changing
-from sqlwin.plan.nodes import Filter, Node, Project, Query, Scalar, Scan, StaticScan, column_of
-from sqlwin.runtime.admission import Admission
-from sqlwin.runtime.scalars import Columns
+from sqlwin.plan.ir.nodes import Filter, Node, Project, Query, Scalar, Scan, StaticScan, column_of
+from sqlwin.plan.properties.changelog import changing
+from sqlwin.runtime.inputs.admission import Admission
+from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import CHANGE, WEIGHT
 
 A_DAY = 86_400_000_000

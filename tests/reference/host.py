@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.plan.explain import explain
-from sqlwin.plan.nodes import Script
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.ir.nodes import Script
 from sqlwin.policies import Expired
-from sqlwin.runtime.front import Front, Taken
-from sqlwin.runtime.rejects import EXPIRED, rejects
-from sqlwin.runtime.stores import Shape, shapes
+from sqlwin.runtime.lowering.input_pipeline import Front, Taken
+from sqlwin.runtime.lowering.stores import Shape, shapes
+from sqlwin.runtime.rows.rejects import EXPIRED, rejects
 from sqlwin.schema import POSITION, WEIGHT
 from tests.reference.definitions.lives import Forgetting
 from tests.reference.definitions.topn import ReferenceTopN

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.errors import RunError
-from sqlwin.plan.changelogs import changing, repeats
-from sqlwin.plan.facts import counts, ordered_sides, untimed
-from sqlwin.plan.nodes import Join, Query, Scalar, Scan, StaticScan
-from sqlwin.runtime.admission import Admission, seen
-from sqlwin.runtime.inputs import Input
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.plan.ir.nodes import Join, Query, Scalar, Scan, StaticScan
+from sqlwin.plan.properties.changelog import changing, repeats
+from sqlwin.plan.properties.facts import counts, ordered_sides, untimed
+from sqlwin.runtime.inputs.admission import Admission, seen
+from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until

@@ -1,8 +1,8 @@
 """A query lowered to the reference operator, in place of the fast one.
 
-The plan is cut here anew, not by `sqlwin.runtime.lower`, so that what the two share is the plan,
-the front, the scalars and the back. Admission is the reference's own too: the operator passes over
-messages it has taken, and the front sends to the error stream what RETAIN n ROWS has
+The plan is cut here anew, not by `sqlwin.runtime.lowering.lower`, so that what the two share is
+the plan, the front, the scalars and the back. Admission is the reference's own too: the operator
+passes over messages it has taken, and the front sends to the error stream what RETAIN n ROWS has
 left behind. Of the results of other queries, which pass no such front, and of joins the task's own
 admission does, by rules written here and the floors that the reference tells.
 """
@@ -16,21 +16,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.operators.contract import Operator
-from sqlwin.plan.changelogs import (
-    changing,
-    refuse_weighted,
-    repeats,
-    weighted,
-)
-from sqlwin.plan.facts import (
-    arriving,
-    bucket_keys,
-    counts,
-    join_of,
-    ttl_keys,
-)
-from sqlwin.plan.keeping import keeps_floors
-from sqlwin.plan.nodes import (
+from sqlwin.plan.ir.nodes import (
     Aggregate,
     Node,
     OverAggregate,
@@ -40,12 +26,26 @@ from sqlwin.plan.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.plan.settling import settles
+from sqlwin.plan.properties.changelog import (
+    changing,
+    refuse_weighted,
+    repeats,
+    weighted,
+)
+from sqlwin.plan.properties.facts import (
+    arriving,
+    bucket_keys,
+    counts,
+    join_of,
+    ttl_keys,
+)
+from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.stores import keeps_floors
 from sqlwin.policies import Expired, Policy
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.runtime.admission import Admission, seen
-from sqlwin.runtime.inputs import Input
-from sqlwin.runtime.lowered import Lowered
+from sqlwin.runtime.inputs.admission import Admission, seen
+from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
 from sqlwin.windows import Cumulate, Hop, Session, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until

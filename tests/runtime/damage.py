@@ -22,8 +22,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.files import read
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.files.source import read
 from sqlwin.schema import SEQ, TIMESTAMP, Column
 
 TYPES = {

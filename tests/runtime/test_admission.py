@@ -7,9 +7,9 @@ import pytest
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.ordering import ORDERED
-from sqlwin.runtime.admission import SEEN, Admission, Admitted, admit, expired_before
-from sqlwin.runtime.rejects import WHOLE
+from sqlwin.operators.order.ordering import ORDERED
+from sqlwin.runtime.inputs.admission import SEEN, Admission, Admitted, admit, expired_before
+from sqlwin.runtime.rows.rejects import WHOLE
 from sqlwin.schema import PART, SEQ, TS
 from sqlwin.state.contract import FLOOR
 from sqlwin.state.memory import MemoryStore

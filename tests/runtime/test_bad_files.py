@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.errors import RunError
-from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.files import Decoded, read
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.files.source import Decoded, read
 from sqlwin.schema import SEQ, Column
 
 COLUMNS = (Column("id", pa.int64()), Column("name", pa.string()))

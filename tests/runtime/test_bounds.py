@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.bounds import Held, expected
-from sqlwin.runtime.kept import HEADER
-from sqlwin.runtime.load import Load
-from sqlwin.runtime.lower import lower
-from sqlwin.runtime.record_counts import RECORDS
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.checkpoint.task_state import HEADER
+from sqlwin.runtime.lowering.lower import lower
+from sqlwin.runtime.size.estimate import Held, expected
+from sqlwin.runtime.size.load import Load
+from sqlwin.runtime.size.records import RECORDS
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.codec import decode_segment, encode_segment

@@ -13,9 +13,9 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.nodes import Scalar
-from sqlwin.runtime import scalars
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.plan.ir.nodes import Scalar
+from sqlwin.runtime.rows import scalars
+from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.sandbox import clock, running
 from sqlwin.sandbox.bounds import BYTES, ELEMENTS, GROWING, HEAVY, rows_at_once
 from sqlwin.sandbox.pure import PURE

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from sqlwin.instants import START
-from sqlwin.runtime.chain import chain, fronts_of
-from sqlwin.runtime.derived import derived
+from sqlwin.runtime.lowering.chain import chain, fronts_of
+from sqlwin.runtime.lowering.derived import derived
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, SEQ, WEIGHT
 from sqlwin.sql import script
 

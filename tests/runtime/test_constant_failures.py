@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from sqlwin.plan.nodes import Project
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.plan.ir.nodes import Project
+from sqlwin.runtime.rows.scalars import evaluate
 from tests.support.sql.cases import plan
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.globbing import listing
-from sqlwin.runtime.sources import FileSource
-from sqlwin.runtime.taken import Taken
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.connectors.sources import FileSource
+from sqlwin.runtime.files.globbing import listing
+from sqlwin.runtime.files.taken import Taken
 from sqlwin.schema import Column, type_named
 
 NAMES = [

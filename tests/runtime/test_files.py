@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.errors import RunError
-from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.files import ROWS_IN_A_FILE, Decoded, read
-from sqlwin.runtime.globbing import listing
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.files.globbing import listing
+from sqlwin.runtime.files.source import ROWS_IN_A_FILE, Decoded, read
 from sqlwin.schema import PART, SEQ, TIMESTAMP, Column
 
 COLUMNS = (

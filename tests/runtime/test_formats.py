@@ -17,9 +17,9 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.errors import InputError
-from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.files import Decoded, decoded, read
-from sqlwin.runtime.intake import frame_of
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.files.source import Decoded, decoded, read
+from sqlwin.runtime.rows.intake import frame_of
 from sqlwin.schema import TIMESTAMP, Column, type_of
 
 BAD = "malformed"

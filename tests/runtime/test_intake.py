@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.errors import InputError
-from sqlwin.runtime.intake import conform, frame_of, unknown_columns
+from sqlwin.runtime.rows.intake import conform, frame_of, unknown_columns
 from sqlwin.schema import TIMESTAMP, Column
 
 

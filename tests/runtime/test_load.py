@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sqlwin.errors import InputError
-from sqlwin.runtime.load import Load, load
+from sqlwin.runtime.size.load import Load, load
 
 RATES = {
     "1000/s": 1_000.0,

@@ -12,15 +12,15 @@ import pytest
 from sqlwin.embedded import run as embedded
 from sqlwin.errors import QueryError
 from sqlwin.instants import SECOND, parse_instant
-from sqlwin.plan.facts import streams_of
-from sqlwin.plan.nodes import Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.properties.facts import streams_of
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.progress import Batch
+from sqlwin.runtime.connectors.sources import source_of
+from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.nexmark.sequence import TABLES, Sequence
 from sqlwin.runtime.nexmark.source import Nexmark, declared
 from sqlwin.runtime.nexmark.tables import COLUMNS
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.pieces import Piece
-from sqlwin.runtime.progress import Batch
-from sqlwin.runtime.sources import source_of
 from sqlwin.schema import SEQ
 from sqlwin.sql import script
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import polars as pl
 
-from sqlwin.runtime.rejects import texts
-from sqlwin.runtime.render import csv_text, json_lines
+from sqlwin.runtime.rows.rejects import texts
+from sqlwin.runtime.rows.render import csv_text, json_lines
 
 DEEP = pl.DataFrame(
     {

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import polars as pl
 
-from sqlwin.operators.changes import row_key
+from sqlwin.operators.emitter.changes import row_key
 from sqlwin.schema import ROW_KEY
 
 

@@ -10,13 +10,13 @@ import pytest
 
 from sqlwin.cli import main
 from sqlwin.errors import QueryError, RunError
-from sqlwin.plan import connectors
-from sqlwin.plan.answer import answers
-from sqlwin.plan.connectors import Option
-from sqlwin.plan.facts import fingerprint
-from sqlwin.plan.wording import Wording
-from sqlwin.runtime.sinks import Files, open_sink
-from sqlwin.runtime.sources import source_of
+from sqlwin.plan.explain.statements import answers
+from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.options import connectors
+from sqlwin.plan.options.connectors import Option
+from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.runtime.connectors.sinks import Files, open_sink
+from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.secrets import Secret, clear, hidden, is_secret, masked, resolved, secrets_of
 from sqlwin.sql import script
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sqlwin.runtime import whole
-from sqlwin.runtime.sinks import FORMATS, Files
-from sqlwin.runtime.whole import replaced
+from sqlwin.runtime.connectors.sinks import FORMATS, Files
+from sqlwin.runtime.files import whole
+from sqlwin.runtime.files.whole import replaced
 
 ROW = pl.DataFrame({"n": [1]})
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from sqlwin.errors import RunError
-from sqlwin.plan.nodes import Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.connectors.sources import FileSource
+from sqlwin.runtime.files.taken import Taken
 from sqlwin.runtime.formats.records import LINES
-from sqlwin.runtime.sources import FileSource
-from sqlwin.runtime.taken import Taken
 from sqlwin.schema import Column, type_named
 
 COLUMNS = (Column("n", type_named("STRING")),)  # type: ignore[arg-type]

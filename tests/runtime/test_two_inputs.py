@@ -13,8 +13,8 @@ import pytest
 from sqlwin.embedded import run as running
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError
-from sqlwin.runtime.chain import Lowering, chain
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.lowering.chain import Lowering, chain
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Blobs
 from tests.support.runtime.two_inputs import QUERY, both, stream, themselves

@@ -16,8 +16,8 @@ import sqlwin
 import sqlwin.spark
 from sqlwin.embedded.host import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, StateError
-from sqlwin.runtime.sealed_text import read_text, write_text
-from sqlwin.runtime.snapshot import Snapshot
+from sqlwin.runtime.checkpoint.snapshot import Snapshot
+from sqlwin.runtime.files.sealed_text import read_text, write_text
 from sqlwin.spark.checkpoint import _Batches
 from sqlwin.spark.run import start
 from sqlwin.sql import script

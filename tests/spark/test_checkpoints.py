@@ -16,8 +16,8 @@ from pyspark.sql.streaming.stateful_processor import MapState
 
 import sqlwin.spark
 from sqlwin.errors import RunError, StateError
-from sqlwin.plan.facts import window_policy
-from sqlwin.runtime.locked import locked
+from sqlwin.plan.properties.facts import window_policy
+from sqlwin.runtime.files.lock import locked
 from sqlwin.spark.bucket import StateBlobs
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.offsets import Offset

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sqlwin.runtime.sources import source_of
+from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing
 from sqlwin.sql import script

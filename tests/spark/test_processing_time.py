@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import sqlwin.spark
 from sqlwin.errors import InputError, RunError
-from sqlwin.runtime.pieces import pieces
+from sqlwin.runtime.files.pieces import pieces
 from sqlwin.spark.bucket import work
 from sqlwin.spark.program import Program
 from sqlwin.spark.read import Reading, packed

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 import sqlwin.spark
 from sqlwin.embedded import run as embedded
 from sqlwin.errors import InputError, QueryError, RunError
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import Batch
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.progress import Batch
 from sqlwin.spark.run import run
 from sqlwin.sql import script
 
@@ -118,7 +118,7 @@ def test_a_rotated_log_and_a_last_line_that_waits(
         log.write("2,2024-01-01T09:01:00Z\n")
     file.rename(f"{file}.1")
     file.write_text("value,ts\n4,2024-01-01T09:02:00Z\n8,2024-01-01T09:03:00Z\n16,2024")
-    monkeypatch.setattr("sqlwin.runtime.waiting.SECONDS", 0.0)
+    monkeypatch.setattr("sqlwin.runtime.files.waiting.SECONDS", 0.0)
     told, read = list[str](), threading.Event()
 
     def warned(text: str) -> None:

@@ -16,13 +16,13 @@ import sqlwin.spark
 from sqlwin.embedded.board import fold
 from sqlwin.embedded.run import run as embedded
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.nodes import Script, Sink
+from sqlwin.plan.ir.nodes import Script, Sink
 from sqlwin.policies import Late, Policy
-from sqlwin.runtime.front import Front
-from sqlwin.runtime.lower import lower
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.rejects import no_rejects
-from sqlwin.runtime.task import Task
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.lowering.input_pipeline import Front
+from sqlwin.runtime.lowering.lower import lower
+from sqlwin.runtime.rows.rejects import no_rejects
+from sqlwin.runtime.tasks.task import Task
 from sqlwin.schema import PART, SEQ
 from sqlwin.spark.dataframes import query_over
 from sqlwin.spark.feed import Feed, Step

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import sqlwin.spark
 from sqlwin.errors import InputError
-from sqlwin.runtime.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.spark.run import run
 from sqlwin.sql import script
 from tests.support.embedded.tables import QUERY, SALES, SCRIPT, TABLE, land, product, sale

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from sqlwin.instants import MINUTE
-from sqlwin.runtime.chain import chain
-from sqlwin.runtime.pieces import Piece, pieces
+from sqlwin.runtime.files.pieces import Piece, pieces
+from sqlwin.runtime.lowering.chain import chain
 from sqlwin.spark import program as programs
 from sqlwin.spark.bucket import work
 from sqlwin.spark.feed import Feed, Step

@@ -21,10 +21,10 @@ from pyspark.errors import StreamingQueryException
 
 from sqlwin.errors import RunError
 from sqlwin.instants import END, START
-from sqlwin.plan.nodes import Stream
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.pieces import copied, pieces
-from sqlwin.runtime.sources import FileSource, source_of
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.sources import FileSource, source_of
+from sqlwin.runtime.files.pieces import copied, pieces
 from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of

@@ -28,10 +28,10 @@ from lark import Lark
 from lark.grammar import NonTerminal, Rule, Terminal
 
 from sqlwin.errors import SqlwinError
-from sqlwin.plan.explain import explain_script
+from sqlwin.plan.explain.query import explain_script
 from sqlwin.sql import script
-from sqlwin.sql.parser import grammar
-from sqlwin.sql.text import QUOTED
+from sqlwin.sql.syntax.parser import grammar
+from sqlwin.sql.text.prepared import QUOTED
 from tests.support.sql.cases import ORDERS
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ import duckdb
 import polars as pl
 import pytest
 
-from sqlwin.plan.nodes import Aggregate, OverAggregate, OverCall, Project
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.plan.ir.nodes import Aggregate, OverAggregate, OverCall, Project
+from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.windows import Exclude, Unit
 from tests.support.sql.cases import below, columns, over, plan
 

@@ -4,8 +4,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sqlwin.plan.nodes import Aggregate, Project
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.plan.ir.nodes import Aggregate, Project
+from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import Order
 from tests.support.sql.cases import (
     below,

@@ -10,8 +10,8 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import QueryError
-from sqlwin.plan.connectors import is_positive
-from sqlwin.sql.depth import MESSAGE
+from sqlwin.plan.options.connectors import is_positive
+from sqlwin.sql.text.depth import MESSAGE
 
 COLUMNS: dict[str, tuple[pa.DataType, Any]] = {
     "b": (pa.bool_(), True),

@@ -2,12 +2,12 @@
 
 import pytest
 
-from sqlwin.plan.changelogs import (
+from sqlwin.plan.ir.nodes import OverAggregate, Scan, TopN, WindowAggregate, WindowRank
+from sqlwin.plan.properties.changelog import (
     changing,
     lateness,
 )
-from sqlwin.plan.facts import operator_of
-from sqlwin.plan.nodes import OverAggregate, Scan, TopN, WindowAggregate, WindowRank
+from sqlwin.plan.properties.facts import operator_of
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Hop, Whole
 from tests.support.sql.cases import HOUR, MINUTE, SECOND

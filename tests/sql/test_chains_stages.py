@@ -3,14 +3,14 @@
 import pytest
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.answer import answers
-from sqlwin.plan.explain import explain
-from sqlwin.plan.facts import (
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.explain.statements import answers
+from sqlwin.plan.ir.nodes import Join, WindowRank
+from sqlwin.plan.properties.facts import (
     fingerprint,
     operator_of,
     sources_of,
 )
-from sqlwin.plan.nodes import Join, WindowRank
 from sqlwin.plan.stages import staged
 from sqlwin.policies import Early
 from sqlwin.sql import script

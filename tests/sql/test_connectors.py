@@ -9,7 +9,7 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import QueryError
-from sqlwin.plan.connectors import FALSE, SINKS, STREAMS, TRUE, boolean, table
+from sqlwin.plan.options.connectors import FALSE, SINKS, STREAMS, TRUE, boolean, table
 from sqlwin.sql import script
 
 STREAM = "CREATE STREAM s (a INT) WITH ({}); SELECT a FROM s"

@@ -15,7 +15,7 @@ import sqlwin
 from sqlwin.cli import main
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
-from sqlwin.sql.depth import BRACKETS, LEGAL, MESSAGE, OPERATORS, deepest
+from sqlwin.sql.text.depth import BRACKETS, LEGAL, MESSAGE, OPERATORS, deepest
 from tests.support.sql.cases import ORDERS, bound, mistake, underlined
 
 Make = Callable[[int], str]

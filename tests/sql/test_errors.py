@@ -3,10 +3,10 @@
 import pytest
 
 from sqlwin.errors import QueryError, RunError
-from sqlwin.plan.nodes import Stream
+from sqlwin.plan.ir.nodes import Stream
 from sqlwin.sql import script
-from sqlwin.sql.mistakes import Lesson, lessons
-from sqlwin.sql.parser import grammar_folder, statements
+from sqlwin.sql.syntax.mistakes import Lesson, lessons
+from sqlwin.sql.syntax.parser import grammar_folder, statements
 from tests.support.sql.cases import ORDERS
 
 LESSONS = [(lesson, example) for lesson in lessons(grammar_folder()) for example in lesson.examples]
@@ -144,6 +144,6 @@ def test_what_might_stand_there_is_told_in_words_of_sql() -> None:
 
 
 def test_compiled_sqlglot_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlwin.sql.dialect.COMPILED", True)
+    monkeypatch.setattr("sqlwin.sql.expressions.dialect.COMPILED", True)
     with pytest.raises(RunError, match="pip uninstall sqlglotc"):
         script(ORDERS + "SELECT id FROM orders")

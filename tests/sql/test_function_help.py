@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.answer import answers
-from sqlwin.plan.function_help import page
+from sqlwin.plan.explain.functions import page
+from sqlwin.plan.explain.statements import answers
 from sqlwin.sql import script
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sqlwin.plan.nodes import GROUPING
+from sqlwin.plan.ir.nodes import GROUPING
 from sqlwin.windows import Whole
 from tests.support.sql.cases import bound, columns, filtered, mistake, plan, window
 

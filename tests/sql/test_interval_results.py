@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Project
+from sqlwin.plan.ir.nodes import Project
 from sqlwin.schema import type_name
 from tests.support.sql.cases import bound, plan
 

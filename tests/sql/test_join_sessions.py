@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.plan.nodes import Project
+from sqlwin.plan.ir.nodes import Project
 from sqlwin.policies import Late
 from sqlwin.windows import JoinSessions, Session
 from tests.support.sql.cases import MINUTE

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.plan.facts import (
+from sqlwin.plan.explain.lines import line
+from sqlwin.plan.ir.nodes import Join, Project, Scan, Stream
+from sqlwin.plan.properties.facts import (
     derived_streams,
     join_of,
     window_policy,
 )
-from sqlwin.plan.lines import line
-from sqlwin.plan.nodes import Join, Project, Scan, Stream
 from sqlwin.policies import Early, Expired, Late, TtlTime
 from sqlwin.windows import AsOf, JoinWindow, Unit
 from tests.support.sql.cases import HOUR, MINUTE, SECOND

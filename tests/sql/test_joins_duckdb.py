@@ -11,7 +11,7 @@ import re
 import duckdb
 import pytest
 
-from sqlwin.plan.nodes import Filter, Join, Node, Project, Scan, StaticScan
+from sqlwin.plan.ir.nodes import Filter, Join, Node, Project, Scan, StaticScan
 from sqlwin.windows import JoinWindow
 from tests.support.sql.joins import query
 

@@ -10,7 +10,7 @@ import pytest
 import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
-from sqlwin.sql.text import literal, prepare, unquoted
+from sqlwin.sql.text.prepared import literal, prepare, unquoted
 from tests.sql.literals import COLUMNS, FIELDS, answers, expressions, recorded, shown
 
 RECORDED = recorded()

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import Stream
+from sqlwin.plan.ir.nodes import Stream
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql import script
 from tests.support.sql.cases import columns, mistake, plan, underlined

@@ -1,6 +1,6 @@
 import pytest
 
-from sqlwin.plan.nodes import Project, Scan
+from sqlwin.plan.ir.nodes import Project, Scan
 from sqlwin.windows import Frame, Unit
 from tests.support.sql.cases import HOUR, MINUTE, below, columns, filtered, over, plan
 

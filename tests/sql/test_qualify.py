@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlwin.plan.nodes import Filter, OverAggregate, Project
+from sqlwin.plan.ir.nodes import Filter, OverAggregate, Project
 from tests.support.sql.cases import columns, filtered, over, plan
 
 W = "OVER (PARTITION BY product ORDER BY ts)"

@@ -11,8 +11,8 @@ import pytest
 import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.functions.table import names
-from sqlwin.plan.nodes import Project
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.plan.ir.nodes import Project
+from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.sandbox.locked import binding, locked, running
 from sqlwin.sandbox.pure import PURE
 from sqlwin.sandbox.tree import Forbidden, calls

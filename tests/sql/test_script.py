@@ -3,7 +3,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from sqlwin.plan.nodes import Describe, Query, Scan, ShowStreams, Stream
+from sqlwin.plan.ir.nodes import Describe, Query, Scan, ShowStreams, Stream
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql import script
 from tests.support.sql.cases import (

@@ -3,13 +3,13 @@
 import polars as pl
 import pytest
 
-from sqlwin.plan.facts import (
+from sqlwin.plan.ir.nodes import WindowRank
+from sqlwin.plan.properties.facts import (
     bucket_keys,
     window_of,
 )
-from sqlwin.plan.nodes import WindowRank
 from sqlwin.policies import Early, Expired, Late
-from sqlwin.runtime.scalars import evaluate
+from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.windows import Session, Unit
 from tests.support.sql.cases import (
     HOUR,

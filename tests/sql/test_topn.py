@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlwin.plan.nodes import OverAggregate, TopN, WindowAggregate, WindowRank
+from sqlwin.plan.ir.nodes import OverAggregate, TopN, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql import script

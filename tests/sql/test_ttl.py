@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sqlwin.plan.facts import window_policy
+from sqlwin.plan.properties.facts import window_policy
 from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
 from tests.support.sql.cases import HOUR, bound, mistake
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlwin.plan.nodes import Filter, Project, Scan
+from sqlwin.plan.ir.nodes import Filter, Project, Scan
 from sqlwin.windows import Frame, Unit, Whole
 from tests.support.sql.cases import (
     MINUTE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwin.plan.facts import (
+from sqlwin.plan.properties.facts import (
     join_of,
     streams_of,
 )

@@ -13,9 +13,9 @@ from sqlwin.errors import QueryError
 from sqlwin.functions.core.volatility import NOW, Volatility
 from sqlwin.functions.never import NEVER, volatility
 from sqlwin.functions.table import TABLE
-from sqlwin.plan.facts import keeps_state, plans_of
-from sqlwin.plan.nodes import Scalar
-from sqlwin.plan.processing_time import clock_call
+from sqlwin.plan.ir.nodes import Scalar
+from sqlwin.plan.properties.facts import keeps_state, plans_of
+from sqlwin.plan.properties.processing_time import clock_call
 from tests.support.sql.cases import bound, mistake, plan, underlined
 from tests.support.sql.places import PLACES
 

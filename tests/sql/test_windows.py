@@ -1,7 +1,7 @@
 import pytest
 
 from sqlwin.aggregates import ALIASES, SIGNATURES
-from sqlwin.plan.nodes import Project
+from sqlwin.plan.ir.nodes import Project
 from sqlwin.windows import Cumulate, Frame, Hop, Unit
 from tests.support.sql.cases import (
     HOUR,

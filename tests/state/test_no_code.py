@@ -12,7 +12,7 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import StateError
-from sqlwin.plan.wording import Wording
+from sqlwin.plan.ir.source_text import Wording
 from sqlwin.state import codec
 from sqlwin.state.codec import decode_segment, encode_segment
 

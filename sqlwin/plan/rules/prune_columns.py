@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlwin.plan.nodes import (
+from sqlwin.plan.ir.nodes import (
     Aggregate,
     Filter,
     Join,

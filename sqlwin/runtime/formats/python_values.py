@@ -28,7 +28,7 @@ from sqlwin.errors import InputError
 from sqlwin.instants import format_instant, from_datetime
 from sqlwin.runtime.formats.nested import DEEPEST, is_missing, too_deep
 from sqlwin.runtime.formats.texts import is_whole
-from sqlwin.runtime.render import plain
+from sqlwin.runtime.rows.render import plain
 from sqlwin.schema import polars_type
 
 TOO_DEEP = b"\xff: nested too deep"

@@ -21,8 +21,8 @@ import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import parse_instant
-from sqlwin.plan import connectors
-from sqlwin.plan.nodes import Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.options import connectors
 from sqlwin.runtime.nexmark.sequence import LONGEST_BLOCK, TABLES, Sequence
 from sqlwin.runtime.nexmark.tables import COLUMNS, made
 from sqlwin.schema import PART, SEQ, type_name

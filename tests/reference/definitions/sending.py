@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.operators.changes import CHANGE_SCHEMA
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.schema import PART, SEQ, empty
 from tests.reference.definitions.book import Book
 from tests.reference.definitions.families import Families

@@ -22,8 +22,8 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import (
     EMIT,

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.operators.changes import CHANGE_SCHEMA
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import FLOOR

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.kernels.folds import Call, Fold, fold
 from sqlwin.kernels.frames import Frames
-from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION
 from sqlwin.windows import GroupWindow, Hop

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.operators.contract import Operator, Stores
-from sqlwin.runtime.stores import shapes
+from sqlwin.runtime.lowering.stores import shapes
 from sqlwin.schema import EMIT, OP, PLACE, REVISION, ROW_KEY
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Store

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
-from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.values import Value

@@ -11,14 +11,14 @@ import polars as pl
 from hypothesis import strategies as st
 
 from sqlwin.instants import START
-from sqlwin.operators.asof import AsOfJoin
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.join_sides import POS, Side
-from sqlwin.operators.joining import WindowJoin
-from sqlwin.operators.session_joining import SessionJoin
-from sqlwin.operators.static_join import StaticJoin
+from sqlwin.operators.joins.asof import AsOfJoin
+from sqlwin.operators.joins.operator import WindowJoin
+from sqlwin.operators.joins.session_joins import SessionJoin
+from sqlwin.operators.joins.sides import POS, Side
+from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.runtime.derived import net
+from sqlwin.runtime.lowering.derived import net
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Store

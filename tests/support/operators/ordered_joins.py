@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from sqlwin.operators.join_sides import HELD, POS
-from sqlwin.operators.numbered_sides import NumberedSide
-from sqlwin.operators.ordered_joining import OrderedJoin
+from sqlwin.operators.joins.numbered_sides import NumberedSide
+from sqlwin.operators.joins.ordered import OrderedJoin
+from sqlwin.operators.joins.sides import HELD, POS
 from sqlwin.policies import Late, Policy
-from sqlwin.runtime.derived import net
+from sqlwin.runtime.lowering.derived import net
 from sqlwin.schema import POSITION, WEIGHT
 from sqlwin.windows import JoinWindow, Unit
 from tests.reference.joins import join_sides as defined

@@ -10,8 +10,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sqlwin.kernels.folds import fold
-from sqlwin.operators.framing import Call
-from sqlwin.operators.over import OverAggregator
+from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import TS, polars_type
 from sqlwin.state.contract import FLOOR

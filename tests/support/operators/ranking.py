@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from sqlwin.kernels.folds import fold
 from sqlwin.kernels.standings import Standing
-from sqlwin.operators.aggregator import WindowAggregator
-from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Policy
 from sqlwin.schema import Order
 from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole

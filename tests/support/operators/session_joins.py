@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlwin.operators.session_joining import SessionJoin
-from sqlwin.operators.session_sides import SessionSide
+from sqlwin.operators.joins.session_joins import SessionJoin
+from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.policies import Late, Policy
 from sqlwin.windows import JoinWindow, Session, Unit
 from tests.support.operators.joins import KINDS, LEFT, RIGHT, policies, residual

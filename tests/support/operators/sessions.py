@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import SECOND
-from sqlwin.plan.nodes import Aggregate, Query, Scan, Stream, WindowAggregate
+from sqlwin.plan.ir.nodes import Aggregate, Query, Scan, Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column, polars_schema
 from sqlwin.windows import Session, Unit

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.kernels.standings import Standing
-from sqlwin.operators.topn import TopRows
+from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import Order
 

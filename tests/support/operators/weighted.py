@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
-from sqlwin.operators.aggregator import WindowAggregator
+from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from tests.support.operators.aggregators import aggregator
 from tests.support.operators.changelogs import steps

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlwin.operators.over import OverAggregator
+from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.windows import Frame, Unit
 from tests.support.operators.changelogs import steps
 from tests.support.operators.overs import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlwin.operators.ranking import WindowRanker
+from sqlwin.operators.ranks.ranking import WindowRanker
 from sqlwin.policies import Early, Late
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.ranks import Ranked

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
-from sqlwin.operators.session_ranking import SessionRanker as Ranked
-from sqlwin.operators.sessions import SessionAggregator
-from sqlwin.plan.nodes import Order, Query, WindowAggregate, WindowRank
+from sqlwin.operators.sessions.operator import SessionAggregator
+from sqlwin.operators.sessions.ranking import SessionRanker as Ranked
+from sqlwin.plan.ir.nodes import Order, Query, WindowAggregate, WindowRank
 from sqlwin.policies import Early, Late
-from sqlwin.runtime.assembly import Assembly
+from sqlwin.runtime.lowering.windows import Assembly
 from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
 from tests.support.operators.changelogs import steps

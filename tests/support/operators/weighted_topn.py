@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from sqlwin.kernels.standings import Standing
-from sqlwin.operators.topn import TopRows
+from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import Order
 from tests.reference.definitions.topn import ReferenceTopN, Top

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import polars as pl
 
-from sqlwin.plan.nodes import Script
-from sqlwin.runtime.options import RunOptions
-from sqlwin.runtime.progress import Summary
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.progress import Summary
 
 Run = Callable[[Script, RunOptions], Summary]
 

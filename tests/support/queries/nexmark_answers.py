@@ -14,8 +14,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from sqlwin.plan.facts import streams_of
-from sqlwin.plan.nodes import Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.properties.facts import streams_of
 from sqlwin.runtime.nexmark.sequence import TABLES
 from sqlwin.runtime.nexmark.source import Nexmark, declared
 from sqlwin.runtime.nexmark.tables import COLUMNS

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from sqlwin.instants import END, MINUTE, START
 from sqlwin.operators.contract import Stores
-from sqlwin.plan.nodes import Query, Stream, column_of
-from sqlwin.runtime.admission import Admission, seen
-from sqlwin.runtime.inputs import Input
-from sqlwin.runtime.lower import lower
-from sqlwin.runtime.lowered import Lowered
-from sqlwin.runtime.stores import Shape, shapes
+from sqlwin.plan.ir.nodes import Query, Stream, column_of
+from sqlwin.runtime.inputs.admission import Admission, seen
+from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.lowering.lower import lower
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.lowering.stores import Shape, shapes
 from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, Column
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import Layout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from sqlwin.instants import MINUTE
-from sqlwin.plan.nodes import (
+from sqlwin.plan.ir.nodes import (
     Aggregate,
     OverAggregate,
     OverCall,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.nodes import (
+from sqlwin.plan.ir.nodes import (
     Filter,
     Node,
     OverAggregate,

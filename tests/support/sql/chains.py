@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import format_duration
-from sqlwin.plan.changelogs import changing
-from sqlwin.plan.facts import (
+from sqlwin.plan.explain.lines import line
+from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, Stream, WindowAggregate
+from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.properties.facts import (
     derived_streams,
     operator_of,
     window_policy,
 )
-from sqlwin.plan.lines import line
-from sqlwin.plan.nodes import Join, Node, Query, Scan, StaticScan, Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.sql import script
 

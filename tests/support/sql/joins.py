@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import format_duration
-from sqlwin.plan.facts import (
+from sqlwin.plan.explain.lines import line
+from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan
+from sqlwin.plan.properties.facts import (
     derived_streams,
     join_of,
 )
-from sqlwin.plan.lines import line
-from sqlwin.plan.nodes import Join, Node, Query, Scan, StaticScan
 from sqlwin.sql import script
 
 STREAMS = """CREATE STREAM orders (

@@ -1,0 +1,252 @@
+"""ASOF joins: for each left row the nearest right row of its keys, or none.
+
+A left row goes out when no nearer row can come, and is corrected when a late one does after
+all. Which rows a batch may change is a range of time and its keys; for each of these the
+nearest is found anew and compared with the one last told.
+
+| store        | record                                                        |
+|--------------|---------------------------------------------------------------|
+| `left`       | the row, until it leaves by RETAIN                            |
+| `right`      | the row; looking back, the newest of each key always stays    |
+| `left_known` | what was told of the row; see `nearest`                       |
+| `waiting`, `told` | see `telling`                                            |
+
+Invariant: a row that is out is so with its nearest, but for what LATE NEVER keeps silent.
+The nearest of a left row that is kept is kept: looking back, no row is let go but for a
+newer one that is itself out of retention; looking ahead, both sides are let go together.
+
+With a TTL rows are forgotten besides. A left row that is out stays so with the right row it
+was told with, though that is forgotten, until a nearer one comes. One that waits to be
+certain is found a right row among those that are there then.
+
+Worked example, `>=`, watermark 10: a left row at 8 and a right row at 5 have come; the left
+row went out with it. A right row at 6: `+U late`, revision 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.emitter.changes import OLD, row_key
+from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.undoing import SIGN
+from sqlwin.operators.joins.asof_retention import retire
+from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.nearest import ANEW, BACK, FOUND, KNOWN, MET, OUT, Nearest, window_of
+from sqlwin.operators.joins.pairing import AT, marked
+from sqlwin.operators.joins.sides import Arrivals, Columns, Shape, Side
+from sqlwin.policies import Policy
+from sqlwin.schema import EMIT, TS
+from sqlwin.state.combine import last_written
+from sqlwin.state.contract import Combine
+from sqlwin.windows import AsOf
+
+WANTED, REPLACED, LIVES = "__wanted", "__replaced", "__lives"
+CERTAIN, MEETS, TAKEN = "__certain", "__meets", "__taken"
+
+
+@dataclass(frozen=True)
+class AsOfJoin(Joining):
+    """kind: `inner`, where a row without a right one is no result, or `left`."""
+
+    left: Side
+    right: Side
+    match: AsOf
+    kind: str
+    policy: Policy
+    withdraw: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("inner", "left"):
+            raise ValueError(f"an ASOF join is inner or left, got {self.kind}")
+        self._check_sides()
+
+    @classmethod
+    def of(
+        cls,
+        match: AsOf,
+        left: tuple[Columns, tuple[str, ...]],
+        right: tuple[Columns, tuple[str, ...]],
+        kind: str,
+        policy: Policy,
+        slice_width: int,
+        withdraw: bool = False,
+        **more: Any,
+    ) -> AsOfJoin:
+        """left, right: columns and keys of each side; more: as in `Side`."""
+        window, ttls = window_of(match), policy.ttls
+        one, other = ({"forgets": side in ttls, **more} for side in ("left", "right"))
+        first = Side("left", *left, window, slice_width, **one)
+        second = Side("right", *right, window.mirrored, slice_width, **other)
+        return cls(first, second, match, kind, policy, withdraw)
+
+    @property
+    def repeats(self) -> bool:
+        return True
+
+    @property
+    def shapes(self) -> list[Shape]:
+        known = self.left.layout_of(KNOWN, self.nearest.known)
+        combined: Combine = last_written(known)
+        sides: list[Shape] = [self.left.shape, self.right.shape, (known, combined)]
+        return [*sides, *self.telling.shapes]
+
+    @cached_property
+    def nearest(self) -> Nearest:
+        return Nearest(self.left, self.right, self.match, self.policy.retain)
+
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        """Take prepared rows of both sides, none of them expired; emit what goes out at once."""
+        lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
+        if not (lefts or rights):
+            return self.nothing()
+        self.left.put(lefts, stores)
+        self.right.put(rights, stores)
+        moved = pl.concat([rights.new, rights.gone])
+        near = self.left.near(moved, self.right, stores)
+        rows = pl.concat([lefts.new, near]).unique(self.left.identity, maintain_order=True)
+        judged = self._judged(rows, lefts, rights, stores)
+        return self._tell(judged, lefts.gone, stores, now)
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        if watermark <= stores.closed:
+            return self.nothing()
+        closed, stores.closed = stores.closed, watermark
+        since = closed if self.match.backward else START
+        known = self.nearest.valued(self.left.scan(stores, since, watermark), stores)
+        certain = self.nearest.certain(watermark) & ~self.nearest.settled(closed)
+        changes = self._shown(known.filter(certain), stores, now)
+        told = self.telling.tell(changes, stores, now)
+        if self.policy.retain is not None:
+            was, horizon = closed - self.policy.retain, watermark - self.policy.retain
+            self.telling.retire(stores, retire(self.nearest, was, horizon, stores))
+        return told
+
+    def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
+        since = stores.closed if self.match.backward else START
+        known = self.nearest.valued(self.left.scan(stores, since, END), stores)
+        return self._shown(known.filter(~self.nearest.settled(stores.closed)), stores, now)
+
+    # What changes.
+
+    @property
+    def _results(self) -> pl.Expr:
+        return pl.col(FOUND) | pl.lit(self.kind == "left")
+
+    def _judged(
+        self, rows: pl.DataFrame, lefts: Arrivals, rights: Arrivals, stores: Stores
+    ) -> pl.DataFrame:
+        """Rows, and those withdrawn, with what was told and whether a result is wanted."""
+        left, gone = self.left, (lefts.gone, rights.gone)
+        alive = self.nearest.valued(rows, stores, gone).with_columns(pl.lit(True).alias(LIVES))
+        dead = self.nearest.valued(left.less(lefts.gone, lefts.new), stores, gone)
+        known = pl.concat([alive, dead.with_columns(pl.lit(False).alias(LIVES))])
+        on, replaced = list(left.identity), lefts.gone.with_columns(pl.lit(True).alias(REPLACED))
+        known = known.join(replaced.select(*on, REPLACED), on=on, how="left")
+        sure = self.nearest.certain(stores.closed)
+        found = pl.col(FOUND) | pl.lit(self.match.backward or not self.nearest.forgets)
+        told = (sure & found) | pl.col(OUT) | pl.lit(self.policy.early is not None)
+        return known.with_columns(
+            pl.col(REPLACED).fill_null(False),
+            sure.alias(CERTAIN),
+            (pl.col(LIVES) & told).alias(MEETS),
+            (pl.col(LIVES) & told & self._results).alias(WANTED),
+        )
+
+    def _tell(
+        self, known: pl.DataFrame, gone: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        other = [pl.col(name).ne_missing(pl.col(OLD + name)) for name in self.right.columns]
+        changed = pl.col(REPLACED) | pl.any_horizontal(other)
+        both = pl.col(OUT) & pl.col(WANTED)
+        moved = known.filter((pl.col(OUT) != pl.col(WANTED)) | (both & changed))
+        due = self.telling.due(now)
+        late = (pl.lit("late"), pl.lit(due.late, pl.Int64()))
+        early = (pl.lit("early"), pl.lit(due.early, pl.Int64()))
+        by_row = [pl.when(CERTAIN).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]
+        was_late = pl.col(TS) < stores.closed
+        by_old = [pl.when(was_late).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]
+        minus = [
+            pl.when(REPLACED).then(a).otherwise(b) for a, b in zip(by_old, by_row, strict=True)
+        ]
+        changes = [
+            self._change(self._as_told(moved.filter(OUT), gone), -1, *minus),
+            self._change(moved.filter(WANTED), 1, *by_row),
+        ]
+        taken = self.telling.taken(pl.concat(changes), stores)
+        on = list(self.left.identity)
+        marks = {new: old for old, new in marked(self.left).items()}
+        told = taken.select(*marks).rename(marks).unique().with_columns(pl.lit(True).alias(TAKEN))
+        judged = known.join(told, on=on, how="left", maintain_order="left").with_columns(
+            pl.col(TAKEN).fill_null(False)
+        )
+        self._remember(judged, stores)
+        return self.telling.tell(taken, stores, now)
+
+    def _shown(self, known: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        """Changes that tell rows for the first time."""
+        rows = known.filter(~pl.col(OUT), self._results)
+        true = (pl.lit(True).alias(name) for name in (WANTED, TAKEN, MEETS))
+        self._remember(rows.with_columns(*true), stores)
+        return self._change(rows, 1, pl.lit("full"), pl.lit(now, pl.Int64()))
+
+    def _remember(self, rows: pl.DataFrame, stores: Stores) -> None:
+        """Keep what is told of rows from now on, if it is `__taken`, and what they have met."""
+        values = {OUT: WANTED, **{OLD + name: name for name in self.right.columns}}
+        known = rows.with_columns(
+            pl.when(TAKEN).then(new).otherwise(old).alias(old) for old, new in values.items()
+        )
+        if self.nearest.forgets:
+            known = self._met(known, stores)
+        stores[KNOWN].put(known.filter(TAKEN).select(*self.nearest.known))
+
+    def _met(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With what they have met, `__taken` where that is new; to meet another reads both."""
+        places = {OLD + old: new for old, new in marked(self.right).items()}
+        now = {old: pl.when(MEETS).then(new) for old, new in places.items()}
+        other = [expr.ne_missing(pl.col(old)) for old, expr in now.items()]
+        changed = rows.filter(pl.any_horizontal(BACK, ANEW, *other))
+        if stores.sides is not None:
+            stores.sides.note_rows("left", changed)
+            met = changed.filter(MEETS, FOUND).select(
+                pl.col(new).alias(old) for old, new in marked(self.right).items()
+            )
+            stores.sides.note_rows("right", met)
+        ever = pl.col(TAKEN) | pl.any_horizontal(
+            *other, pl.col(MET).fill_null(False) != pl.col(MEETS)
+        )
+        return rows.with_columns(
+            ever.alias(TAKEN),
+            pl.col(MEETS).alias(MET),
+            *(expr.alias(old) for old, expr in now.items()),
+        )
+
+    def _as_told(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+        """Rows with the values they were told with."""
+        told = rows.with_columns(pl.col(OLD + name).alias(name) for name in self.right.columns)
+        if gone.is_empty():
+            return told
+        on = list(self.left.identity)
+        others = told.filter(~pl.col(REPLACED))
+        old = told.drop(*self.left.columns).join(gone.select(*self.left.columns, *on), on=on)
+        return pl.concat([others, old.select(others.columns)])
+
+    def _change(self, rows: pl.DataFrame, sign: int, word: pl.Expr, due: pl.Expr) -> pl.DataFrame:
+        nulls = {new: self.right.marks[old] for old, new in marked(self.right).items()}
+        return rows.with_columns(
+            pl.lit(sign, pl.Int8()).alias(SIGN),
+            word.alias(EMIT),
+            due.alias(DUE),
+            pl.col(TS).alias(AT),
+            row_key(self.left.place),
+            *(pl.col(old).alias(new) for old, new in marked(self.left).items()),
+            *(pl.lit(None, dtype).alias(name) for name, dtype in nulls.items()),
+        ).select(*self.telling.columns)

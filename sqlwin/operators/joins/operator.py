@@ -1,0 +1,289 @@
+"""Joins of two streams: pairs of rows that lie near enough, each told once.
+
+A batch's rows look for partners among the rows of the other side that are kept, and among
+each other (`pairing`). What rows do by themselves, padded or as rows of a SEMI or ANTI
+join, says `padding`; `telling` says what goes out when. A pair is `late` where the
+watermark had passed both its rows, else `full`; it never changes.
+
+| store                       | record                                       |
+|-----------------------------|----------------------------------------------|
+| `left`, `right`             | the row; see `join_sides`                    |
+| `left_known`, `right_known` | see `padding`; where rows make results alone |
+| `waiting`, `told`           | see `telling`                                |
+| `left_floors`, `right_floors` | see `floors`; with RETAIN n ROWS of rows that may be withdrawn |
+| `counts`                    | under ROWS: messages of each side            |
+
+Invariant: every match of two rows of which one may still come is found when the second
+comes, for the first is kept until none can; and the matches found before are counted.
+
+Worked example, SAMZA-552's: Shipments JOIN Orders OVER (RANGE 2 min). A shipment holds
+orders of up to 120 s before it, so `low` is -120 s. The order of 8:59:10 and the shipment of
+9:01:10 are exactly so far apart: a pair. One of 9:01:11 is none, and once the watermark is
+past 9:01:10 the order is let go, if RETAIN is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.emitter.changes import row_key
+from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.telling import Due
+from sqlwin.operators.emitter.undoing import SIGN
+from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.padding import Alone
+from sqlwin.operators.joins.pairing import AT, Changes, Pairing, Residual, marked, of_pairs
+from sqlwin.operators.joins.retention import Newest
+from sqlwin.operators.joins.scopes import reaching, scopes
+from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Shape, Side
+from sqlwin.operators.joins.words import Moment
+from sqlwin.operators.state_queries import EDGES, SIDE, STATE, Question, of_keys, said
+from sqlwin.operators.windows.contents import EXTENT
+from sqlwin.policies import Policy
+from sqlwin.schema import EMIT, POSITION, ROW_KEY, empty
+from sqlwin.state.combine import last_written
+from sqlwin.state.contract import Layout
+
+ALONE = {
+    "inner": (),
+    "left": ("left",),
+    "right": ("right",),
+    "full": ("left", "right"),
+    "semi": ("left",),
+    "anti": ("left",),
+}
+"""Whose rows make results by themselves, by the kind of join."""
+COUNTS = "counts"
+
+
+@dataclass(frozen=True)
+class WindowJoin(Joining):
+    """left, right: sides whose windows mirror each other. kind: of `ALONE`.
+
+    residual: which of the pairs that are near enough match; a frame of the left columns and
+    then the right ones to BOOLEAN, NULL for no. withdraw: a `+U` stands below its `-U`.
+    """
+
+    left: Side
+    right: Side
+    kind: str
+    policy: Policy
+    residual: Residual | None = None
+    withdraw: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in ALONE:
+            raise ValueError(f"a join is one of {', '.join(ALONE)}, got {self.kind}")
+        self._check_sides()
+
+    @cached_property
+    def pairing(self) -> Pairing:
+        return Pairing(self.left, self.right, self.residual)
+
+    @property
+    def repeats(self) -> bool:
+        return self.left.weighted or self.right.weighted
+
+    @cached_property
+    def alone(self) -> tuple[Alone, ...]:
+        early = self.policy.early is not None
+        sides = [side for side in (self.left, self.right) if side.name in ALONE[self.kind]]
+        return tuple(Alone(side, self.kind, self.telling, early) for side in sides)
+
+    @property
+    def by_count(self) -> bool:
+        return self.left.at == POS
+
+    @property
+    def retains_rows(self) -> bool:
+        return not self.by_count
+
+    @cached_property
+    def newest(self) -> tuple[Newest, ...]:
+        """Of left and right, with RETAIN n ROWS."""
+        n = self.policy.retain_rows
+        return () if n is None else (Newest(self.left, n), Newest(self.right, n))
+
+    @property
+    def shapes(self) -> list[Shape]:
+        kept = [self.left.shape, self.right.shape, *(each.shape for each in self.alone)]
+        kept += [shape for each in self.newest for shape in each.shapes]
+        return [*kept, *self.telling.shapes, *([counts_of(COUNTS)] if self.by_count else [])]
+
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        """Take prepared rows of both sides, none of them expired; emit what goes out at once."""
+        lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
+        if not (lefts or rights or self.by_count):
+            return self.nothing()
+        bounds, due = self._bounds(stores), self.telling.due(now)
+        pairs = self.pairing.changes(lefts, rights, stores)
+        gone, came = pairs.gone, pairs.came
+        stores.note(pl.concat([gone, came]))
+        self.left.put(lefts, stores)
+        self.right.put(rights, stores)
+        changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]
+        for each in self.alone:
+            arrived = lefts if each.side is self.left else rights
+            moment = Moment(now, due, stores.closed, bounds[each.side.name])
+            changes.append(self._by_themselves(each, arrived, gone, came, moment, stores))
+        taken = self.telling.taken(pl.concat(changes), stores)
+        risen = [
+            each.unmatched_of(_untouched(each.side, pairs), stores, now) for each in self.alone
+        ]
+        told = self.telling.tell(pl.concat([taken, *risen]), stores, now)
+        if not self.by_count:
+            return told
+        self._count(lefts, rights, stores)
+        return pl.concat([told, self._become_certain(bounds, stores, now)])
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        if watermark <= stores.closed and not self.newest:
+            return self.nothing()
+        bounds = self._bounds(stores)
+        stores.closed = max(watermark, stores.closed)
+        for each in self.newest:
+            each.note(self.policy.retain, stores)
+        return self.nothing() if self.by_count else self._become_certain(bounds, stores, now)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Of the rows of both sides, `__side` first, those that hold an instant of it."""
+        found, certain = [], self._bounds(stores)
+        for side, other in ((self.left, self.right), (self.right, self.left)):
+            there = reaching(side, question.lo, question.hi, stores)
+            rows = of_keys(there, self._keys_of(side, question.keys)).sort(POSITION)
+            others = other.near(rows, side, stores).sort(POSITION)
+            if stores.sides is not None and question.keys is not None:
+                stores.sides.note_rows(side.name, rows)
+            known = pl.lit(side.name).alias(SIDE), said(pl.col(side.at) < certain[side.name])
+            found.append(scopes(rows, others, side, other).with_columns(*known))
+        columns = (SIDE, *self.left.columns, *self.right.columns, *EDGES, STATE, *EXTENT, *POSITION)
+        return pl.concat(found, how="diagonal").select(columns)
+
+    # Pairs, and rows by themselves.
+
+    def _pairs(self, pairs: pl.DataFrame, sign: int, due: Due, stores: Stores) -> pl.DataFrame:
+        if self.kind in ("semi", "anti"):
+            return self.telling.none()
+        late = (pl.col(AT) < stores.closed) & pl.lit(self.telling.dated)
+        times = (pl.lit(due.late, pl.Int64()), pl.lit(due.early, pl.Int64()))
+        return pairs.with_columns(
+            pl.lit(sign, pl.Int8()).alias(SIGN),
+            pl.when(late).then(pl.lit("late")).otherwise(pl.lit("full")).alias(EMIT),
+            pl.when(late).then(times[0]).otherwise(times[1]).alias(DUE),
+            self._row_key,
+        ).select(*self.telling.columns)
+
+    @property
+    def _row_key(self) -> pl.Expr:
+        places = [
+            row_key({marked(side)[name]: dtype for name, dtype in side.place.items()})
+            for side in (self.left, self.right)
+        ]
+        parts = [pl.lit("["), places[0], pl.lit(","), places[1], pl.lit("]")]
+        return pl.concat_str(parts).alias(ROW_KEY)
+
+    def _by_themselves(
+        self,
+        alone: Alone,
+        arrivals: Arrivals,
+        gone: pl.DataFrame,
+        came: pl.DataFrame,
+        moment: Moment,
+        stores: Stores,
+    ) -> pl.DataFrame:
+        touched = alone.touched(arrivals, gone, came, stores)
+        changes = self.telling.taken(alone.changes(touched, arrivals.gone, moment), stores)
+        alone.remember(touched, arrivals.gone, changes, moment, stores)
+        return changes
+
+    def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
+        changes = [each.unmatched(stores, now) for each in self.alone]
+        return pl.concat([self.telling.none(), *changes])
+
+    # Certainty, and what leaves.
+
+    def _bounds(self, stores: Stores) -> dict[str, int]:
+        """Of each side the position below which rows are certain."""
+        counts, retain = self._counted(stores), self.policy.retain
+        return {
+            side.name: side.certain_below(stores.closed, counted, retain)
+            for side, counted in zip((self.left, self.right), reversed(counts), strict=True)
+        }
+
+    def _become_certain(self, were: dict[str, int], stores: Stores, now: int) -> pl.DataFrame:
+        bounds = self._bounds(stores)
+        changes = [
+            each.unmatched(stores, now, were[each.side.name], bounds[each.side.name])
+            for each in self.alone
+        ]
+        by_side = {each.side.name: each for each in self.alone}
+        for each in self.newest:
+            changes += each.let_go(by_side.get(each.side.name), stores, now)
+        told = self.telling.tell(pl.concat([self.telling.none(), *changes]), stores, now)
+        self._retire(stores)
+        return told
+
+    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return self.newest[side].floors(stores) if self.newest else super().floors(stores, side)
+
+    def _retire(self, stores: Stores) -> None:
+        counts, retain, floors = self._counted(stores), self.policy.retain, []
+        for side, counted in zip((self.left, self.right), reversed(counts), strict=True):
+            floors.append(side.floor(stores.closed, counted, retain))
+            stores[side.name].expire(floors[-1])
+        for each in self.alone:
+            stores[each.store].expire(stores[each.side.name].floor)
+        # a pair goes with the row that has a time; a row without one may be told by itself
+        by_time = [
+            floor
+            for side, floor in zip((self.left, self.right), floors, strict=True)
+            if side.timed or side.name in ALONE[self.kind]
+        ]
+        self.telling.retire(stores, min(by_time, default=START))
+
+    def _counted(self, stores: Stores) -> tuple[int, int]:
+        """Messages that have come, of the left and the right."""
+        return read_counts(COUNTS, stores) if self.by_count else (0, 0)
+
+    def _count(self, left: Arrivals, right: Arrivals, stores: Stores) -> None:
+        before, told = self._counted(stores), stores.counted or (0, 0)
+        seen = [
+            max([was, at_least, *arrived.new[POS].to_list()])
+            for was, at_least, arrived in zip(before, told, (left, right), strict=True)
+        ]
+        write_counts(COUNTS, seen[0], seen[1], stores)
+
+
+def _untouched(side: Side, pairs: Changes) -> pl.DataFrame:
+    """Rows that a batch settles, and to which it does nothing else."""
+    settled = pairs.settled.get(side.name, empty(side.row))
+    for each in (pairs.gone, pairs.came) if len(settled) else ():
+        settled = side.less(settled, of_pairs(side, each))
+    return settled
+
+
+_COUNTS: Columns = {"__at": pl.Int64(), "__left": pl.Int64(), "__right": pl.Int64()}
+
+
+def counts_of(name: str) -> Shape:
+    """Of a store of a number for each side."""
+    layout = Layout(name, tuple(_COUNTS.items()), (), ("__at",), 1)
+    return layout, last_written(layout)
+
+
+def read_counts(name: str, stores: Stores, none: int = 0) -> tuple[int, int]:
+    """Of left and right; none: what they are before anything is written."""
+    known = everything(stores, name)
+    return (known["__left"][0], known["__right"][0]) if len(known) else (none, none)
+
+
+def write_counts(name: str, left: int, right: int, stores: Stores) -> None:
+    record = {"__at": [0], "__left": [left], "__right": [right]}
+    stores[name].put(pl.DataFrame(record, schema=_COUNTS))

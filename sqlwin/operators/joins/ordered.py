@@ -1,0 +1,177 @@
+"""Joins in ROWS of results: windows over rows that are numbered by event time.
+
+Which rows pair says their number, see `numbered_sides`; a late row gives those behind it other
+numbers, and so other partners. The join is that of rows which may be withdrawn, but for pairs
+that stay: of two rows one of which goes and comes with another number, and is near enough still.
+
+A row is *settled* when neither its number nor those of its partners can change: then it may be
+let go. It is certain when the watermark is past it and past as many rows of the other side as its
+window holds; of messages that come with their number, so many have come.
+
+| store    | record                                                             |
+|----------|--------------------------------------------------------------------|
+| `past`   | of each side the time before which all its rows are let go         |
+| `left_ordered`, `left_counts`, … | see `ordering`                             |
+
+Worked example, the right row at most one number ahead: left rows at 10 and 30 have the numbers 1
+and 2, right ones at 11 and 31 as well. A late left row at 20 takes number 2: the one at 30 has 3
+and no longer finds the right one at 11; that at 31 it finds as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.joins.numbered_sides import NumberedSide
+from sqlwin.operators.joins.operator import WindowJoin, counts_of, read_counts, write_counts
+from sqlwin.operators.joins.pairing import Changes, Pairing, marked, of_pairs
+from sqlwin.operators.joins.sides import POS, Arrivals, Shape
+from sqlwin.operators.joins.words import Moment
+from sqlwin.operators.state_queries import SIDE, Question, Stretch
+from sqlwin.schema import TS
+
+PAST = "past"
+
+
+@dataclass(frozen=True)
+class OrderedPairing(Pairing):
+    left: NumberedSide
+    right: NumberedSide
+
+    def changes(self, left: Arrivals, right: Arrivals, stores: Stores) -> Changes:
+        """Pairs that stay, though a row of theirs has another number, are in neither."""
+        moved = super().changes(left, right, stores)
+        numbers = [marked(side)[POS] for side in (self.left, self.right)]
+        on = [name for name in self.columns if name not in numbers]
+        goes, comes = (
+            one.join(other, on=on, how="anti", nulls_equal=True, maintain_order="left")
+            for one, other in ((moved.gone, moved.came), (moved.came, moved.gone))
+        )
+        return Changes(goes, comes)
+
+
+@dataclass(frozen=True)
+class OrderedJoin(WindowJoin):
+    left: NumberedSide
+    right: NumberedSide
+
+    @cached_property
+    def pairing(self) -> OrderedPairing:
+        return OrderedPairing(self.left, self.right, self.residual)
+
+    @property
+    def shapes(self) -> list[Shape]:
+        ordered = (*self.left.order_shapes, *self.right.order_shapes)
+        return [*super().shapes, *ordered, counts_of(PAST)]
+
+    def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
+        return (self.left, self.right)[side].prepare(rows)
+
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        were = self._bounds(stores)
+        lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
+        self._count(lefts, rights, stores)
+        bounds, due = self._bounds(stores), self.telling.due(now)
+        pairs = self.pairing.changes(lefts, rights, stores)
+        gone, came = pairs.gone, pairs.came
+        self.left.put(lefts, stores)
+        self.right.put(rights, stores)
+        changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]
+        risen = [self.telling.none()]
+        for each in self.alone:
+            side, arrived = (self.left, lefts) if each.side is self.left else (self.right, rights)
+            fresh, name = side.fresh(arrived, gone, came), side.name
+            moment = Moment(now, due, stores.closed, bounds[name])
+            changes.append(self._by_themselves(each, fresh, gone, came, moment, stores))
+            touched = (fresh.new, of_pairs(side, gone), of_pairs(side, came))
+            waited = self._waited(side, arrived, touched, (were[name], bounds[name]), stores)
+            risen.append(each.unmatched_of(waited, stores, now))
+        taken = self.telling.taken(pl.concat(changes), stores)
+        told = self.telling.tell(pl.concat([taken, *risen]), stores, now)
+        self._retire(stores)
+        return told
+
+    def _waited(
+        self,
+        side: NumberedSide,
+        arrived: Arrivals,
+        touched: Iterable[pl.DataFrame],
+        bounds: tuple[int, int],
+        stores: Stores,
+    ) -> pl.DataFrame:
+        """Rows to which a batch gave nothing but a number, and that are certain by it.
+
+        touched: other rows. bounds: below which rows were certain, and are.
+        """
+        on, (were, are) = list(side.identity), bounds
+        rows = side.scan(stores, were, are)
+        if arrived.moved is not None:
+            waited, was_certain = _apart(arrived.moved, were)
+            rose = arrived.new.join(waited, on=on, how="semi").filter(pl.col(POS) < are)
+            rows = side.less(pl.concat([rows, rose]).unique(on, maintain_order=True), was_certain)
+        for others in touched:
+            rows = side.less(rows, others)
+        return rows
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        if watermark <= stores.closed:
+            return self.nothing()
+        bounds = self._bounds(stores)
+        for side in (self.left, self.right):
+            side.pass_by(watermark, self.policy.retain, stores)
+        stores.closed = watermark
+        return self._become_certain(bounds, stores, now)
+
+    # What is asked.
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """By the numbers of rows."""
+        return self._timed(super().windows(question, stores))
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return self._timed(super().messages(stretch, stores))
+
+    def _timed(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Messages of a stream have no time that is theirs."""
+        come = [side.name for side in (self.left, self.right) if not side.by_time]
+        return found.with_columns(pl.when(~pl.col(SIDE).is_in(come)).then(TS).alias(TS))
+
+    # Certainty, and what leaves.
+
+    def _bounds(self, stores: Stores) -> dict[str, int]:
+        below = self._below(NumberedSide.certain, stores)
+        return {side.name: at for side, at in zip((self.left, self.right), below, strict=True)}
+
+    def _below(
+        self, numbers: Callable[[NumberedSide, int, Stores], int], stores: Stores
+    ) -> tuple[int, int]:
+        """Of each side the number below which rows and their partners are among these."""
+        counts = self._counted(stores)
+        left, right = numbers(self.left, counts[0], stores), numbers(self.right, counts[1], stores)
+        return self.left.settled_below(left, right), self.right.settled_below(right, left)
+
+    def _retire(self, stores: Stores) -> None:
+        floors, before = self._below(NumberedSide.fixed, stores), read_counts(PAST, stores, START)
+        sides = (self.left, self.right)
+        past = [
+            max(was, side.let_go(floor, stores))
+            for side, floor, was in zip(sides, floors, before, strict=True)
+        ]
+        if tuple(past) != before:
+            write_counts(PAST, past[0], past[1], stores)
+        for each in self.alone:
+            stores[each.store].expire(past[sides.index(each.side)])
+        self.telling.retire(stores, min(past))
+
+
+def _apart(rows: pl.DataFrame, number: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Those from a number on, and those before it."""
+    return rows.filter(pl.col(POS) >= number), rows.filter(pl.col(POS) < number)

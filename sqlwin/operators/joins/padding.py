@@ -1,0 +1,260 @@
+"""Results of single rows: padded ones, and rows of SEMI and ANTI joins.
+
+Of each row of such a side it is known how many matches it has, and whether its result is
+*out*: told, or about to be.
+
+| store                       | record                                          |
+|-----------------------------|-------------------------------------------------|
+| `left_known`, `right_known` | `__matches`, `__out`; none where there is neither |
+
+Invariant: between two calls a row with a match is not out (SEMI: one without is not), and a
+certain row without one is; but for what LATE NEVER keeps silent.
+
+Worked example, LEFT: a row at 10 that is certain at 15 and has no match is out, padded. A
+late right row makes it one: the padded row is withdrawn, with the word and the time of
+that match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.emitter.changes import row_key
+from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.telling import Telling
+from sqlwin.operators.emitter.undoing import SIGN
+from sqlwin.operators.joins.pairing import AT, marked
+from sqlwin.operators.joins.sides import Arrivals, Columns, Shape, Side
+from sqlwin.operators.joins.words import Moment, both, by_pairs, either
+from sqlwin.schema import EMIT, ROW_KEY, TS
+from sqlwin.state.combine import last_written
+
+MATCHES, OUT = "__matches", "__out"
+CAUSES = ("__came_late", "__came_full", "__gone_late", "__gone_full")
+WANTED, REPLACED = "__wanted", "__replaced"
+LATE = "late"
+
+
+@dataclass(frozen=True)
+class Alone:
+    """The rows of one side. kind: of the join. early: rows are told before they are certain."""
+
+    side: Side
+    kind: str
+    telling: Telling
+    early: bool
+
+    @property
+    def store(self) -> str:
+        return f"{self.side.name}_known"
+
+    @property
+    def known(self) -> Columns:
+        side = self.side
+        columns = {**{name: side.columns[name] for name in side.keys}, **side.marks}
+        named = (*side.first, *side.order)
+        return {
+            **{name: columns[name] for name in dict.fromkeys(named)},
+            MATCHES: pl.Int64(),
+            OUT: pl.Boolean(),
+        }
+
+    @property
+    def shape(self) -> Shape:
+        layout = self.side.layout_of(self.store, self.known)
+        return layout, last_written(layout)
+
+    # Rows and matches come and go.
+
+    def touched(
+        self, arrivals: Arrivals, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores
+    ) -> pl.DataFrame:
+        """Rows that a batch may tell or withdraw, with what is known of them from now on.
+
+        gone, came: pairs. A row withdrawn has no `__wanted`; one replaced has its new values.
+        """
+        side, on = self.side, list(self.side.identity)
+        causes = [self._causes(came, 1, stores), self._causes(gone, -1, stores)]
+        there = [arrivals.new, *(each.select(*side.row) for each in causes), arrivals.gone]
+        rows = pl.concat(there).unique(on, keep="first", maintain_order=True)
+        tallies = pl.concat(causes).group_by(on).agg(pl.col(MATCHES).sum(), pl.col(CAUSES).any())
+        told = self._known(rows, stores, arrivals.gone).join(
+            tallies, on=on, how="left", suffix=".more", maintain_order="left"
+        )
+        more = pl.col(MATCHES) + pl.col(f"{MATCHES}.more").fill_null(0)
+        was_replaced = self._among(told, arrivals.gone)
+        lives = ~was_replaced | self._among(told, arrivals.new)
+        touched = told.with_columns(
+            more.alias(MATCHES),
+            *(pl.col(cause).fill_null(False) for cause in CAUSES),
+            was_replaced.alias(REPLACED),
+            lives.alias("__lives"),
+        ).drop(f"{MATCHES}.more")
+        return self.side.bounded(touched, stores)
+
+    def changes(self, touched: pl.DataFrame, gone: pl.DataFrame, moment: Moment) -> pl.DataFrame:
+        """What becomes true and untrue of `touched` rows. gone: those withdrawn or replaced."""
+        rows = touched.with_columns(self._wanted(moment))
+        same = pl.col(OUT) == pl.col(WANTED)
+        moved = rows.filter(~same | (pl.col(WANTED) & pl.col(REPLACED)))
+        old, new = moved.filter(pl.col(OUT)), moved.filter(pl.col(WANTED))
+        withdrawn = self._as_they_were(old, gone)
+        return pl.concat(
+            [
+                self._change(withdrawn, -1, self._undone(moment)),
+                self._change(new, 1, self._done(moment)),
+            ]
+        )
+
+    def remember(
+        self,
+        touched: pl.DataFrame,
+        gone: pl.DataFrame,
+        taken: pl.DataFrame,
+        moment: Moment,
+        stores: Stores,
+    ) -> None:
+        """taken: the changes that go out some time; those left out change nothing. gone: rows
+        withdrawn or replaced, whose keys may be others now."""
+        if touched.is_empty():
+            return
+        if self._keys and len(gone):
+            none = (pl.lit(0, pl.Int64).alias(MATCHES), pl.lit(False).alias(OUT))
+            stores[self.store].put(gone.with_columns(none).select(*self.known))
+        rows = touched.with_columns(self._wanted(moment), self._row_key)
+        silent = (pl.col(OUT) != pl.col(WANTED)) & ~pl.col(ROW_KEY).is_in(taken[ROW_KEY].to_list())
+        out = pl.when(silent).then(OUT).otherwise(WANTED).alias(OUT)
+        stores[self.store].put(rows.with_columns(out).select(*self.known))
+
+    # Rows become certain.
+
+    def unmatched(self, stores: Stores, now: int, lo: int = START, hi: int = END) -> pl.DataFrame:
+        """Changes that tell the rows of these positions that have no match, and are not out."""
+        if self.kind == "semi" or lo >= hi:
+            return self.telling.none()
+        return self.unmatched_of(self.side.ending(stores, lo, hi), stores, now)
+
+    def unmatched_of(self, rows: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        """The same of these rows, which are stored."""
+        if self.kind == "semi" or rows.is_empty():
+            return self.telling.none()
+        known = self._known(rows, stores)
+        rows = known.filter(pl.col(MATCHES) == 0, ~pl.col(OUT))
+        stores[self.store].put(rows.with_columns(pl.lit(True).alias(OUT)).select(*self.known))
+        return self._change(rows, 1, (pl.lit("full"), pl.lit(now, pl.Int64())))
+
+    # Parts.
+
+    def _causes(self, pairs: pl.DataFrame, sign: int, stores: Stores) -> pl.DataFrame:
+        """The side's rows of pairs, with what each pair adds to what is known of its row."""
+        side, late = self.side, _late(pl.col(AT), stores.closed, self.telling.dated)
+        names = {name: pl.col(new).alias(name) for name, new in marked(side).items()}
+        flags = (late & (sign > 0), ~late & (sign > 0), late & (sign < 0), ~late & (sign < 0))
+        return pairs.select(
+            *side.columns,
+            *names.values(),
+            pl.lit(sign, pl.Int64()).alias(MATCHES),
+            *(flag.alias(name) for flag, name in zip(flags, CAUSES, strict=True)),
+        )
+
+    def _known(
+        self, rows: pl.DataFrame, stores: Stores, gone: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """Rows with their records beside them; of those in `gone` by the keys that they had."""
+        side, on = self.side, list(self.side.identity)
+        had = rows.select(*on, *self._keys) if gone is None else self._before(rows, gone)
+        keys = had.select(side.first).unique() if side.first else None
+        found = stores[self.store].scan(*bounds(rows[on[0]]), keys)
+        known = found.join(had, on=[*on, *self._keys], how="semi", nulls_equal=True)
+        joined = rows.join(
+            known.select(*on, MATCHES, OUT),
+            on=on,
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
+        return joined.with_columns(pl.col(MATCHES).fill_null(0), pl.col(OUT).fill_null(False))
+
+    @property
+    def _keys(self) -> list[str]:
+        """Those that a record is found by."""
+        return [name for name in (*self.side.first, *self.side.order) if name in self.side.keys]
+
+    def _before(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+        """What tells rows apart, and the keys that they had."""
+        on = list(self.side.identity)
+        both = pl.concat([each.select(*on, *self._keys) for each in (gone, rows)])
+        return both.unique(on, keep="first", maintain_order=True)
+
+    def _among(self, rows: pl.DataFrame, others: pl.DataFrame) -> pl.Expr:
+        on = list(self.side.identity)
+        there = others.select(*on, pl.lit(True).alias("__there"))
+        found = rows.select(on).join(there, on=on, how="left", maintain_order="left")
+        return pl.lit(found["__there"].fill_null(False))
+
+    def _wanted(self, moment: Moment) -> pl.Expr:
+        matched = pl.col(MATCHES) > 0
+        told = (pl.col(self.side.ends) < moment.certain) | pl.col(OUT) | pl.lit(self.early)
+        wanted = matched if self.kind == "semi" else ~matched & told
+        return (wanted & pl.col("__lives")).alias(WANTED)
+
+    def _as_they_were(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+        """Rows that are replaced, with their old values."""
+        if gone.is_empty():
+            return rows
+        on = list(self.side.identity)
+        others = rows.filter(~pl.col(REPLACED))
+        old = rows.drop(*self.side.columns).join(gone.select(*self.side.columns, *on), on=on)
+        return pl.concat([others, old.select(others.columns)])
+
+    def _undone(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
+        """The word and the time of a withdrawal."""
+        came = CAUSES[2:] if self.kind == "semi" else CAUSES[:2]
+        row, pairs = self._by_row(moment), by_pairs(moment, *came)
+        withdrawn = pl.col(REPLACED)
+        return either(withdrawn, row, pairs)
+
+    def _done(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
+        if self.kind == "semi":
+            return by_pairs(moment, *CAUSES[:2])
+        late = _late(pl.col(TS), moment.closed, self.side.dated)
+        known = (pl.lit(LATE), pl.lit(moment.due.late, pl.Int64()))
+        certain = either(late, known, (pl.lit("full"), pl.lit(moment.now, pl.Int64())))
+        early = (pl.lit("early"), pl.lit(moment.due.early, pl.Int64()))
+        return either(pl.col(self.side.ends) < moment.certain, certain, early)
+
+    def _by_row(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
+        late = _late(pl.col(TS), moment.closed, self.side.dated)
+        return either(late, *both(moment))
+
+    def _change(
+        self, rows: pl.DataFrame, sign: int, words: tuple[pl.Expr, pl.Expr]
+    ) -> pl.DataFrame:
+        side, telling = self.side, self.telling
+        known = rows.with_columns(
+            pl.lit(sign, pl.Int8()).alias(SIGN),
+            words[0].alias(EMIT),
+            words[1].alias(DUE),
+            pl.col(TS).alias(AT),
+            self._row_key,
+            *(pl.col(old).alias(new) for old, new in marked(side).items()),
+        )
+        lacking = {n: t for n, t in telling.columns.items() if n not in known.columns}
+        padded = known.with_columns(pl.lit(None, dtype).alias(n) for n, dtype in lacking.items())
+        return padded.select(*telling.columns)
+
+    @property
+    def _row_key(self) -> pl.Expr:
+        place = row_key(self.side.place)
+        if self.kind in ("semi", "anti"):
+            return place
+        before, after = ("[", ",null]") if self.side.name == "left" else ("[null,", "]")
+        return pl.concat_str([pl.lit(before), place, pl.lit(after)]).alias(ROW_KEY)
+
+
+def _late(time: pl.Expr, closed: int, dated: bool) -> pl.Expr:
+    return (time < closed) & pl.lit(dated)

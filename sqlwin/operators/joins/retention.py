@@ -1,0 +1,101 @@
+"""Which rows of a side RETAIN n ROWS lets go: those with n greater ones of their keys.
+
+It counts the rows of one side with equal keys, NULLs among them; all rows of the side where
+the join has no equality. Their *floor* is the instant of the n-th greatest. A row below it
+is let go once the watermark has passed its window, so no match that is on time is lost; one
+that comes late and below it has expired. Where partners may be later without end there is
+no window to wait for: the row is let go when the watermark is past it.
+
+Where rows may be withdrawn the floor is the greatest that it ever was, see `floors`.
+
+Invariant: the stores hold the n greatest rows of every key of the side.
+
+Worked example, partners up to 5 later, RETAIN 2 ROWS, watermark 20: a side with rows of tea
+at 10, 12, 14, 18 has the floor 14. Those at 10 and 12 go, for the watermark is past 17; at
+watermark 17 only the first would.
+
+>>> from sqlwin.windows import JoinWindow, Unit
+>>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 5), 60)
+>>> floors = pl.DataFrame({"k": ["tea"], FLOOR: [14]})
+>>> Newest(side, 2).passed(floors, 20).rows(), Newest(side, 2).passed(floors, 17).rows()
+([('tea', 14)], [('tea', 12)])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.floors import STORE, Floors
+from sqlwin.operators.joins.padding import Alone
+from sqlwin.operators.joins.sides import Shape, Side
+from sqlwin.operators.windows.contents import ROWS
+from sqlwin.operators.windows.nth_newest import floored, nth_newest
+from sqlwin.schema import TS
+from sqlwin.state.combine import keep_all
+from sqlwin.state.contract import FLOOR
+
+
+@dataclass(frozen=True)
+class Newest:
+    """rows: how many of each key of the side are kept in any case."""
+
+    side: Side
+    rows: int
+
+    @cached_property
+    def reached(self) -> Floors | None:
+        """Where floors are noted, for rows may be withdrawn."""
+        types = {key: self.side.columns[key] for key in self.side.keys}
+        return Floors(types, f"{self.side.name}_{STORE}") if self.side.weighted else None
+
+    @property
+    def shapes(self) -> list[Shape]:
+        if self.reached is None:
+            return []
+        layout = self.reached.layout(self.side.slice_width)
+        return [(layout, keep_all(layout))]
+
+    def note(self, retain: int | None, stores: Stores) -> None:
+        """The floors of the rows now there; those overtaken by `retain` say nothing any more."""
+        if self.reached is not None:
+            self.reached.note(self._newest(stores), stores)
+            if retain is not None:
+                self.reached.expire(stores.closed - retain, stores)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Keys of the side and `__floor`; keys with fewer rows have no line."""
+        return self._newest(stores) if self.reached is None else self.reached.of(stores)
+
+    def _newest(self, stores: Stores) -> pl.DataFrame:
+        kept = self.side.scan(stores).select(*self.side.keys, TS, pl.lit(1).alias(ROWS))
+        return nth_newest(kept, self.side.keys, TS, self.rows)
+
+    def passed(self, floors: pl.DataFrame, closed: int) -> pl.DataFrame:
+        """Floors below which rows are let go at this watermark."""
+        until = max(closed - max(self.side.window.high or 0, 0), START)
+        return floors.with_columns(pl.min_horizontal(FLOOR, pl.lit(until, pl.Int64)))
+
+    def let_go(self, alone: Alone | None, stores: Stores, now: int) -> list[pl.DataFrame]:
+        """Forget rows; changes that tell those of them that had no window to be certain by.
+
+        alone: the side's rows, where they make results by themselves.
+        """
+        floors, told = self.passed(self.floors(stores), stores.closed), []
+        if alone is not None and self.side.window.high is None:
+            told = [alone.unmatched_of(self.below(floors, stores), stores, now)]
+        for store in (self.side.name, *([] if alone is None else [alone.store])):
+            stores[store].cut(floors)
+        return told
+
+    def below(self, floors: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Stored rows below the floors of their keys."""
+        until = floors[FLOOR].max()
+        rows = self.side.scan(stores, START, START if until is None else cast(int, until))
+        known = floored(rows, floors, self.side.keys)
+        return known.filter(pl.col(TS) < pl.col(FLOOR)).select(*self.side.row)

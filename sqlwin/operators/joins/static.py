@@ -1,0 +1,134 @@
+"""Joins with a static table: each left row looks its partners up, once, as it comes.
+
+The table is whole before the first left row, so all that is true of a left row is known at
+once: its pairs, or that it has none. Nothing of it is kept, and nothing is late; what it
+makes goes out `full`, at once or at the end of an EARLY period. A left row of weight -1
+withdraws what the row of its position made.
+
+| store              | record                                            |
+|--------------------|---------------------------------------------------|
+| `right`            | a row of the table, by its equal keys             |
+| `waiting`, `told`  | see `telling`                                     |
+
+Invariant: no left row is compared with a part of the table.
+
+Worked example, LEFT, k = k: the table has (1, x), (1, y). A left row of k 1 makes two pairs,
+with the row_keys `[left, right]`; one of k 2 is padded, `[left,null]`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.errors import QueryError
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.emitter.changes import row_key
+from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.undoing import SIGN
+from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.pairing import AT, Pairing, Residual, marked
+from sqlwin.operators.joins.sides import Shape, Side
+from sqlwin.operators.state_queries import Question
+from sqlwin.policies import Policy
+from sqlwin.schema import EMIT, ROW_KEY, TS, WEIGHT
+
+KINDS = ("inner", "left", "semi", "anti")
+
+
+@dataclass(frozen=True)
+class StaticJoin(Joining):
+    """right: the table. Windows of both sides have no end. residual: as in `WindowJoin`."""
+
+    left: Side
+    right: Side
+    kind: str
+    policy: Policy
+    residual: Residual | None = None
+    withdraw: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"a join with a table is one of {', '.join(KINDS)}, got {self.kind}")
+        self._check_sides()
+
+    @property
+    def repeats(self) -> bool:
+        return self.left.weighted
+
+    @property
+    def shapes(self) -> list[Shape]:
+        return [self.right.shape, *self.telling.shapes]
+
+    @property
+    def _kept(self) -> tuple[Side, ...]:
+        return (self.right,)
+
+    @cached_property
+    def pairing(self) -> Pairing:
+        return Pairing(self.left, self.right, self.residual)
+
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        """Take prepared rows; those of the table come before any of the left."""
+        stores[self.right.name].put(right.select(*self.right.row))
+        gone = left.filter(pl.col(WEIGHT) < 0) if WEIGHT in left.columns else left.clear()
+        came = left.filter(pl.col(WEIGHT) > 0) if WEIGHT in left.columns else left
+        changes = [self._made(gone, -1, stores, now), self._made(came, 1, stores, now)]
+        return self.telling.tell(pl.concat(changes), stores, now)
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.closed = max(watermark, stores.closed)
+        return self.nothing()
+
+    def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
+        return self.telling.none()
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        why = "a table has no time, so a join with it has no windows"
+        raise QueryError(why, legal="messages(), the rows of the table")
+
+    # What a left row makes.
+
+    def _made(self, left: pl.DataFrame, sign: int, stores: Stores, now: int) -> pl.DataFrame:
+        rows = left.select(*self.left.row)
+        pairs = self.pairing.of(rows, self.right.near(rows, self.left, stores))
+        first, on = marked(self.left), list(self.left.marks)
+        matched = pairs.select(pl.col(new).alias(old) for old, new in first.items())
+        alone = rows.join(matched, on=on, how="semi" if self.kind == "semi" else "anti")
+        parts = [] if self._single else [pairs.with_columns(self._key(paired=True))]
+        if self.kind != "inner":
+            placed = alone.with_columns(
+                *(pl.col(old).alias(new) for old, new in first.items()), pl.col(TS).alias(AT)
+            )
+            parts.append(placed.with_columns(self._key(paired=False)))
+        told = (
+            pl.lit(sign, pl.Int8()).alias(SIGN),
+            pl.lit("full").alias(EMIT),
+            pl.lit(self.telling.due(now).early, pl.Int64()).alias(DUE),
+        )
+        return pl.concat([self._whole(part.with_columns(*told)) for part in parts])
+
+    def _whole(self, changes: pl.DataFrame) -> pl.DataFrame:
+        """With NULL for what a row that is alone lacks."""
+        columns = self.telling.columns
+        lacking = {name: columns[name] for name in columns if name not in changes.columns}
+        padded = changes.with_columns(pl.lit(None, dtype).alias(n) for n, dtype in lacking.items())
+        return padded.select(*columns)
+
+    def _key(self, paired: bool) -> pl.Expr:
+        left, right = (
+            row_key({marked(side)[name]: dtype for name, dtype in side.place.items()})
+            for side in (self.left, self.right)
+        )
+        if self._single:
+            return left.alias(ROW_KEY)
+        other = right if paired else pl.lit("null")
+        return pl.concat_str([pl.lit("["), left, pl.lit(","), other, pl.lit("]")]).alias(ROW_KEY)
+
+    @property
+    def _single(self) -> bool:
+        return self.kind in ("semi", "anti")

@@ -1,0 +1,48 @@
+"""The word of a change, and when it goes out: an expression of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.emitter.telling import Due
+
+Words = tuple[pl.Expr, pl.Expr]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a batch finds. certain: rows at earlier positions are. closed: by it rows are late."""
+
+    now: int
+    due: Due
+    closed: int
+    certain: int
+
+
+def by_pairs(moment: Moment, late: str, full: str) -> Words:
+    """Of what follows from pairs: late if all are, and with the first of them.
+
+    late, full: BOOLEAN columns, whether some pair is.
+    """
+    word = pl.when(full).then(pl.lit("full")).otherwise(pl.lit("late"))
+    due = moment.due
+    times = (
+        pl.when(late).then(pl.lit(due.late, pl.Int64())),
+        pl.when(full).then(pl.lit(due.early, pl.Int64())),
+    )
+    return word, pl.min_horizontal(*times)
+
+
+def both(moment: Moment) -> tuple[Words, Words]:
+    due = moment.due
+    return (
+        (pl.lit("late"), pl.lit(due.late, pl.Int64())),
+        (pl.lit("full"), pl.lit(due.early, pl.Int64())),
+    )
+
+
+def either(which: pl.Expr, one: Words, other: Words) -> Words:
+    first, second = (pl.when(which).then(a).otherwise(b) for a, b in zip(one, other, strict=True))
+    return first, second

@@ -1,0 +1,98 @@
+"""When the frames of a row are full: no row that is not late can enter them any more.
+
+A frame in RANGE that ends f after the row is full at a watermark past that end and
+past the row. A frame in ROWS that ends n rows after it is full when the n-th
+follower is there and the watermark is past it; until then the row waits, however
+long. A frame without an end is never full. A row is full when all its frames are.
+
+Invariant: more rows only make more rows full, for a follower that comes in between
+comes before the one that was waited for.
+
+Worked example, LEAD(x) and a watermark of 25: rows at 10, 20 and 30. The row at 10 is
+full, its follower is at 20; the one at 20 is not. A late row at 22 makes it full.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sqlwin.kernels.frames import Ints, Mask, ends
+from sqlwin.operators.over.framing import Arranged, Call, arrange
+from sqlwin.operators.over.sharing import Share, Shares
+from sqlwin.schema import TS
+
+DONE = "__done."
+"""Of a call: its frame was full by when the row's time was over. See `history`."""
+
+
+@dataclass(frozen=True)
+class Fullness:
+    """Of all calls of an operator."""
+
+    shares: Shares
+
+    @property
+    def never(self) -> bool:
+        return self.shares.kept
+
+    @property
+    def after(self) -> int:
+        """How long after a row's instant a watermark must be, whatever rows follow."""
+        return self.shares.after
+
+    @property
+    def counting(self) -> tuple[Call, ...]:
+        """Calls that wait for rows to follow."""
+        return self.shares.counting
+
+    def at(self, rows: pl.DataFrame, mark: int | Ints) -> Mask:
+        """Which rows are full at a watermark, or each at its own.
+
+        rows: in order, and, where some frame waits for rows to follow, all that may.
+        """
+        full = self.timed(rows, mark)
+        if self.never:
+            return full
+        for done in self.each(rows, mark).values():
+            full &= done
+        return full
+
+    def timed(self, rows: pl.DataFrame, mark: int | Ints) -> Mask:
+        """Which are full for all that time has to say, as of rows that are no more."""
+        if self.never:
+            return np.zeros(len(rows), dtype=np.bool_)
+        full: Mask = rows[TS].to_numpy() < np.asarray(mark) - self.after
+        return full
+
+    def each(self, rows: pl.DataFrame, mark: int | Ints) -> dict[str, Mask]:
+        """The same for each call that waits for rows to follow."""
+        return {
+            call.name: done
+            for share in self.shares.each
+            if share.counting
+            for call, done in self._followed(rows, share, mark)
+        }
+
+    def _followed(
+        self, rows: pl.DataFrame, share: Share, mark: int | Ints
+    ) -> list[tuple[Call, Mask]]:
+        arranged = arrange(rows, share.partition, TS)
+        marks = np.broadcast_to(np.asarray(mark), len(rows))[arranged.order]
+        return [(c, self._done(rows, c, arranged, marks)) for c in share.counting]
+
+    def _done(
+        self, rows: pl.DataFrame, call: Call, arranged: Arranged, marks: npt.NDArray[np.int64]
+    ) -> Mask:
+        assert call.frame.following is not None
+        done = np.zeros(len(rows), dtype=np.bool_)
+        nth = np.arange(len(rows)) + min(call.frame.following, len(rows))
+        there = nth < ends(arranged.runs)
+        at = arranged.at[np.where(there, nth, 0)] if len(rows) else arranged.at
+        done[arranged.order] = there & (at < marks)
+        if DONE + call.name in rows.columns:
+            done |= rows[DONE + call.name].fill_null(False).to_numpy()
+        return done

@@ -1,0 +1,121 @@
+"""The rows that frames still want after their time slice has gone.
+
+`ROWS n PRECEDING` looks back n rows of the partition, however old; a row that waits
+for its followers is itself that old, with a frame behind it. When the row store
+drops what is before some instant, the history keeps
+
+- for each share with ROWS frames the last `depth` rows of each partition, marked
+  `__in.<share>` (with all of their instant, where a frame leaves out peers), and
+- every row that waits. Of a call whose frame was full by then, it keeps the value,
+  `__value.<call>`: what that frame held may go. Of the others, `__done.<call>` is
+  false, and the row is in their share, with all that its frame holds.
+
+A row that waits comes here as soon as its RANGE frames are full, for the rows in them
+may go before it does; until it goes itself, it is in the row store too, and of no
+share here.
+
+It is written anew each time, as the next `__generation`, and the one before expires.
+
+Invariant: a share's rows of a partition here are its last ones below all that the
+row store holds; those before them are in `past` (see `base_sums`).
+
+Worked example, LAG(x) and LEAD(x) by k, so depth 2: rows of a at 1, 2, 3 leave. Those
+at 2 and 3 stay, and the one at 3 waits: LAG of it is full, its value is kept. When a row
+at 90 comes, the one at 3 is emitted with it and the value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sqlwin.kernels.frames import Mask
+from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.fullness import DONE
+from sqlwin.operators.over.sharing import Share, Shares
+from sqlwin.schema import PLACE, TS
+
+STORE = "history"
+GENERATION, IN, VALUE = "__generation", "__in.", "__value."
+OLD_ROW = "__old_row"
+"""Whether a row is of the history; a column beside the row's own."""
+
+
+@dataclass(frozen=True)
+class History:
+    """carried: columns of a row."""
+
+    shares: Shares
+    carried: dict[str, pl.DataType]
+
+    @property
+    def deep(self) -> tuple[Share, ...]:
+        return tuple(share for share in self.shares.each if share.depth)
+
+    @property
+    def valued(self) -> tuple[Call, ...]:
+        """The calls whose values are kept: all, where any row may wait."""
+        return self.shares.calls if self.shares.counting else ()
+
+    @property
+    def extra(self) -> dict[str, pl.DataType]:
+        marks: dict[str, pl.DataType] = {f"{IN}{s.number}": pl.Boolean() for s in self.deep}
+        done: dict[str, pl.DataType] = {DONE + c.name: pl.Boolean() for c in self.shares.counting}
+        return {**marks, **done, **{VALUE + c.name: c.dtype for c in self.valued}}
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        return {GENERATION: pl.Int64(), **PLACE, **self.carried, **self.extra}
+
+    def rows(self, stores: Stores) -> pl.DataFrame:
+        """All of them, in order, with the extra columns."""
+        if not self.deep:
+            return pl.DataFrame(schema=self.columns).drop(GENERATION)
+        return everything(stores, STORE).drop(GENERATION)
+
+    def of(self, share: Share, rows: pl.DataFrame) -> pl.DataFrame:
+        """Those of `rows` that are the share's: the last of each partition."""
+        if not share.depth:
+            return rows.clear()
+        return rows.filter(pl.col(f"{IN}{share.number}").fill_null(False))
+
+    def extended(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows of the row store in the form of `rows`; they are of every share."""
+        marks = {name for name in self.extra if name.startswith(IN)}
+        return rows.with_columns(
+            pl.lit(True if name in marks else None, dtype).alias(name)
+            for name, dtype in self.extra.items()
+        )
+
+    def marked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows, of before and leaving now, in order: whose last ones they are from now on."""
+        return rows.with_columns(
+            (pl.col(f"{IN}{share.number}") & self._last(rows, share)).alias(f"{IN}{share.number}")
+            for share in self.deep
+        )
+
+    def keep(self, rows: pl.DataFrame, waiting: Mask, stores: Stores) -> None:
+        """From now on these `rows` (marked) are the history, if of a share or waiting."""
+        shared = rows.select(
+            pl.any_horizontal(pl.lit(False), *(f"{IN}{s.number}" for s in self.deep))
+        ).to_series()
+        kept = rows.filter(pl.Series(shared.to_numpy() | waiting))
+        generation = max(stores[STORE].floor, 0) + 1
+        numbered = kept.with_columns(pl.lit(generation, pl.Int64).alias(GENERATION))
+        stores[STORE].put(numbered.select(*self.columns))
+        stores[STORE].expire(generation)
+
+    def _last(self, rows: pl.DataFrame, share: Share) -> pl.Series:
+        """Whether a row is within the last `depth` of the share's rows of its partition."""
+        own = rows.with_row_index("__n").filter(pl.col(f"{IN}{share.number}"))
+        by = list(share.partition)
+        behind = pl.len() - pl.int_range(pl.len())
+        edge = pl.col(TS).tail(share.depth).min()
+        last = pl.col(TS) >= edge if share.peers else behind <= share.depth
+        kept = own.filter(last.over(by) if by else last)["__n"]
+        mask = np.zeros(len(rows), dtype=np.bool_)
+        mask[kept.to_numpy()] = True
+        return pl.Series(mask)

@@ -1,0 +1,351 @@
+"""OVER frames: a window for each row, kept with the row in time slices.
+
+A row is emitted when its frames are full (`fullness`). A row that comes later than
+that goes into the frames of rows that were emitted; those, and only those, are
+emitted again: which they are, the frames themselves say (`framing.changed`). Values
+are computed from the rows within reach (`reading`), and, where frames have no
+beginning, from sums of those before (`base_sums`). What retention lets go, `leaving`
+drops, and `history` keeps the few old rows that ROWS frames still want.
+
+| store       | record                                           |
+|-------------|--------------------------------------------------|
+| `rows`      | the row                                          |
+| `base<n>`   | accumulators of (partition, slice), share n      |
+| `past<n>`   | accumulators of a partition's rows that are gone |
+| `history`   | rows of before, values of those that wait        |
+| `revisions` | see `revisions`                                  |
+
+Invariant: a row that is full at `closed` was emitted, or waits in the revisions.
+
+Worked example, RANGE 2 minutes, watermark 9:05, all rows up to 9:04 emitted: a row
+of 9:01 comes. It is late, and so emitted as revision 0 of its own; rows of 9:01 to
+9:03 hold it and go out as revision 1; a row of 9:04 does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.instants import END
+from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
+from sqlwin.operators.emitter.correcting import Correcting
+from sqlwin.operators.emitter.revisions import FULL, SHOWN, STORE, Revisions
+from sqlwin.operators.emitter.withdrawals import GONE, OUT, Withdrawals
+from sqlwin.operators.floors import Floors
+from sqlwin.operators.limits import Limits
+from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.eviction import Leaving
+from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.fullness import Fullness
+from sqlwin.operators.over.history import OLD_ROW
+from sqlwin.operators.over.reading import Reading, stored
+from sqlwin.operators.over.retracting import Retracting
+from sqlwin.operators.over.sharing import Shares, shares_of
+from sqlwin.operators.over.touching import FILLED, LEFT, Touching
+from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys
+from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
+from sqlwin.policies import Late, Policy
+from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS
+
+__all__ = ["ROWS", "OverAggregator"]
+
+
+@dataclass(frozen=True)
+class OverAggregator(Correcting):
+    """carried: the input columns and their dtypes. slice_width: of the row store, microseconds.
+
+    per_instant: the rows of one partition and instant make one window, known by
+    (partition, start, end); it needs all calls to share partition and frame.
+    weighted: rows may be withdrawn, see `retracting`. recorded: as of `Correcting`; while rows
+    are missing, one that is not there yet was not told, however full its frames are.
+    """
+
+    stream: str
+    carried: dict[str, pl.DataType]
+    calls: tuple[Call, ...]
+    policy: Policy
+    slice_width: int
+    per_instant: bool = False
+    withdraw: bool = False
+    weighted: bool = False
+    recorded: bool = False
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """With the keys where single ones have a limit or a TTL: so records go by them."""
+        if self.per_instant:
+            return (*self.calls[0].partition, TS)
+        keyed = self.limits.keyed or self.policy.ttl is not None
+        return (*(self.limits.buckets if keyed else ()), *POSITION)
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        window = {"window_start": INSTANT, "window_end": INSTANT} if self.per_instant else {}
+        return {**self.carried, **window, **{c.name: c.dtype for c in self.calls}}
+
+    @property
+    def revisions(self) -> Revisions:
+        names = (*self.carried, *(c.name for c in self.calls))
+        if self.weighted:
+            return Withdrawals(self.identity, TS, names)
+        return Revisions(self.identity, TS, names if self.withdraw else ())
+
+    @property
+    def sign(self) -> dict[str, pl.DataType]:
+        """What a record of the row store has beside the row."""
+        return SIGN if self.weighted else {}
+
+    @cached_property
+    def shares(self) -> Shares:
+        return shares_of(self.calls)
+
+    @cached_property
+    def reading(self) -> Reading:
+        kept = (self.carried, self.shares, self.slice_width, self.weighted)
+        return Reading(self.stream, *kept)
+
+    @cached_property
+    def fullness(self) -> Fullness:
+        return Fullness(self.shares)
+
+    @cached_property
+    def limits(self) -> Limits:
+        first, *others = [share.partition for share in self.shares.each]
+        buckets = tuple(k for k in first if all(k in o for o in others))
+        noted = self.weighted and self.policy.retain_rows is not None
+        types = {key: self.carried[key] for key in buckets}
+        return Limits(self.policy, buckets, Floors(types) if noted else None)
+
+    @cached_property
+    def leaving(self) -> Leaving:
+        return Leaving(self.limits, self.fullness, self.reading)
+
+    @cached_property
+    def retracting(self) -> Retracting:
+        assert isinstance(self.revisions, Withdrawals)
+        early = self.policy.early is not None
+        return Retracting(self.reading, self.fullness, self.revisions, self.per_instant, early)
+
+    @cached_property
+    def touching(self) -> Touching:
+        enough = max(self.policy.early_rows, 1)
+        return Touching(self.identity, self.reading, self.fullness, self.per_instant, enough)
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        rows = effective(rows) if self.weighted else rows
+        return rows.select(*self.carried, *POSITION, *self.sign)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.limits.floors(stores)
+
+    def patient(self) -> OverAggregator:
+        return replace(self, policy=self.policy.forever, recorded=True)
+
+    def told_before(self, closed: int) -> int:
+        return closed - self.fullness.after
+
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
+        """Put lost rows back, which all other stores have counted; see `Restoring`."""
+        there = stores[ROWS].scan(*bounds(batch[TS]))
+        lacking = batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
+        told = self.touching.touched(lacking if since is not None else lacking.clear(), stores)
+        stores[ROWS].put(lacking)
+        anew = told.filter(pl.col(TS) >= self.told_before(since or 0))
+        self.revisions.touch(anew, stores, now, self.policy)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.nothing()
+        if not self.weighted:
+            return self._take(batch, stores, now)
+        gone, came = parted(batch)
+        left = self._withdraw(gone, stores, now)
+        told = self._take(came, stores, now, self.retracting.returning(came, left, stores))
+        return pl.concat([told, self._rest(self.retracting.rest(came, left, stores), stores)])
+
+    def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Windows of no row, which became full as rows went: this is the time of the shown ones
+        too where they have no other."""
+        full = self._tell(known.filter(~pl.col(SHOWN)), "full", stores)
+        shown = known.filter(pl.col(SHOWN) & pl.lit(self.policy.late is Late.NEVER))
+        return pl.concat([full, self._tell(shown, "late", stores)])
+
+    def _withdraw(self, gone: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        """Take rows out; those that were told, were open, and wait for nothing any more."""
+        known = self.retracting.known(gone, stores)
+        touched = self.touching.withdrawn(self._watched(known, stores), stores)
+        told = self._remember(touched, stores)
+        self.retracting.take_out(known, stores)
+        self.retracting.note(told, stores)
+        still_open = told.with_columns(pl.col(FULL) & ~pl.col(LEFT)).drop(GONE, LEFT)
+        self.revisions.touch(still_open, stores, now, self.policy)
+        return told.filter(LEFT).select(self.identity)
+
+    def _take(
+        self, batch: pl.DataFrame, stores: Stores, now: int, again: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """New rows; `again`: identities of those that were told and not full, and come back."""
+        touched = self.touching.touched(self._watched(batch, stores), stores)
+        if again is not None:
+            touched = self.retracting.filled(touched, again)
+        filled = self.revisions.was(touched.filter(FILLED).select(self.identity), stores)
+        full = filled.filter(~pl.col(SHOWN)).select(self.identity)
+        others = touched.join(full, on=list(self.identity), how="anti", nulls_equal=True)
+        others = others.with_columns(pl.col(FULL) & ~pl.col(FILLED))  # it closes in this call
+        told = self._remember(others, stores)
+        stores[ROWS].put(weighed(batch, 1) if self.weighted else batch)
+        for sums in self.reading.sums:
+            sums.put(batch, stores)
+        self.revisions.touch(told, stores, now, self.policy)
+        return self._close(filled.select(self.identity), stores)  # late rows were their followers
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        moved = watermark > stores.closed
+        if not moved and not self.limits.by_rows:
+            return self.nothing()
+        self.limits.note(stores)
+        full = self._become_full(max(watermark, stores.closed), stores)
+        leaving = self.leaving.retired(self.revisions.waiting(stores), stores)
+        last = self._again(leaving, stores)
+        self.leaving.leave(stores)
+        return pl.concat([full, last])
+
+    def _become_full(self, watermark: int, stores: Stores) -> pl.DataFrame:
+        closed = stores.closed
+        if watermark == closed:
+            return self.nothing()
+        closing = self._closing(closed, watermark, stores)
+        stores.closed = watermark
+        if not self.weighted or self.fullness.never:
+            return self._close(closing, stores)
+        after = self.fullness.after
+        span = (closed - after, watermark - after)
+        counting = self.fullness.counting  # then some that are there wait for others
+        held = self._identities(self.reading.all_rows(stores)) if counting else closing
+        emptied = self.retracting.revisions.emptied(held, stores, *span)
+        return pl.concat([self._close(emptied, stores), self._close(closing, stores)])
+
+    # Which rows.
+
+    def _watched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of a batch that may change what was emitted, or will be before it is full."""
+        if self.policy.early is not None or everything(stores, STORE)[SHOWN].any():
+            return batch
+        silent = self.policy.late is Late.NEVER and not self.fullness.counting
+        if silent and not self.weighted:  # else it must be known what is in whose place
+            return batch.clear()
+        return batch.filter(pl.col(TS) < stores.closed)
+
+    def _remember(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With the values last emitted, of those that have no record of them."""
+        names = self.revisions.remembered
+        if not names or touched.is_empty():
+            return touched
+        emitted = touched.filter(pl.col(WAS) >= 0).select(self.identity)
+        old = self._valued(self.revisions.unrecorded(emitted, stores), stores)
+        told = old.select(*self.identity, *(pl.col(c).alias(OLD + c) for c in names))
+        return touched.join(told, on=list(self.identity), how="left", nulls_equal=True)
+
+    def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
+        """Identities of rows that become full."""
+        if self.fullness.never:
+            return self._identities(stored(stores, 0, 0))
+        if not self.fullness.counting:
+            after = self.fullness.after
+            return self._identities(stored(stores, closed - after, watermark - after))
+        rows = self.reading.all_rows(stores)
+        closes = self.fullness.at(rows, watermark) & ~self.fullness.at(rows, closed)
+        return self._identities(rows.filter(pl.Series(closes)))
+
+    def _open(self, stores: Stores) -> pl.DataFrame:
+        if not self.fullness.counting and not self.fullness.never:
+            since = stores.closed - self.fullness.after
+            return self._identities(stored(stores, since))
+        rows = self.reading.all_rows(stores)
+        return self._identities(rows.filter(pl.Series(~self.fullness.at(rows, stores.closed))))
+
+    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        if not self.fullness.counting:
+            full = pl.Series(FULL, self.fullness.at(windows, stores.closed))
+            return windows.with_columns(full)
+        still_open = self._open(stores).with_columns(pl.lit(False).alias(FULL))
+        on = list(self.identity)
+        told = windows.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
+        gone = pl.Series(self.fullness.timed(windows, stores.closed))
+        return told.with_columns(pl.col(FULL).fill_null(gone))
+
+    def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
+        known = rows.select(self.identity)
+        return known.unique(maintain_order=True) if self.per_instant else known
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return {name: self.carried[name] for name in self.limits.buckets}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return POSITION
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Of rows at an instant of the question; a sliding window holds some instant of it."""
+        reach = self.calls[0].frame.preceding if self.per_instant else 0
+        last = END if reach is None else question.hi + reach
+        rows = self.leaving.kept(question.lo, last + 1, stores)
+        windows = self._identities(of_keys(rows, question.keys))
+        known = self.looked_at(windows, stores).sort(POSITION)
+        return known.select(*self.output, STATE, REVISION, *PLACE, self._row_key(known))
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return there(stretch.stored(stores[ROWS]))
+
+    # What goes out.
+
+    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        valued = self.reading.values(self._rows_of(windows, stores), stores)
+        return valued.with_columns(*self._window()) if self.per_instant else valued
+
+    def _rows_of(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The row of each window, in order; of peers that make one window the last."""
+        on = list(self.identity)
+        if self.fullness.counting:
+            found = self.reading.all_rows(stores)
+            rows = found.join(windows.select(on), on=on, how="semi", nulls_equal=True)
+            rows = rows.sort(POSITION)
+        else:
+            rows = stored(stores, *bounds(windows[TS]))
+        if self.per_instant:
+            rows = rows.unique(on, keep="last", maintain_order=True)
+        if len(rows) == len(windows) and rows.select(on).equals(windows.select(on)):
+            return pl.concat([rows, windows.drop(on)], how="horizontal")
+        return rows.join(windows, on=on, how="inner", nulls_equal=True, maintain_order="left")
+
+    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        ordered = known.sort(TS, PART, SEQ).drop(OLD_ROW, strict=False)
+        if not self.weighted:
+            keyed = ordered.with_columns(self._row_key(ordered))
+            return changes(keyed, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+        if self.per_instant:
+            ordered = ordered.with_columns(*self._window())
+        keyed = ordered.with_columns(self._row_key(ordered))
+        told = changes(keyed, emit, self.withdraw, OUT, pl.col(GONE))
+        return told.select(*self.output, *CHANGE_SCHEMA)
+
+    def _window(self) -> list[pl.Expr]:
+        reach = self.calls[0].frame.preceding
+        start = pl.lit(None, pl.Int64) if reach is None else pl.col(TS) - reach
+        return [
+            start.cast(INSTANT).alias("window_start"),
+            pl.col(TS).cast(INSTANT).alias("window_end"),
+        ]
+
+    def _row_key(self, rows: pl.DataFrame) -> pl.Expr:
+        if self.per_instant:
+            names = (*self.calls[0].partition, "window_start", "window_end")
+            return row_key({name: rows.schema[name] for name in names})
+        return row_key_at(self.stream)

@@ -1,0 +1,158 @@
+"""Rows that an OVER operator's input takes back, and rows that come in their place.
+
+A batch is taken in two steps: first what is withdrawn, then what is new. A row that was
+told and is no more goes out `-D`; one that comes under the position of another is that
+row, `+U`, also where its instant is another: then its record moves there. Of a row whose
+followers are withdrawn after it was told full the frame is open again: from then on
+it counts as shown, so what changes is `late`. A row that is not there, and one that has left
+the row store, cannot be withdrawn: it is passed over.
+
+Invariant: of the records of one position at most one was ever told or waits.
+
+Worked example, LEAD(x), rows at 10, 20, watermark 25: the row at 10 is told full. The
+one at 20 is withdrawn: LEAD of the one at 10 is NULL, told `late`. One at 22 comes: told
+`late` again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.emitter.changes import OLD, WAS
+from sqlwin.operators.emitter.revisions import DUE, FULL, SHOWN, STORE, WAITING
+from sqlwin.operators.emitter.withdrawals import GONE, OUT, WITHDRAWN, Withdrawals
+from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.fullness import Fullness
+from sqlwin.operators.over.reading import Reading, stored
+from sqlwin.operators.over.touching import FILLED
+from sqlwin.operators.weights import weighed
+from sqlwin.schema import PART, POSITION, SEQ, TS
+
+MOVED, AGAIN, LATE_ONE = "__moved", "__again", "__late_one"
+
+
+@dataclass(frozen=True)
+class Retracting:
+    """Of the rows of an OVER operator. per_instant: windows are not known by positions.
+
+    early: rows that are not full go out.
+    """
+
+    reading: Reading
+    fullness: Fullness
+    revisions: Withdrawals
+    per_instant: bool
+    early: bool
+
+    # What goes.
+
+    def known(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The rows as they are stored; of those that are not, or are left to the history, none."""
+        if gone.is_empty():
+            return gone
+        on = list(POSITION)
+        there = stored(stores, *bounds(gone[TS]))
+        rows = there.join(gone, on=on, how="semi", maintain_order="left")
+        return rows.join(self.reading.history.rows(stores), on=on, how="anti")
+
+    def take_out(self, rows: pl.DataFrame, stores: Stores) -> None:
+        if rows.is_empty():
+            return
+        stores[ROWS].put(weighed(rows, -1))
+        for sums in self.reading.sums:
+            sums.withdraw(rows, stores)
+
+    def note(self, touched: pl.DataFrame, stores: Stores) -> None:
+        """Records of what time and rows no longer say: that a window was told full."""
+        told = touched.filter((pl.col(WAS) >= 0) & (pl.col(FILLED) | pl.col(GONE)))
+        self.revisions.note(told, pl.col(FILLED), stores)
+
+    # What comes again.
+
+    def returning(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Identities of rows that were told, were not full, were withdrawn, and come again.
+
+        left: as they were withdrawn they became full. Records of rows that come at another
+        instant are there from now on.
+        """
+        on = list(self.revisions.identity)
+        if self.per_instant or came.is_empty():
+            return left.clear()
+        moved = self._moved(came, left, stores)
+        rows = came.select(on).join(moved, on=on, how="anti", nulls_equal=True)
+        still_open = pl.Series(~self.fullness.timed(rows, stores.closed))
+        waits = still_open | _among(rows, left)
+        waiting = rows.filter(waits)
+        self._show(rows.filter(~waits), stores)
+        opened = moved.filter(~pl.col(LATE_ONE)).select(on)
+        known = self.revisions.was(pl.concat([waiting, opened]), stores)
+        return known.filter(OUT).select(on)
+
+    def filled(self, touched: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
+        """`touched` where those that come `again` and are full have become so in this batch."""
+        if again.is_empty():
+            return touched
+        filled = pl.col(FILLED) | (pl.col(FULL) & _among(touched, again))
+        return touched.with_columns(filled.alias(FILLED))
+
+    def rest(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `left` for which nothing came, and that are out, with their records."""
+        on = list(self.revisions.identity)
+        gone = left.join(came, on=on, how="anti", nulls_equal=True)
+        return self.revisions.was(gone, stores).filter(OUT)
+
+    def _show(self, late: pl.DataFrame, stores: Stores) -> None:
+        """Rows that were told full and may not be full now."""
+        known = self.revisions.was(late, stores).filter(OUT)
+        columns = stores[STORE].layout.schema.names()
+        stores[STORE].put(known.with_columns(pl.lit(True).alias(SHOWN)).select(columns))
+
+    def _moved(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Let records of positions that came at another instant go along.
+
+        Gives where they are now, and `__late_one`: whether they were full then.
+        """
+        place, on = [PART, SEQ], list(self.revisions.identity)
+        used = OUT | (pl.col(WITHDRAWN)) | (pl.col(WAITING) > 0)
+        records = everything(stores, STORE).filter(used)
+        rest = [name for name in on if name not in place]
+        to = came.select(PART, SEQ, *(pl.col(name).alias(MOVED + name) for name in rest))
+        elsewhere = [pl.col(name).ne_missing(pl.col(MOVED + name)) for name in rest]
+        going = records.join(to, on=place, how="inner").filter(pl.any_horizontal(elsewhere))
+        going = going.join(stored(stores), on=on, how="anti", nulls_equal=True)
+        if going.is_empty():
+            return came.select(on).clear().with_columns(pl.lit(False).alias(LATE_ONE))
+        late = pl.Series(self.fullness.timed(going, stores.closed)) & ~_among(going, left)
+        waits = OUT | pl.lit(self.early)
+        told = going.with_columns(
+            (pl.col(SHOWN) | (OUT & late)).alias(SHOWN),
+            pl.when(waits).then(DUE).alias(DUE),
+            pl.when(waits).then(WAITING).otherwise(0).alias(WAITING),
+        )
+        columns = stores[STORE].layout.schema.names()
+        here = told.with_columns(pl.col(MOVED + name).alias(name) for name in rest).select(columns)
+        old = [pl.lit(None).alias(name) for name in columns if name.startswith(OLD)]
+        stores[STORE].put(
+            going.with_columns(
+                pl.lit(-1, pl.Int32).alias(WAS),
+                pl.lit(None, pl.Int64).alias(DUE),
+                pl.lit(0, pl.Int64).alias(WAITING),
+                pl.lit(False).alias(SHOWN),
+                pl.lit(False).alias(WITHDRAWN),
+                *(e.cast(going.schema[e.meta.output_name()]) for e in old),
+            ).select(columns)
+        )
+        stores[STORE].put(here)
+        stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
+        return here.select(on).with_columns(late.alias(LATE_ONE))
+
+
+def _among(rows: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
+    """Which of `rows` are among `known` identities."""
+    marked = known.unique().with_columns(pl.lit(True).alias(AGAIN))
+    on = known.columns
+    found = rows.join(marked, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return found[AGAIN].fill_null(False)

@@ -1,0 +1,128 @@
+"""Calls that share a partition, and how far from a row their frames look.
+
+    reach      RANGE: microseconds before a row; an UNBOUNDED frame's end where it lies there
+    after      RANGE: microseconds after it
+    back       ROWS: rows of the partition before a row; as with `reach`
+    ahead      ROWS: rows after it
+    based      calls that are unbounded before: a base stands for rows that are not read
+
+Where some frame has no end, no row is ever full, so all rows stay and no base is kept.
+
+>>> from sqlwin.kernels.folds import fold
+>>> import polars as pl, pyarrow as pa
+>>> rows = fold("n", "count", (), (), pa.int64(), None)
+>>> calls = [Call(rows, ("k",), Frame(Unit.ROWS, *b), pl.Int64()) for b in ((3, -1), (None, 2))]
+>>> (share,) = shares_of(tuple(calls)).each
+>>> share.back, share.ahead, share.depth, len(share.based)
+(3, 2, 5, 1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlwin.operators.over.framing import Call
+from sqlwin.windows import Exclude, Frame, Unit
+
+
+@dataclass(frozen=True)
+class Share:
+    """The calls of one partition. number: of the share. kept: no row may ever leave."""
+
+    number: int
+    partition: tuple[str, ...]
+    calls: tuple[Call, ...]
+    kept: bool
+
+    @cached_property
+    def reach(self) -> int:
+        return max((_before(f) for f in self._frames(Unit.RANGE)), default=0)
+
+    @cached_property
+    def after(self) -> int:
+        return max((_after(f) for f in self._frames(Unit.RANGE)), default=0)
+
+    @cached_property
+    def back(self) -> int:
+        return max((_before(f) for f in self._frames(Unit.ROWS)), default=0)
+
+    @cached_property
+    def ahead(self) -> int:
+        return max((_after(f) for f in self._frames(Unit.ROWS)), default=0)
+
+    @property
+    def depth(self) -> int:
+        """How many rows of a partition a ROWS frame may still want when their time is over."""
+        return self.back + self.ahead
+
+    @cached_property
+    def counting(self) -> tuple[Call, ...]:
+        """Calls that wait for rows to follow, not only for time."""
+        return tuple(c for c in self.calls if c.frame.unit is Unit.ROWS and _after(c.frame) > 0)
+
+    @cached_property
+    def peers(self) -> bool:
+        """Whether rows of one instant must stay together, for a frame leaves them out."""
+        return any(c.frame.exclude in (Exclude.GROUP, Exclude.TIES) for c in self.counting)
+
+    @cached_property
+    def based(self) -> tuple[Call, ...]:
+        if self.kept:
+            return ()
+        return tuple(call for call in self.calls if call.frame.preceding is None)
+
+    def _frames(self, unit: Unit) -> list[Frame]:
+        return [call.frame for call in self.calls if call.frame.unit is unit]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What the shares of an operator have together."""
+
+    each: tuple[Share, ...]
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(call for share in self.each for call in share.calls)
+
+    @cached_property
+    def counting(self) -> tuple[Call, ...]:
+        """Calls that wait for rows to follow."""
+        return tuple(call for share in self.each for call in share.counting)
+
+    @property
+    def kept(self) -> bool:
+        """Of one share as of all."""
+        return self.each[0].kept
+
+    @cached_property
+    def reach(self) -> int:
+        return max(share.reach for share in self.each)
+
+    @cached_property
+    def after(self) -> int:
+        return max(share.after for share in self.each)
+
+
+def shares_of(calls: tuple[Call, ...]) -> Shares:
+    """Partitions in the order of their first calls."""
+    kept = any(call.frame.following is None for call in calls)
+    partitions = list(dict.fromkeys(call.partition for call in calls))
+    return Shares(
+        tuple(
+            Share(number, partition, tuple(c for c in calls if c.partition == partition), kept)
+            for number, partition in enumerate(partitions)
+        )
+    )
+
+
+def _before(frame: Frame) -> int:
+    """An unbounded frame looks back to its end, as far as rows themselves are wanted."""
+    if frame.preceding is not None:
+        return max(frame.preceding, 0)
+    return 0 if frame.following is None else max(-frame.following, 0)
+
+
+def _after(frame: Frame) -> int:
+    return 0 if frame.following is None else max(frame.following, 0)

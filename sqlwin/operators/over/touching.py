@@ -1,0 +1,122 @@
+"""Which windows a batch touches: those whose frames hold other rows than before.
+
+Under RANGE these lie within the frames' length of a new row. Under ROWS they lie
+within so many rows of its partition, so all rows there are looked at. A row whose
+followers a late row completes has become full, and is touched even where its frame
+leaves those out.
+
+Worked example, ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING, rows at 1, 2, 4, 5 and then
+one at 3: touched are the new one, and those at 2 and 4, which hold it now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.emitter.changes import WAS
+from sqlwin.operators.emitter.revisions import ADDED, FULL
+from sqlwin.operators.emitter.withdrawals import GONE
+from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.framing import changed
+from sqlwin.operators.over.fullness import Fullness
+from sqlwin.operators.over.history import OLD_ROW
+from sqlwin.operators.over.reading import Reading, stored, which
+from sqlwin.schema import POSITION, TS
+from sqlwin.windows import Unit
+
+NEW = "__new"
+FILLED, LEFT = "__filled", "__left"
+
+
+@dataclass(frozen=True)
+class Touching:
+    """identity: of a window; per_instant: which peers share. enough: new rows that tell."""
+
+    identity: tuple[str, ...]
+    reading: Reading
+    fullness: Fullness
+    per_instant: bool
+    enough: int
+
+    def touched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Identity, `__added`, `__full`, `__was` and `__filled` of windows; `batch` is not
+        stored yet. `__filled`: it waited for rows to follow, and late ones came.
+        """
+        if batch.is_empty():
+            none = stores[ROWS].layout.empty()
+            zeros = [np.zeros(0, dtype=t) for t in "?l???"]
+            return self._told(none, zeros[0], zeros[1], zeros[2], zeros[3], zeros[4])
+        old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
+        came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
+        flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
+        rows = pl.concat([old, came.with_columns(flags).select(old.columns)]).sort(POSITION)
+        new = rows[NEW].to_numpy()
+        hit, added = changed(rows, new, self.reading.shares.calls, TS, self.enough)
+        full, was = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
+        was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.closed)
+        filled = full & ~was & ~new
+        return self._told(rows, hit | (full & ~was), added, full, was, filled)
+
+    def withdrawn(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The same of stored rows that are to go. `__full`: when they are gone; `__filled`: it
+        was, and lacks rows to follow from then on. And `__gone`: it is the window of one of them,
+        `__left`: of one that was not full and, for all that time has to say, is now.
+        """
+        rows = self._near(gone, stores)
+        out = which(rows, gone)
+        hit, added = changed(rows, out, self.reading.shares.calls, TS)
+        was, full = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
+        full[~out] = self.fullness.at(rows.filter(pl.Series(~out)), stores.closed)
+        full[out] = self.fullness.timed(rows.filter(pl.Series(out)), stores.closed)
+        told = rows.with_columns(
+            pl.Series(GONE, out), pl.Series(LEFT, out & full & ~was, dtype=pl.Boolean)
+        )
+        return self._told(told, hit | (was != full), added, full, was, was & ~full, GONE, LEFT)
+
+    def _told(
+        self,
+        rows: pl.DataFrame,
+        hit: np.ndarray,
+        added: np.ndarray,
+        full: np.ndarray,
+        was: np.ndarray,
+        filled: np.ndarray,
+        *marks: str,
+    ) -> pl.DataFrame:
+        told = rows.select(
+            *self.identity,
+            pl.Series(ADDED, added, dtype=pl.Int64),
+            pl.Series(FULL, full),
+            pl.Series(WAS, was).cast(pl.Int32) - 1,
+            pl.Series(FILLED, filled, dtype=pl.Boolean),
+            *marks,
+        ).filter(pl.Series(hit))
+        if not self.per_instant:
+            return told
+        # of peers the old ones tell whether their window was emitted
+        return told.group_by(self.identity).agg(pl.col(ADDED, FULL, WAS, FILLED, *marks).max())
+
+    def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Rows that may be touched, in order."""
+        if any(call.frame.unit is Unit.ROWS for call in self.reading.shares.calls):
+            return self._of_partition(self.reading.all_rows(stores), batch)
+        lo, hi = bounds(batch[TS])
+        frames = [call.frame for call in self.reading.shares.calls]
+        after = [frame.preceding for frame in frames]
+        until = END if None in after else hi + max(a for a in after if a is not None)
+        since = START if self.fullness.never else lo - self.fullness.after
+        return stored(stores, since, max(until, hi))
+
+    def _of_partition(self, rows: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:
+        """Those of the batch's partitions, where all calls have the same."""
+        first, *others = self.reading.shares.each
+        if others or not first.partition:
+            return rows
+        on = list(first.partition)
+        keys = batch.select(on).unique()
+        return rows.join(keys, on=on, how="semi", nulls_equal=True, maintain_order="left")

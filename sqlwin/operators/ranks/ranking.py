@@ -1,0 +1,256 @@
+"""Ranks among the rows of one group window: top-n of each window, and the like.
+
+The windows are an aggregator's: it says which go out, when, and as what. Whenever one
+does, the groups that share its window and partition are taken as they are now, those
+with it that the aggregator did not emit too, ranked anew, and what differs from what
+was last sent goes out: a ranking is told whole or not at all, so it always agrees
+with itself. What waited in these groups waits no more.
+
+- A row that the aggregator emits `full` goes out in any case. Early and late, one that
+  is as it was does not.
+- A group that was never sent, and does not wait, stays unsent: its time has not come.
+  It has its place all the same.
+- Ties go by the group keys; where the rows of a window are not grouped, by position.
+- A row whose group is no more, for the input withdrew its rows, goes out `-D`, as it was
+  last sent; it then has no place, until it comes again. `session_ranking` has more of that.
+
+| store    | record                                                              |
+|----------|---------------------------------------------------------------------|
+| `ranked` | partition, window's end, row key: columns and rank last emitted, `__was`, |
+|          | and `__withdrawn` where rows may be                                  |
+
+Invariant: within retention, `ranked` holds each row that was sent, as it was last
+sent. With RETAIN n ROWS alone no window is ever out of reach of a key not seen yet:
+then nothing leaves `ranked`.
+
+Worked example, rank of products by total, largest first, in the minute from 9:00: at
+9:01 tea (3) and milk (2) go out `full` as 1 and 2, revision 0. A late row adds 4 to
+milk: it goes out `late` as 6 and 1, revision 1, and so does tea, as 3 and 2, revision 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from sqlwin.kernels.panes import ENDLESS
+from sqlwin.kernels.standings import Standing
+from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes
+from sqlwin.operators.emitter.correcting import WAITED
+from sqlwin.operators.emitter.withdrawals import GONE, OUT, WITHDRAWN
+from sqlwin.operators.sessions.operator import SessionAggregator
+from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys
+from sqlwin.operators.windows.aggregator import WindowAggregator
+from sqlwin.operators.windows.contents import EXTENT
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, empty
+
+RANKED = "ranked"
+AT = "__at"
+SENT, KIND = "__sent", "__kind"
+
+
+@dataclass(frozen=True)
+class WindowRanker:
+    """name: of the column of ranks. standing: within `partition`, and the window.
+
+    inner: tells no old values by itself.
+    """
+
+    inner: WindowAggregator | SessionAggregator
+    name: str
+    standing: Standing
+    withdraw: bool = False
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        return {**self.inner.output, self.name: pl.Int64()}
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Of a record."""
+        record = {AT: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
+        withdrawn = {WITHDRAWN: pl.Boolean()} if self.vanishing else {}
+        return {**self.output, **record, **withdrawn}
+
+    @property
+    def vanishing(self) -> bool:
+        """Whether rows may be withdrawn by the aggregator."""
+        return self.inner.weighted
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        return self.standing.partition
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """The columns that say which rows are ranked among each other."""
+        return (AT, *self.partition)
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return self.inner.prepare(rows)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        return self._ranked(self.inner.on_batch(batch, stores, now), stores)
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        emitted = self._ranked(self.inner.on_watermark(watermark, stores, now), stores)
+        retain = self.inner.policy.retain
+        if retain is not None and self._ends:
+            stores[RANKED].expire(watermark - retain + 1)
+        return emitted
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        return self._ranked(self.inner.on_tick(now, stores), stores)
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        late = self._ranked(self.inner.all_late(stores), stores)
+        return pl.concat([late, self._ranked(self.inner.all_open(stores), stores)])
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.floors(stores)
+
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
+        self.inner.restore(batch, stores, now, since)
+
+    def patient(self) -> WindowRanker:
+        return replace(self, inner=self.inner.patient())
+
+    def told_before(self, closed: int) -> int:
+        return self.inner.told_before(closed)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return self.inner.next_deadline(stores)
+
+    def nothing(self) -> pl.DataFrame:
+        return empty({**self.output, **CHANGE_SCHEMA})
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        inner, windows = self.inner.key, self.inner
+        per_row = isinstance(windows, WindowAggregator) and windows.per_row
+        return {name: inner[name] for name in self.partition} if per_row else inner
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (*reversed(self.inner.edges), *self.partition, self.name, ROW_KEY)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Ranked among all that share their window, whatever the key asked for.
+
+        What the aggregator has dropped of such a window still has its place, as it was told.
+        """
+        all_ = self.inner.windows(replace(question, keys=None), stores)
+        now = all_.drop(REVISION).with_columns(self._at)
+        known = self._known(now, stores)
+        sent = known.filter(~pl.col(WITHDRAWN))
+        left = self._left(sent, now, stores).drop(self.name, WAS, WITHDRAWN)
+        gone = left.with_columns(pl.lit("full").alias(STATE))
+        ranked = self._by.of(
+            pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
+        )
+        last = known.select(ROW_KEY, pl.col(WAS).alias(REVISION))
+        told = ranked.join(last, on=ROW_KEY, how="left")
+        return of_keys(told, question.keys).select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return self.inner.messages(stretch, stores)
+
+    # What goes out.
+
+    def _ranked(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """What the emission changes in its windows."""
+        if emitted.is_empty():
+            return self.nothing()
+        all_ = self._with_families(emitted, stores)
+        placed = self._placed(all_, self._known(all_, stores))
+        out = self._told(placed)
+        was = (pl.col(WAS) + 1).cast(pl.Int32)
+        sent = out.with_columns(was, pl.col(GONE).alias(WITHDRAWN)).select(list(self.columns))
+        stores[RANKED].put(sent)
+        old = [pl.col(OLD + c) for c in self.output]
+        known = out.select(*self.output, KIND, WAS, ROW_KEY, WITHDRAWN, GONE, *old)
+        emissions = changes(known, pl.col(KIND), self.withdraw, OUT, pl.col(GONE))
+        return emissions.select(*self.output, *CHANGE_SCHEMA)
+
+    def _with_families(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """And all that shares a window and partition with what goes out, as it is now."""
+        others = self.inner.others(emitted, self.partition, stores)
+        around = self._marked(self.inner.as_they_are(others, stores), sent=False)
+        return pl.concat([self._sent(emitted), around])
+
+    def _told(self, placed: pl.DataFrame) -> pl.DataFrame:
+        """Which of the rows are told, those that have no place any more first."""
+        moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
+        differs = pl.any_horizontal(~OUT, *moved)
+        ours = pl.any_horizontal(SENT, WAITED, OUT)
+        told = (ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full"))
+        return placed.filter(pl.when(GONE).then(OUT).otherwise(told))
+
+    def _placed(self, all_: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+        """All rows of these windows, ranked, what was sent of them beside; first those that are
+        no more, as they were sent."""
+        now = all_.filter(~pl.col(GONE))
+        gone = all_.filter(GONE).join(now, on=ROW_KEY, how="anti")
+        out = known.filter(~pl.col(WITHDRAWN))
+        marks = (pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED), pl.lit("").alias(OP))
+        # what the aggregator has no more, and did not withdraw, has its place
+        left = out.join(all_, on=ROW_KEY, how="anti").with_columns(marks)
+        rows = pl.concat([now, self._marked(left, sent=False)])
+        old = known.select(
+            ROW_KEY, WAS, WITHDRAWN, *(pl.col(c).alias(OLD + c) for c in self.output)
+        )
+        placed = self._by.of(
+            rows.join(old, on=ROW_KEY, how="left"), self.name, ties=self.inner.by.names
+        )
+        before = gone.join(old, on=ROW_KEY, how="inner").with_columns(
+            pl.col(OLD + c).alias(c) for c in self.output
+        )
+        return pl.concat([before.select(placed.columns), placed]).with_columns(
+            pl.col(WAS).fill_null(-1), pl.col(WITHDRAWN).fill_null(False)
+        )
+
+    def _left(self, out: pl.DataFrame, now: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Of what was sent, and stands, what the aggregator has dropped: it changes no more."""
+        return out.join(now, on=ROW_KEY, how="anti")
+
+    def _sent(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        return self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
+
+    def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
+        gone = (pl.col(OP) == "-D").alias(GONE)
+        marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED, gone)
+        return rows.select(*self.inner.output, ROW_KEY, *marks)
+
+    def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """What was last sent of the same windows and partitions."""
+        windows = sent.select(self.family).unique()
+        if windows.is_empty():
+            return self._with_word(stores[RANKED].scan(0, 0))
+        keys = windows.select(self.partition) if self.partition else None
+        known = stores[RANKED].scan(*bounds(windows[AT]), keys)
+        near = known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        return self._with_word(near)
+
+    def _with_word(self, known: pl.DataFrame) -> pl.DataFrame:
+        """With `__withdrawn`, which is kept only where a row may be."""
+        if self.vanishing:
+            return known
+        return known.with_columns(pl.lit(False).alias(WITHDRAWN))
+
+    @property
+    def _by(self) -> Standing:
+        return Standing(self.standing.function, self.family, self.standing.order)
+
+    @property
+    def _at(self) -> pl.Expr:
+        end = pl.col("window_end").cast(pl.Int64) if self._ends else pl.lit(ENDLESS, pl.Int64)
+        return end.alias(AT)
+
+    @property
+    def _ends(self) -> bool:
+        """Whether its windows end before the input does."""
+        return "window_end" in self.inner.output

@@ -1,0 +1,137 @@
+"""Sessions in ROWS over a result: the gap is rows of other keys.
+
+All rows are numbered in the order of event time, see `ordering`. By their numbers they are the
+rows of a session operator, as of one with a gap of time, which may be withdrawn; its watermark is
+how many are certain, and out of retention is what ends before the last that is fixed.
+
+Invariant: beyond a call here, `closed` of the stores is the watermark, and never a number.
+
+Worked example, a gap of 1: a at 10, b at 20, a at 30 have the numbers 1, 2, 3: [1, 4) of a. A
+late b at 15 makes the second a number 4, two rows behind: [1, 2) and [4, 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.order.ordering import (
+    BEFORE,
+    CLOSED,
+    COUNTERS,
+    FIXED,
+    NEW,
+    Ordering,
+    by_number,
+)
+from sqlwin.operators.sessions.operator import SessionAggregator
+from sqlwin.operators.state_queries import Question, Stretch
+from sqlwin.operators.weights import effective
+from sqlwin.policies import Policy
+from sqlwin.schema import PLACE, POSITION, WEIGHT
+
+
+@dataclass(frozen=True)
+class OrderedSessions:
+    """inner: in ROWS, of rows that may be withdrawn."""
+
+    inner: SessionAggregator
+
+    @cached_property
+    def ordering(self) -> Ordering:
+        below = self.inner.below
+        read = self.inner.prepare(pl.DataFrame(schema={**below, **PLACE, WEIGHT: pl.Int8()}))
+        carried = {name: below[name] for name in read.columns if name in below}
+        return Ordering((), carried)
+
+    @property
+    def policy(self) -> Policy:
+        return self.inner.policy
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        return self.inner.output
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return effective(rows).select(*self.ordering.carried, *POSITION, WEIGHT)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.inner.nothing()
+        changed = by_number(self.ordering.change(batch, stores))
+        where = self.inner.where
+        rows = changed.filter(pl.col(where)) if where else changed
+        with self._by_number(stores) as numbered:
+            told = self.inner.on_batch(rows.drop(NEW), numbered, now)
+        return pl.concat([told, self._rise(stores, now)])
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        if watermark <= stores.closed:
+            return self.inner.nothing()
+        self.ordering.pass_by(watermark, stores)
+        stores.closed = watermark
+        if self.policy.retain is not None:
+            self.ordering.fix(watermark - self.policy.retain, stores)
+        return self._rise(stores, now)
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        with self._by_number(stores) as numbered:
+            return self.inner.on_tick(now, numbered)
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        with self._by_number(stores) as numbered:
+            return self.inner.on_end(numbered, now)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.floors(stores)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return self.inner.next_deadline(stores)
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return self.inner.key
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return self.inner.order
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        with self._by_number(stores) as numbered:
+            return self.inner.windows(question, numbered)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        return self.ordering.messages(stretch, stores)
+
+    def vanished(self, stores: Stores) -> pl.DataFrame:
+        with self._by_number(stores) as numbered:
+            return self.inner.vanished(numbered)
+
+    # Numbers for time.
+
+    def _rise(self, stores: Stores, now: int) -> pl.DataFrame:
+        """Let the inner operator know how many rows are certain and fixed."""
+        risen = self.ordering.rise(stores)
+        with self._by_number(stores) as numbered:
+            certain = numbered.closed
+            if len(risen):
+                numbered.closed = risen[BEFORE][0]
+            return self.inner.on_watermark(certain, numbered, now)
+
+    @contextmanager
+    def _by_number(self, stores: Stores) -> Iterator[Stores]:
+        counts = self.ordering.counts(stores)
+        closed, fixed = (
+            counts[name][0] if len(counts) else COUNTERS[name] for name in (CLOSED, FIXED)
+        )
+        horizon = None if self.policy.retain is None else fixed + 1
+        numbered = replace(stores, closed=closed, horizon=horizon)
+        yield numbered
+        stores.pending, stores.heard = numbered.pending, numbered.heard

@@ -1,0 +1,208 @@
+"""Which sessions are out of retention, and what of the stores goes with them.
+
+A session that ends below the *horizon* takes no row any more. By time the horizon is the
+watermark less RETAIN; with RETAIN n ROWS each bucket has its own, the instant of its n-th
+newest row, or the watermark if that is less; under both the later one holds. A bucket is
+the session key, or what all grouping sets have of it. Where rows may be withdrawn its instant
+never goes back, see `floors`.
+
+The record of a session goes with its segment; panes and messages go by key, so that one
+that has gone on for long holds nothing of other keys back.
+
+Invariant: what a session needs that ends at the horizon or later is there, and so is
+every vanished session that is still to be withdrawn with such a one.
+
+Worked example, a gap of 5, RETAIN 2 ROWS, rows at 0, 20 and 21, watermark 30: the second
+newest is at 20. The session [0, 5) is retired, and a row at 19 would be expired, although
+it reaches [20, 26).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.emitter.departures import GONE, Departures, overlapping
+from sqlwin.operators.emitter.revisions import STORE
+from sqlwin.operators.floors import Floors
+from sqlwin.operators.sessions.merging import SESSIONS, Spans
+from sqlwin.operators.sessions.spans import AT
+from sqlwin.operators.windows.contents import MESSAGES, PANES
+from sqlwin.operators.windows.nth_newest import floored, nth_newest
+from sqlwin.policies import Policy
+from sqlwin.schema import empty
+from sqlwin.state.contract import FLOOR, Store
+from sqlwin.state.session_store import FROM, SEGMENT, UNTIL, SessionStore
+
+ENDED = "__ended"
+
+
+@dataclass(frozen=True)
+class SessionRetention:
+    """weighted: rows may be withdrawn."""
+
+    policy: Policy
+    spans: Spans
+    revisions: Departures
+    weighted: bool = False
+
+    @property
+    def by_rows(self) -> bool:
+        return self.policy.retain_rows is not None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of a bucket."""
+        return self.spans.bucket
+
+    @cached_property
+    def reached(self) -> Floors | None:
+        """Where floors are noted, for rows may be withdrawn."""
+        return Floors(self._types) if self.weighted and self.by_rows else None
+
+    def note(self, stores: Stores) -> None:
+        """The floors of the rows now there."""
+        if self.reached is not None:
+            self.reached.note(self._newest(stores), stores)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
+        return self._newest(stores) if self.reached is None else self.reached.of(stores)
+
+    @property
+    def _types(self) -> dict[str, pl.DataType]:
+        return {key: self.spans.by.types[key] for key in self.keys}
+
+    def _newest(self, stores: Stores) -> pl.DataFrame:
+        if self.policy.retain_rows is None:
+            return empty({**self._types, FLOOR: pl.Int64()})
+        panes = self.spans.by.one(everything(stores, PANES))
+        return nth_newest(panes, self.keys, AT, self.policy.retain_rows)
+
+    def reach(self, stores: Stores) -> int:
+        """Sessions that end here or later are not out of retention, whatever their keys."""
+        return stores.closed if self.by_rows else self.horizon(stores)
+
+    def leaving(self, stores: Stores) -> pl.DataFrame:
+        """Records that wait, of sessions that with this watermark are out of retention.
+
+        One that has vanished stays: it goes when what takes its place does, or when it is due.
+        """
+        waiting = self.revisions.waiting(stores, self.reach(stores)).filter(~pl.col(GONE))
+        return self.retired(waiting, stores)
+
+    def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `windows` that are out of retention."""
+        gone = pl.col(UNTIL) < self.horizon(stores)
+        limits = self._limits(stores)
+        if limits.is_empty():
+            return windows.filter(gone)
+        known = floored(windows, limits, self.keys)
+        return known.filter(gone | (pl.col(UNTIL) < pl.col(FLOOR))).drop(FLOOR)
+
+    def retire(self, stores: Stores) -> None:
+        """Drop what only retired sessions need; what waited there was emitted."""
+        if self.policy.retain is not None:
+            self.drop(self.horizon(stores), stores)
+            if self.reached is not None:
+                self.reached.expire(self.horizon(stores), stores)
+        self._cut(self._limits(stores), stores)
+
+    def drop(self, horizon: int, stores: Stores) -> None:
+        """What only sessions need that end below `horizon`."""
+        sessions = self.spans.sessions(stores)
+        stores[STORE].expire(self._least_displaced(sessions, horizon, stores))
+        # a message is of a session of each set
+        by = {PANES: self.spans.partition, MESSAGES: self.keys}
+        kept = [(stores[name], keys) for name, keys in by.items() if name in stores.named]
+        if kept:
+            let_go(kept, sessions.find_sessions(START, END), pl.col(UNTIL) >= horizon, horizon)
+        sessions.expire(horizon)
+
+    def horizon(self, stores: Stores) -> int:
+        """What ends below it is out of retention by time."""
+        if stores.horizon is not None:
+            return stores.horizon
+        return START if self.policy.retain is None else stores.closed - self.policy.retain
+
+    # By time.
+
+    def _least_displaced(self, sessions: SessionStore, horizon: int, stores: Stores) -> int:
+        """`horizon`, or the end of the first vanished session that is to be withdrawn with one
+        that has gone on for longer."""
+        left = self.revisions.departed(stores, horizon)
+        if left.is_empty():
+            return horizon
+        keys = left.select(self.spans.partition).unique() if self.spans.partition else None
+        kept = self._displaced(left, sessions.find_sessions(horizon, END, keys))
+        ends: list[int] = kept[ENDED].to_list()
+        return min([horizon, *ends])
+
+    def _displaced(self, left: pl.DataFrame, alive: pl.DataFrame) -> pl.DataFrame:
+        """Those of `left` that one of `alive` may displace, with `__ended`."""
+        of = self.spans.partition
+        pairs = overlapping(left, alive.select(*of, FROM, UNTIL), of)
+        return pairs.unique(self.spans.identity).rename({UNTIL: ENDED})
+
+    # By rows.
+
+    def _limits(self, stores: Stores) -> pl.DataFrame:
+        """Keys of a bucket and `__floor`: its horizon by rows."""
+        reached = pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64))
+        return self.floors(stores).with_columns(reached.alias(FLOOR))
+
+    def _cut(self, limits: pl.DataFrame, stores: Stores) -> None:
+        if limits.is_empty():
+            return
+        known = floored(self.spans.sessions(stores).find_sessions(START, END), limits, self.keys)
+        stay = known.filter(pl.col(UNTIL) >= pl.col(FLOOR)).drop(FLOOR)
+        kept = _lowered(limits, stay, self.keys, FROM)
+        for name in (PANES, MESSAGES):
+            if name in stores.named:
+                stores[name].cut(kept)
+        left = floored(self.revisions.departed(stores, stores.closed), limits, self.keys)
+        displaced = self._displaced(left.filter(pl.col(UNTIL) < pl.col(FLOOR)), stay)
+        stores[STORE].cut(_lowered(limits, displaced, self.keys, ENDED))
+        width = stores[SESSIONS].layout.slice_width
+        stores[SESSIONS].cut(limits.with_columns(pl.col(FLOOR) // width * width))
+
+
+def let_go(
+    stores: Iterable[tuple[Store, tuple[str, ...]]],
+    sessions: pl.DataFrame,
+    stays: pl.Expr,
+    horizon: int,
+) -> None:
+    """Drop what only sessions hold that do not stay, of stores and what they are cut by.
+
+    Of each key what lies before the first of its sessions that stay; one that has gone on
+    for long holds nothing of other keys back. A store of sessions goes by segments of ends.
+    """
+    stay, gone = sessions.filter(stays), sessions.filter(~stays)
+    for store, keys in stores:
+        by_end = store.layout.order[0] == SEGMENT
+        at, width = (UNTIL, store.layout.slice_width) if by_end else (FROM, 1)
+        least = stay.select(pl.col(at).min().fill_null(horizon)).to_series()
+        store.expire(min(horizon, *least) // width * width)
+        if not keys or store.floor >= horizon // width * width:
+            continue
+        limits = gone.select(keys).unique().with_columns(pl.lit(horizon, pl.Int64).alias(FLOOR))
+        floors = _lowered(limits, stay, keys, at)
+        store.cut(floors.with_columns(pl.col(FLOOR) // width * width))
+
+
+def _lowered(
+    limits: pl.DataFrame, records: pl.DataFrame, keys: Iterable[str], at: str
+) -> pl.DataFrame:
+    """Each of `limits`, or the least `at` of the records of its keys if that is lower."""
+    by, least = list(keys), pl.col(at).min()
+    if by:
+        known = limits.join(records.group_by(by).agg(least), on=by, how="left", nulls_equal=True)
+    else:
+        known = pl.concat([limits, records.select(least)], how="horizontal")
+    return known.select(*by, pl.min_horizontal(FLOOR, at).alias(FLOOR))

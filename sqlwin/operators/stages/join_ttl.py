@@ -1,0 +1,130 @@
+"""A join whose rows have a TTL: each row of a side that has one is forgotten by itself, of a
+join of sessions all rows and sessions of a session key.
+
+What a row has told stays told: nothing is withdrawn, no match it had is taken back, and
+a row of the other side that it matched is not padded for its sake. What waits to be told
+of it, and the revisions of what was, go with it. Should it come again, by its position, it
+is a new row, and what it makes is `+I`, revision 0. The result of an ASOF join is that of its
+left row, whatever becomes of the right one; see `nearest`.
+
+| store                       | goes with                               |
+|-----------------------------|-----------------------------------------|
+| `left`, `left_known`, `left_sessions` | the left row, or its session key; they are of `TtlStore` |
+| `right`, `right_known`, `right_sessions` | the right one                |
+| `waiting`, `told`           | either, of those that have a TTL; of `PairStore` |
+| `left_lives`, `right_lives` | the tables of lives                     |
+
+Invariant: a row of a side with a TTL, or its key, has a life as long as anything is known of it.
+
+Worked example, LEFT, TTL of the left 1 hour, of the right 2: a left row of 9:00 was told with a
+right one of 9:30. At 10:00 the left one is forgotten; another right row of its keys
+finds nothing. At 10:40 a left row comes, and is told with the right one of 9:30.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.joins.asof import AsOfJoin
+from sqlwin.operators.joins.operator import WindowJoin
+from sqlwin.operators.joins.pairing import marked
+from sqlwin.operators.joins.session_sides import SessionSide
+from sqlwin.operators.joins.sides import Columns, Side
+from sqlwin.policies import Ttl
+from sqlwin.schema import TS, WEIGHT
+from sqlwin.state.side_lives import SideLives
+
+
+@dataclass(frozen=True)
+class LivingJoin:
+    """inner: its policy says which of its sides have a TTL."""
+
+    inner: WindowJoin | AsOfJoin
+
+    @property
+    def ttls(self) -> dict[str, Ttl]:
+        """By side, of those that have one."""
+        return self.inner.policy.ttls
+
+    @property
+    def sides(self) -> dict[str, Side]:
+        return {side.name: side for side in (self.inner.left, self.inner.right)}
+
+    def keys(self, side: str) -> Columns:
+        """By which the lives of a side know its rows."""
+        own = self.sides[side]
+        names = own.partition if isinstance(own, SessionSide) else own.identity
+        return {name: own.row[name] for name in names}
+
+    @property
+    def marks(self) -> dict[str, dict[str, str]]:
+        """Of each side, what pairs call the keys of its lives."""
+        return {side: {key: marked(self.sides[side]).get(key, key) for key in self.keys(side)}
+                for side in self.ttls}  # fmt: skip
+
+    @property
+    def there(self) -> dict[str, str]:
+        """Of each side, what is NULL in a pair without a row of it."""
+        return {side: marked(self.sides[side])[TS] for side in self.ttls}
+
+    def side_of(self, store: str) -> str | None:
+        """With whose lives the records of a store go; None: with those of pairs, or none."""
+        side = store.removesuffix("_known").removesuffix("_sessions")
+        return side if side in self.ttls else None
+
+    def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
+        return self.inner.prepare(rows, side)
+
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        lives, batch = self._begun(stores, now), {"left": left, "right": right}
+        lives.accessed(batch)
+        out = self.inner.on_batch(left, right, stores, now)
+        lives.taken({side: self._there(side, rows) for side, rows in batch.items()})
+        lives.read()
+        return out
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        lives = self._begun(stores, now)
+        out = self.inner.on_watermark(watermark, stores, now)
+        lives.read()
+        return out
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        lives = self._begun(stores, now)
+        out = self.inner.on_tick(now, stores)
+        lives.read()
+        lives.end(now, stores.closed)
+        return out
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        out = self.inner.on_end(stores, now)
+        self._lives(stores).read()
+        return out
+
+    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return self.inner.floors(stores, side)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        times = (self.inner.next_deadline(stores), self._lives(stores).deadline)
+        return min((time for time in times if time is not None), default=None)
+
+    def _there(self, side: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a batch that are there after it."""
+        if WEIGHT not in rows.columns:
+            return rows
+        last = rows.unique(list(self.sides[side].identity), keep="last", maintain_order=True)
+        return last.filter(pl.col(WEIGHT) > 0)
+
+    def _begun(self, stores: Stores, now: int) -> SideLives:
+        lives = self._lives(stores)
+        lives.begin(now, stores.closed)
+        return lives
+
+    def _lives(self, stores: Stores) -> SideLives:
+        assert stores.sides is not None
+        return stores.sides

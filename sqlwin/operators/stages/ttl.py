@@ -1,0 +1,131 @@
+"""An operator whose keys' state has a TTL: it tells the lives what happens, and when.
+
+A batch is judged by processing time, or by the watermark as it stood before it, as
+lateness is; what a batch brings in time counts from its end on.
+
+| the inner operator                | its keys were |
+|-----------------------------------|---------------|
+| put something of a row's key      | written       |
+| was given rows, and put nothing   | read          |
+| emitted                           | read          |
+
+Scans of all keys, such as its search for what is due, are no access to any of them, and to note
+that messages of others made a session in ROWS full puts nothing of its key's rows. Where rows
+may be withdrawn, `knowing` says which of them write.
+
+`stores.pending` may be that of a key that was forgotten: then nothing is due when it
+has come, and what waits is looked up anew.
+
+Worked example, the last row of each key, TTL 1 hour: a row of 9:00 comes at 9:00. At
+9:40 one of 8:00 comes, which changes nothing: that reads the key. One that comes at
+10:10 finds a state that was read within the hour; if only writes renew it, none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.contract import Operator, Stores, everything
+from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.weights import effective
+from sqlwin.policies import Ttl, TtlTime
+from sqlwin.schema import TS, WEIGHT
+from sqlwin.state.lifetimes import LATEST, Lifetimes
+
+CAME = "__came"
+
+
+@dataclass(frozen=True)
+class Living:
+    """inner: an operator; all its rows, stores and emissions have the columns `keys`."""
+
+    inner: Operator
+    ttl: Ttl
+    keys: dict[str, pl.DataType]
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """With what of the rows themselves a TTL goes by, where it does.
+
+        Of rows that may be withdrawn those count that say something.
+        """
+        if WEIGHT in rows.columns:
+            rows = effective(rows)
+        told: list[pl.Expr] = []
+        if self.ttl.time is TtlTime.EVENT:
+            told.append(pl.col(TS).max().alias(LATEST))
+        if self.ttl.cleanup.each_record:
+            told.append(pl.len().cast(pl.Int64).alias(CAME))
+        return _beside(self.inner.prepare(rows), rows, list(self.keys), told)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        lives = self._begun(stores, now)
+        lives.accessed(batch, int(batch[CAME].sum()) if CAME in batch.columns else 0)
+        out = self.inner.on_batch(batch.drop(LATEST, CAME, strict=False), stores, now)
+        lives.taken()
+        return self._told(out, lives)
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        lives = self._begun(stores, now)
+        return self._told(self.inner.on_watermark(watermark, stores, now), lives)
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        lives = self._begun(stores, now)
+        out = self._told(self.inner.on_tick(now, stores), lives)
+        if stores.pending is not None and stores.pending <= now:
+            stores.pending = self._pending(stores)
+        lives.end(now, stores.closed)
+        return out
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        return self._told(self.inner.on_end(stores, now), self._lives(stores))
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.floors(stores)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        times = (self.inner.next_deadline(stores), self._lives(stores).deadline)
+        return min((time for time in times if time is not None), default=None)
+
+    def _begun(self, stores: Stores, now: int) -> Lifetimes:
+        lives = self._lives(stores)
+        lives.begin(now, stores.closed)
+        return lives
+
+    def _lives(self, stores: Stores) -> Lifetimes:
+        assert stores.lives is not None
+        return stores.lives
+
+    def _told(self, emitted: pl.DataFrame, lives: Lifetimes) -> pl.DataFrame:
+        if len(emitted):
+            lives.read(emitted)
+        return emitted
+
+    def _pending(self, stores: Stores) -> int | None:
+        due = [
+            everything(stores, name)[DUE].min()
+            for name, store in stores.named.items()
+            if DUE in store.layout.schema
+        ]
+        return min((int(time) for time in due if time is not None), default=None)  # type: ignore[arg-type]
+
+
+def _beside(
+    prepared: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str], told: list[pl.Expr]
+) -> pl.DataFrame:
+    """`prepared` with what is told of each key's rows; counts stand at the first of a key."""
+    if not told:
+        return prepared
+    if not keys:
+        beside = prepared.join(rows.select(told), how="cross")
+    else:
+        of_keys = rows.group_by(keys).agg(told)
+        rest = {"nulls_equal": True, "maintain_order": "left"}
+        beside = prepared.join(of_keys, on=list(keys), how="left", **rest)  # type: ignore[arg-type]
+    if CAME not in beside.columns:
+        return beside
+    number = pl.int_range(pl.len())
+    first = (number.over(keys) if keys else number) == 0
+    return beside.with_columns(pl.when(first).then(CAME).otherwise(0).alias(CAME))

@@ -1,0 +1,126 @@
+"""What a window operator tells of its state when it is asked, between two batches.
+
+An answer is read from the stores as they are: nothing is emitted, written or retired,
+so who asks changes no later emission. An operator that can be asked says how its
+windows are found, `Asked.windows`, and which messages it keeps, `Asked.messages`; all
+others are refused by name.
+
+    windows    those that hold an instant of lo <= t <= hi, or a message of these numbers,
+               and are not retired: the operator's output as of now (of a join those of
+               each side, see `join_scopes`), and
+               `__state`     full, if it was emitted so or its time has come; else open
+               `__revision`  last emitted, NULL where nothing was
+               `__row_key`   as an emission has it
+               and what else is kept: `__first`, `__last`, `__rows`, a row's position
+    messages   those from one (time, offset) to another, both included; of a join with
+               `__side`      left or right
+
+A full window without a record was emitted once, for all the state knows: under LATE
+NEVER one that a late row opened, which is never told, looks the same.
+
+Worked example, tumbling minutes, rows of 9:00:10 and 9:01:20, no delay: asked for 9:00
+to 9:01, both minutes hold an instant of that. The first is full, revision 0; the
+second is open, revision NULL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import polars as pl
+
+from sqlwin.errors import QueryError
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.emitter.changes import WAS
+from sqlwin.operators.emitter.revisions import FULL, SHOWN, WAITING
+from sqlwin.operators.weights import there
+from sqlwin.schema import POSITION, REVISION, SEQ, TS
+from sqlwin.state.contract import Store
+
+STATE, SIDE = "__state", "__side"
+EDGES = ("__window_start", "__window_end")
+"""Of the windows of a join, whose rows may have columns called `window_start`."""
+OPEN_WINDOW, FULL_WINDOW = "open", "full"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which windows. lo, hi: both included. keys: a frame of `Asked.key`; None: all."""
+
+    keys: pl.DataFrame | None = None
+    lo: int = START
+    hi: int = END
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Which messages: (time, offset) of the first and of the last. keys: as in `Question`."""
+
+    first: tuple[int, int]
+    last: tuple[int, int]
+    keys: pl.DataFrame | None = None
+
+    def stored(self, store: Store) -> pl.DataFrame:
+        """Those of a store that is ordered by position."""
+        return self.of(store.scan(self.first[0], self.last[0] + 1))
+
+    def counted(self, messages: pl.DataFrame) -> pl.DataFrame:
+        """Those of `messages` whose time is their number: they are known by offset alone."""
+        return self.of(messages.with_columns(pl.lit(0, pl.Int64).alias(TS)))
+
+    def of(self, messages: pl.DataFrame) -> pl.DataFrame:
+        """Those of `messages`, which have their position, in order."""
+        (since, first), (until, last) = self.first, self.last
+        begun = (pl.col(TS) > since) | ((pl.col(TS) == since) & (pl.col(SEQ) >= first))
+        going = (pl.col(TS) < until) | ((pl.col(TS) == until) & (pl.col(SEQ) <= last))
+        return of_keys(there(messages), self.keys).filter(begun, going).sort(POSITION)
+
+
+@runtime_checkable
+class Asked(Protocol):
+    """An operator that answers."""
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        """The columns that `Question.keys` has; none where windows are known by time alone."""
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The columns of an answer that it is sorted by."""
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """As the module says; QueryError where none are kept."""
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        """With their positions; QueryError, with the reason, where none are kept."""
+
+
+def answering(operator: object) -> Asked:
+    if isinstance(operator, Asked):
+        return operator
+    raise QueryError(f"{type(operator).__name__} does not say how its windows are found")
+
+
+def stated(windows: pl.DataFrame) -> pl.DataFrame:
+    """Judged windows of `Revisions.was`, with `__state` and `__revision`."""
+    full = pl.col(FULL) | pl.col(SHOWN)
+    once = pl.col(FULL) & pl.col(WAITING).is_null()
+    was = pl.when(pl.col(WAS) >= 0).then(pl.col(WAS))
+    return windows.with_columns(
+        said(full),
+        pl.when(once).then(pl.lit(0, pl.Int32)).otherwise(was).alias(REVISION),
+    )
+
+
+def said(full: pl.Expr) -> pl.Expr:
+    """`__state` of windows that are full, or not."""
+    return pl.when(full).then(pl.lit(FULL_WINDOW)).otherwise(pl.lit(OPEN_WINDOW)).alias(STATE)
+
+
+def of_keys(rows: pl.DataFrame, keys: pl.DataFrame | None) -> pl.DataFrame:
+    """The rows that agree with one of `keys`, NULL with NULL."""
+    if keys is None:
+        return rows
+    return rows.join(keys, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left")

@@ -1,0 +1,95 @@
+"""Ranked rows that change or go: what is held of each, and what of it was told.
+
+Where the input withdraws rows, a place is freed as well as taken: so all rows are held,
+also those beyond the limit, and each with what was last told of it.
+
+| a row                              | `__there` | `__sent`, `__old.*` |
+|------------------------------------|-----------|---------------------|
+| is in the input, told              | true      | place, values last told |
+| is in the input, not told, or withdrawn since | true | NULL           |
+| was withdrawn by the input, is told | false    | place, values last told |
+
+One that is neither in the input nor told is not held.
+
+Worked example, the best row: b (5 points) is told `+I` 0, c (3) is not. b is withdrawn: it
+goes out `-D` 1, c `+I` 0. Were b replaced by b (4) instead, it would go out `+U` 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.emitter.changes import OLD, WAS
+from sqlwin.schema import PART, POSITION, SEQ
+
+THERE = "__there"
+SENT = "__sent"
+CAME = "__came"
+
+
+@dataclass(frozen=True)
+class TopChanges:
+    """carried: the columns of a row. name: of its place. partition: columns of it."""
+
+    carried: dict[str, pl.DataType]
+    name: str
+    partition: tuple[str, ...]
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """What is held beside a row."""
+        return {THERE: pl.Boolean(), **{OLD + name: t for name, t in self.carried.items()}}
+
+    def applied(self, held: pl.DataFrame, gone: pl.DataFrame, came: pl.DataFrame) -> pl.DataFrame:
+        """The rows that are held after a batch took some away and brought others."""
+        left = self._less(held, gone)
+        new = self._told_before(came, left, held)
+        others = left.join(new, on=self._place, how="anti", nulls_equal=True)
+        return pl.concat([others, new.select(held.columns)]).filter(
+            pl.col(THERE) | pl.col(SENT).is_not_null()
+        )
+
+    def differs(self, within: pl.Expr) -> pl.Expr:
+        """Whether what is told of a row is not what is to be told."""
+        changed = [pl.col(name).ne_missing(pl.col(OLD + name)) for name in self.carried]
+        moved = pl.any_horizontal(pl.col(self.name).ne_missing(pl.col(SENT)), *changed)
+        return pl.when(within).then(moved).otherwise(pl.col(SENT).is_not_null())
+
+    def told(self, placed: pl.DataFrame, within: pl.Expr) -> pl.DataFrame:
+        """Rows once all that differs was told; one that is neither told nor there is let go."""
+        more = pl.when(self.differs(within)).then(pl.col(WAS) + 1).otherwise(pl.col(WAS))
+        return placed.filter(THERE).with_columns(
+            more.cast(pl.Int32).alias(WAS),
+            pl.when(within).then(pl.col(self.name)).alias(SENT),
+            *(pl.when(within).then(pl.col(name)).alias(OLD + name) for name in self.carried),
+        )
+
+    def as_told(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows with the values and the place last told."""
+        return rows.with_columns(
+            *(pl.col(OLD + name).alias(name) for name in self.carried),
+            pl.col(SENT).alias(self.name),
+        )
+
+    @property
+    def _place(self) -> list[str]:
+        return [*self.partition, PART, SEQ]
+
+    def _less(self, held: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+        """One that is not there in this place, at this instant, cannot be withdrawn."""
+        on = list(dict.fromkeys((*self.partition, *POSITION)))
+        marked = gone.select(*on, pl.lit(False).alias(CAME))
+        known = held.join(marked, on=on, how="left", nulls_equal=True, maintain_order="left")
+        return known.with_columns(pl.col(THERE) & pl.col(CAME).fill_null(True)).drop(CAME)
+
+    def _told_before(
+        self, came: pl.DataFrame, left: pl.DataFrame, held: pl.DataFrame
+    ) -> pl.DataFrame:
+        """New rows with what is told under their positions."""
+        beside = [name for name in held.columns if name not in came.columns]
+        new = came.join(
+            left.select(*self._place, *beside), on=self._place, how="left", nulls_equal=True
+        )
+        return new.with_columns(pl.lit(True).alias(THERE), pl.col(WAS).fill_null(-1))

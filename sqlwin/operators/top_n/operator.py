@@ -1,0 +1,319 @@
+"""The first n rows of each partition, in an order that is not event time.
+
+A ranking is never full: any row may still come before those that are in it. So
+every emission is `early`, when the policy says: on each update, every so often,
+every n rows of the partition, or not before the end of input or a TIMEOUT, where all
+that waits goes out. But where a partition is of one instant (`settles`) it is full when that
+one is beyond retention: what waits goes out, and the partition is forgotten.
+
+An emission tells what became of the partition since the one before: a row that is new is
+inserted (`+I`), one that has moved is updated (`+U`), one that was pushed out is
+withdrawn (`-D`, as it was last emitted, one revision on).
+
+Mostly rows come and stay: a row that has come beyond retention is not accepted, while
+those already ranked stay. So a place only ever falls, and what falls beyond `limit` need
+not be kept. Where the input withdraws rows (`weighted`), all are: see `top_changes`. Else:
+
+Invariant: `top` holds every row whose place is within `limit`, and besides them
+only rows that were emitted and have not been withdrawn yet; the places counted
+off among the held rows are right up to `limit`, and beyond it wherever they are
+beyond it among all rows. For let r be beyond among all rows. Then at least
+`limit` rows (row_number), strictly better rows (rank) or strictly better values
+(dense_rank) come before r, and the best `limit` of these are held, each having a
+place within `limit`; so r is beyond among the held rows too. And if r is within,
+all that come before r are within, therefore held, therefore counted.
+
+| store      | record                                                     |
+|------------|------------------------------------------------------------|
+| `top`      | partition, slot: row, position, `__sent`, `__was`          |
+| `rankings` | partition: `__at`, `__held`, `__due`, `__waiting`          |
+
+A record of `top` lives iff its slot is below the `__held` of its partition; the
+rows take the slots 0, 1, … in their order, newest write last. `__sent` is the
+place last emitted, NULL where there was none, `__was` the revision.
+
+Worked example, the best row by points: b (5 points) comes, is emitted `+I` with
+place 1, revision 0. c (7 points) comes: b is withdrawn, `-D` revision 1, and c
+inserted, `+I` revision 0. Of a (1 point) nothing is heard or kept. By `ts DESC`
+this keeps the last row of each key: deduplication.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.errors import QueryError
+from sqlwin.instants import END, START
+from sqlwin.kernels.standings import Standing, number_within
+from sqlwin.operators.contract import Stores, everything, silent_at
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key_at
+from sqlwin.operators.emitter.revisions import DUE, WAITING
+from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, Question, Stretch, of_keys
+from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
+from sqlwin.operators.weights import effective, parted
+from sqlwin.operators.windows.counting import Counting
+from sqlwin.policies import Early, Policy
+from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, TS, WEIGHT
+
+TOP, RANKINGS = "top", "rankings"
+SLOT = "__slot"
+AT, HELD = "__at", "__held"
+CAME, NEW = "__came", "__new"
+INT: pl.DataType = pl.Int64()
+
+
+@dataclass(frozen=True)
+class TopRows(Counting):
+    """carried: the input columns and their dtypes. name: of the column of places.
+
+    Where the policy has no EARLY, nothing goes out before the end of input or a TIMEOUT.
+    weighted: rows may be withdrawn. settles: all rows of a partition have one event time,
+    and the policy a RETAIN.
+    """
+
+    stream: str
+    carried: dict[str, pl.DataType]
+    name: str
+    standing: Standing
+    limit: int
+    policy: Policy
+    withdraw: bool = False
+    weighted: bool = False
+    settles: bool = False
+
+    def __post_init__(self) -> None:
+        if self.policy.retain_rows is not None:
+            raise ValueError("RETAIN n ROWS counts rows, and a first n does not")
+
+    @cached_property
+    def changing(self) -> TopChanges:
+        return TopChanges(self.carried, self.name, self.partition)
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        return self.standing.partition
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        return {**self.carried, self.name: INT}
+
+    @property
+    def top_columns(self) -> dict[str, pl.DataType]:
+        own = {**self.carried, **PLACE, SLOT: INT, SENT: INT, WAS: pl.Int32()}
+        return {**own, **(self.changing.columns if self.weighted else {})}
+
+    @property
+    def ranking_columns(self) -> dict[str, pl.DataType]:
+        keys = {key: self.carried[key] for key in self.partition}
+        return {**keys, AT: INT, HELD: INT, DUE: INT, WAITING: INT}
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows beyond `limit` among these alone are beyond it among all."""
+        if self.weighted:
+            return effective(rows).select(*self.carried, *POSITION, WEIGHT)
+        taken = rows.select(*self.carried, *POSITION)
+        if self.policy.early is Early.ROWS:  # which counts every row
+            return taken
+        return self._placed(taken).filter(self._within).drop(self.name)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.nothing()
+        rankings = self._touched(batch, stores)
+        if self.weighted:
+            return self._change(batch, rankings, stores, now)
+        held = self._held(rankings, stores).with_columns(pl.lit(False).alias(NEW))
+        never = [pl.lit(0, INT), pl.lit(None, INT), pl.lit(-1, pl.Int32), pl.lit(True)]
+        came = batch.with_columns(
+            e.alias(c) for e, c in zip(never, (SLOT, SENT, WAS, NEW), strict=True)
+        )
+        placed = self._placed(pl.concat([held, came.select(held.columns)]))
+        kept = placed.filter(self._within | (pl.col(WAS) >= 0))
+        self._keep(kept, self._waiting(rankings, kept, now), stores)
+        return self.nothing()
+
+    def _change(
+        self, batch: pl.DataFrame, rankings: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        gone, came = parted(batch)
+        rows = self.changing.applied(self._held(rankings, stores), gone, came)
+        differs = self.changing.differs(self._within)
+        kept = self._all_placed(rows).with_columns(differs.alias(NEW))
+        self._keep(kept, self._waiting(rankings, kept, now), stores)
+        return self.nothing()
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.closed = max(stores.closed, watermark)
+        if not self.settles or self.policy.retain is None:
+            return self.nothing()
+        floor = stores.closed - self.policy.retain
+        out = self._emit(self._waits & (pl.col(AT) < floor), stores, "full")
+        for name in (TOP, RANKINGS):
+            stores[name].expire(floor)
+        stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
+        return out
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        silent = silent_at(self.policy.timeout, stores)
+        if silent is not None and now >= silent:
+            stores.heard = None
+            return self.on_end(stores, now)
+        if stores.pending is None or now < stores.pending:
+            return self.nothing()
+        return self._emit(pl.col(DUE) <= now, stores)
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        return self._emit(self._waits, stores)
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        times = (stores.pending, silent_at(self.policy.timeout, stores))
+        return min((time for time in times if time is not None), default=None)
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return {name: self.carried[name] for name in self.partition}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (*self.partition, self.name, *POSITION)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """The rows that have a place within `limit` now, and came at an instant of the question."""
+        rankings = of_keys(everything(stores, RANKINGS), question.keys)
+        placed = self._all_placed(self._held(rankings, stores)).filter(self._within)
+        found = placed.filter(pl.col(TS) >= question.lo, pl.col(TS) <= question.hi)
+        revision = pl.when(pl.col(SENT).is_not_null()).then(pl.col(WAS)).alias(REVISION)
+        state = pl.lit(OPEN_WINDOW).alias(STATE)
+        return found.select(*self.output, state, revision, *PLACE, row_key_at(self.stream))
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        raise QueryError("the query keeps no messages, but the rows that are ranked: windows(…)")
+
+    # What goes out.
+
+    @property
+    def _waits(self) -> pl.Expr:
+        return pl.col(DUE).is_not_null() | (pl.col(WAITING) > 0)
+
+    def _emit(self, which: pl.Expr, stores: Stores, emit: str = "early") -> pl.DataFrame:
+        rankings = everything(stores, RANKINGS).filter(which)
+        if rankings.is_empty():
+            return self.nothing()
+        placed = self._all_placed(self._held(rankings, stores))
+        if self.weighted:
+            return self._emit_changes(placed, rankings, stores, emit)
+        moved = ~pl.col(self.name).eq_missing(pl.col(SENT))
+        gone = self._withdrawn(placed.filter(~self._within), emit)
+        out = self._shown(placed.filter(self._within & moved), emit)
+        revision = pl.when(moved).then(pl.col(WAS) + 1).otherwise(pl.col(WAS)).cast(pl.Int32)
+        kept = placed.filter(self._within).with_columns(revision, pl.col(self.name).alias(SENT))
+        self._settle(kept, rankings, stores)
+        return pl.concat([gone, out])
+
+    def _emit_changes(
+        self, placed: pl.DataFrame, rankings: pl.DataFrame, stores: Stores, emit: str
+    ) -> pl.DataFrame:
+        differs = self.changing.differs(self._within)
+        left = self.changing.as_told(placed.filter(differs & ~self._within))
+        gone = self._withdrawn(left, emit)
+        out = self._shown(placed.filter(differs & self._within), emit)
+        self._settle(self.changing.told(placed, self._within), rankings, stores)
+        return pl.concat([gone, out])
+
+    def _settle(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
+        done = rankings.with_columns(pl.lit(None, INT).alias(DUE), pl.lit(0, INT).alias(WAITING))
+        self._keep(kept, done, stores)
+        stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
+
+    def _shown(self, moved: pl.DataFrame, emit: str) -> pl.DataFrame:
+        old = [pl.col(SENT).alias(OLD + self.name)]
+        old += [pl.col(OLD + name) for name in self.carried] if self.weighted else []
+        known = moved.select(*self.output, SENT, WAS, row_key_at(self.stream), *old)
+        updated = pl.col(SENT).is_not_null()
+        told = changes(known, emit, self.withdraw, updated)
+        return told.select(*self.output, *CHANGE_SCHEMA)
+
+    def _withdrawn(self, gone: pl.DataFrame, emit: str) -> pl.DataFrame:
+        return gone.with_columns(
+            pl.col(SENT).alias(self.name),
+            pl.lit("-D").alias(OP),
+            pl.lit(emit).alias(EMIT),
+            (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
+            row_key_at(self.stream),
+        ).select(*self.output, *CHANGE_SCHEMA)
+
+    # What is held.
+
+    def _touched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The rankings of the batch's partitions, and how many rows `__came` for each."""
+        known = self._joined(self._counted(batch, CAME), everything(stores, RANKINGS))
+        return known.with_columns(pl.col(HELD, WAITING).fill_null(0))
+
+    def _held(self, rankings: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        keys = rankings.select(self.partition) if self.partition else None
+        top = stores[TOP].scan(START, END, keys).with_columns(self._at)
+        counted = self._joined(top, rankings.select(*self.partition, AT, HELD))
+        return counted.filter(pl.col(SLOT) < pl.col(HELD)).select(*self.top_columns)
+
+    def _waiting(self, rankings: pl.DataFrame, kept: pl.DataFrame, now: int) -> pl.DataFrame:
+        """The rankings as this batch leaves them; those it leaves alone are left out."""
+        entered = self._counted(kept.filter(NEW), NEW)
+        waiting = pl.col(WAITING) + pl.col(CAME)
+        noted = self._joined(rankings, entered).with_columns(waiting.alias(WAITING))
+        if self.policy.early is Early.ROWS:
+            due = pl.when(pl.col(WAITING) >= self.policy.early_rows).then(pl.lit(now, INT))
+            return noted.with_columns(pl.coalesce(DUE, due).alias(DUE))
+        changed = pl.col(NEW).is_not_null()
+        if not self.weighted:  # nothing that is held has changed
+            noted = noted.filter(changed)
+        if self.policy.early is None:
+            return noted
+        period = self.policy.early_period if self.policy.early is Early.EVERY else 0
+        next_due = pl.when(changed).then(pl.col(DUE).fill_null(now + period)).otherwise(DUE)
+        return noted.with_columns(next_due.alias(DUE))
+
+    def _keep(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
+        """Write the rows of these rankings into their first slots, and the rankings."""
+        slot = number_within(self.partition) - 1
+        written = kept.with_columns(slot.alias(SLOT), self._at)
+        keys = [*self.partition, AT]
+        ours = written.join(rankings.select(keys), on=keys, how="semi", nulls_equal=True)
+        stores[TOP].put(ours.select(*self.top_columns))
+        held = self._joined(rankings.drop(HELD), self._counted(ours, HELD))
+        full = held.with_columns(pl.col(HELD).fill_null(0)).select(*self.ranking_columns)
+        stores[RANKINGS].put(full)
+        stores.pending = pl.Series([stores.pending, full[DUE].min()], dtype=INT).min()  # type: ignore[assignment]
+
+    def _counted(self, rows: pl.DataFrame, name: str) -> pl.DataFrame:
+        grouped = rows.with_columns(self._at).group_by(AT, *self.partition)
+        return grouped.agg(pl.len().cast(INT).alias(name))
+
+    def _joined(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+        keys = [*self.partition, AT]
+        return left.join(right, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+    def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return self.standing.of(rows, self.name, POSITION)
+
+    def _all_placed(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Those that are no more have no place."""
+        if not self.weighted:
+            return self._placed(rows)
+        there = self._placed(rows.filter(THERE))
+        gone = rows.filter(~pl.col(THERE)).with_columns(pl.lit(None, INT).alias(self.name))
+        both = pl.concat([there, gone.select(there.columns)])
+        return both.sort(self.partition, maintain_order=True) if self.partition else both
+
+    @property
+    def _at(self) -> pl.Expr:
+        """When a partition is: the instant of its rows, or none."""
+        return (pl.col(TS) if self.settles else pl.lit(0, INT)).alias(AT)
+
+    @property
+    def _within(self) -> pl.Expr:
+        return (pl.col(self.name) <= self.limit).fill_null(False)

@@ -1,0 +1,262 @@
+"""The windowed aggregator over time windows: SAMZA-552's.
+
+Windows are those of a hop, cumulating ones, or the whole stream as one. What they
+hold is in `contents`, what was emitted of them in `revisions`, when they go in
+`retention`, and what goes out when in `correcting`; here rows find their windows.
+
+Invariant: every window that ends by `closed` and holds a row was emitted, or
+waits in the revision store.
+
+Worked example, hour every half hour, rows at 0:10, 0:40, 1:05: panes 0:00, 0:30,
+1:00. At watermark 1:00 the windows ending at 0:30 (pane 0:00) and at 1:00
+(panes 0:00, 0:30) are full. A row at 0:20 then touches both, and both go out
+again as revision 1; the window ending at 1:30, still open, does not hold it.
+
+What a batch costs where nothing is late, early or shown: its panes are put, and no
+window is looked at before it is full.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.kernels.folds import Fold
+from sqlwin.kernels.panes import ENDLESS, WINDOW_END, ends_of, start_of
+from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
+from sqlwin.operators.emitter.correcting import Correcting
+from sqlwin.operators.emitter.revisions import ADDED, FULL, STORE, Revisions
+from sqlwin.operators.emitter.withdrawals import GONE, OUT, Withdrawals
+from sqlwin.operators.state_queries import STATE, Question, Stretch
+from sqlwin.operators.windows.contents import EXTENT, LAST, MESSAGES, PANE, ROWS, Contents
+from sqlwin.operators.windows.grouping import Grouping
+from sqlwin.operators.windows.retention import Retention
+from sqlwin.policies import Late, Policy
+from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY
+from sqlwin.windows import Aligned, Whole
+
+
+@dataclass(frozen=True)
+class WindowAggregator(Correcting):
+    """below: columns of the rows. keys: those grouped by. values: dtypes of the results.
+
+    sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
+    per_row: the position of a row is among the keys, and says with the window what is told.
+    weighted: rows may be withdrawn, see `weights` and `withdrawals`.
+    """
+
+    stream: str
+    window: Aligned
+    below: dict[str, pl.DataType]
+    keys: dict[str, pl.DataType]
+    folds: tuple[Fold, ...]
+    values: tuple[pl.DataType, ...]
+    policy: Policy
+    withdraw: bool = False
+    sets: tuple[tuple[str, ...], ...] = ()
+    per_row: bool = False
+    weighted: bool = False
+
+    @cached_property
+    def by(self) -> Grouping:
+        return Grouping(self.keys, self.sets)
+
+    @cached_property
+    def contents(self) -> Contents:
+        kept = (self.below, self.by, self.folds, self.weighted)
+        return Contents(self.stream, self.window, *kept)
+
+    @cached_property
+    def retention(self) -> Retention:
+        return Retention(self.policy, self.window, self.by, self.weighted)
+
+    @property
+    def edges(self) -> dict[str, pl.DataType]:
+        """Of the window; the whole stream has none to show."""
+        whole = isinstance(self.window, Whole)
+        return {} if whole else {"window_start": INSTANT, "window_end": INSTANT}
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        names = (fold.call.name for fold in self.folds)
+        return {**self.by.types, **self.edges, **dict(zip(names, self.values, strict=True))}
+
+    @cached_property
+    def revisions(self) -> Revisions:
+        names = tuple(fold.call.name for fold in self.folds)
+        if self.weighted:
+            return Withdrawals(self.contents.identity, WINDOW_END, names)
+        return Revisions(self.contents.identity, WINDOW_END, names if self.withdraw else ())
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return self.contents.prepare(rows)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        return self.retention.floors(stores)
+
+    def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
+        """Put lost messages back, which the panes have counted: prepared rows, any again.
+
+        since: `closed` when they were lost, where windows went out without them: those that
+        end later are told anew. None: nothing did, and no window is touched.
+        """
+        lacking = self.contents.lacking(batch, stores)
+        panes = self.contents.panes(lacking if since is not None else lacking.clear())
+        touched = self._touched(panes, stores, START if since is None else since)
+        self.contents.put_back(lacking, stores)
+        self.revisions.touch(touched, stores, now, self.policy)
+
+    def patient(self) -> WindowAggregator:
+        return replace(self, policy=self.policy.forever)
+
+    def told_before(self, closed: int) -> int:
+        return closed + 1
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        panes = self.contents.panes(batch)
+        touched = self._touched(panes, stores)
+        self.contents.put(batch, panes, stores)
+        self.revisions.touch(touched, stores, now, self.policy)
+        return self.nothing()
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        if watermark <= stores.closed and not self.retention.by_rows:
+            return self.nothing()
+        self.retention.note(stores)
+        closing = self.contents.closing(stores.closed, watermark, stores)
+        emptied = self._emptied_between(closing, stores.closed, watermark, stores)
+        stores.closed = max(stores.closed, watermark)
+        full = pl.concat([self._close(emptied, stores), self._close(closing, stores)])
+        waiting = self.revisions.waiting(stores, self.retention.reach(stores))
+        last = self._again(self.retention.retired(waiting, stores), stores)
+        self.retention.retire(stores)
+        return pl.concat([full, last])
+
+    def others(
+        self, emitted: pl.DataFrame, partition: tuple[str, ...], stores: Stores
+    ) -> pl.DataFrame:
+        """Identities of groups that share a window and `partition` with emitted ones, and are
+        neither among them nor retired."""
+        end = pl.col("window_end").cast(pl.Int64) if self.edges else pl.lit(ENDLESS, pl.Int64)
+        known = emitted.with_columns(end.alias(WINDOW_END))
+        windows = known.select(WINDOW_END, *partition).unique()
+        near = self.contents.sharing(windows, stores)
+        if isinstance(self.revisions, Withdrawals):
+            emptied = self.revisions.emptied(near, stores, *bounds(windows[WINDOW_END]))
+            beside = emptied.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+            near = pl.concat([near, beside.select(near.columns)])
+        for out in (known, self.retention.retired(near, stores)):
+            near = near.join(out, on=near.columns, how="anti", nulls_equal=True)
+        return near
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return {name: dtype for name, dtype in self.keys.items() if name not in PLACE}
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return (*reversed(self.edges), *self.by.names)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        held = self.contents.within(question, stores)
+        gone = self.retention.retired(held, stores)
+        kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
+        known = self._keyed(self._edged(self.looked_at(kept, stores)))
+        return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        if not self.contents.whole:
+            raise self.contents.no_messages()
+        return stretch.stored(stores[MESSAGES])
+
+    # What rows touch.
+
+    def _touched(self, panes: pl.DataFrame, stores: Stores, since: int = START) -> pl.DataFrame:
+        """What `Revisions.touch` is told of the windows that take in these panes.
+
+        Only of those that end after `since` and whose change a policy may ask about.
+        """
+        watched = self._watches_open(stores)
+        looked_at = panes if watched else self._maybe_full(panes, stores)
+        if looked_at.is_empty():
+            return looked_at
+        held = ends_of(looked_at, PANE, self.window).filter(pl.col(WINDOW_END) > since)
+        windows = held.group_by(self.contents.identity).agg(self._added.alias(ADDED))
+        judged = self._judged(windows, stores)
+        return self._told(judged if watched else judged.filter(FULL), stores)
+
+    @property
+    def _added(self) -> pl.Expr:
+        """How many rows came into a window; all that were withdrawn from it count as one."""
+        rows = pl.col(ROWS)
+        return rows.clip(0).sum() + (rows < 0).any() if self.weighted else rows.sum()
+
+    def _watches_open(self, stores: Stores) -> bool:
+        """Whether a change of an open window goes out before it is full."""
+        if self.policy.early is not None:
+            return True
+        return len(stores[STORE].scan(stores.closed + 1, END)) > 0  # some were shown
+
+    def _maybe_full(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        if stores.closed == START or self.policy.late is Late.NEVER:
+            return panes.clear()
+        return panes.filter(pl.col(PANE) < stores.closed)
+
+    def _told(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With `__was` and old values of those that have no record: full and not empty, they
+        went out once, as they are; an open one never did."""
+        full = touched.filter(FULL)
+        emitted = self.contents.of(self.revisions.unrecorded(full, stores), stores)
+        if self.revisions.remembered:
+            emitted = self.contents.valued(emitted, stores)
+        old = [pl.col(name).alias(OLD + name) for name in self.revisions.remembered]
+        was = emitted.select(*self.contents.identity, pl.lit(0, pl.Int32).alias(WAS), *old)
+        joined = touched.join(was, on=list(self.contents.identity), how="left", nulls_equal=True)
+        return joined.with_columns(pl.col(WAS).fill_null(-1))
+
+    def _emptied_between(
+        self, closing: pl.DataFrame, closed: int, watermark: int, stores: Stores
+    ) -> pl.DataFrame:
+        """Windows that become full without a row, though they were told."""
+        if not isinstance(self.revisions, Withdrawals):
+            return closing.clear()
+        return self.revisions.emptied(closing, stores, closed + 1, watermark + 1)
+
+    # What `correcting` asks.
+
+    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return windows.with_columns((pl.col(WINDOW_END) <= stores.closed).alias(FULL))
+
+    def _open(self, stores: Stores) -> pl.DataFrame:
+        return self.contents.closing(stores.closed, END, stores)
+
+    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        # those of the panes are merged already, those of records are to be found
+        merged = windows if LAST in windows.columns else self.contents.of(windows, stores)
+        return self.contents.valued(merged, stores)
+
+    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        keyed = self._keyed(self._edged(known))
+        ordered = keyed.sort(WINDOW_END, *self.edges, *self.by.names)
+        how = (OUT, pl.col(GONE)) if self.weighted else (None, None)
+        return changes(ordered, emit, self.withdraw, *how).select(*self.output, *CHANGE_SCHEMA)
+
+    def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
+        if not self.per_row:
+            return known.with_columns(row_key({**self.by.types, **self.edges}))
+        return known.with_columns(row_key_at(self.stream, self.edges))
+
+    def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
+        if isinstance(self.window, Whole):
+            return known
+        end = pl.col(WINDOW_END)
+        return known.with_columns(
+            start_of(end, self.window).cast(INSTANT).alias("window_start"),
+            end.cast(INSTANT).alias("window_end"),
+        )

@@ -1,0 +1,254 @@
+"""What group windows hold: panes, and messages where an aggregate needs them all.
+
+The panes store is SAMZA-552's window metadata: for each (keys, pane) the first and
+last position and the number of its rows, and one mergeable accumulator of each
+incremental aggregate. A window is the merge of its panes, so an hour every 15
+minutes costs a row once, not four times. An aggregate of full state (a median) keeps
+the rows themselves in the messages store, once whatever the windows and grouping
+sets; it is computed from them when a window is emitted.
+
+Where rows may be withdrawn (`weighted`) a withdrawn one comes as a pane that counts less
+than none, and panes of the same instant add up; a message is marked as withdrawn. So an
+aggregate whose accumulators do not let go of a row, MAX or a sum of floats, is
+computed from messages as well. A window whose panes count no row is not there.
+
+Invariant: the rows of the messages store are those the panes count.
+
+    panes      what on_batch was given, as panes
+    closing    windows that end in a range, merged of their panes
+    within     windows that hold an instant of a range, the same
+    of         the given windows, the same
+    valued     either, with the results beside them
+
+Worked example, hour every half hour, COUNT(*), rows at 0:10, 0:40, 1:05: panes 0:00,
+0:30, 1:00 of one row each. `closing(0:30, 1:30)`: the window that ends at 1:00 is
+the merge of panes 0:00 and 0:30, and counts 2; the one that ends at 1:30 of 0:30
+and 1:00.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from sqlwin.instants import END, START, format_instant
+from sqlwin.kernels.folds import Fold
+from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
+from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.state_queries import Question
+from sqlwin.operators.weights import SIGN, effective, parted, there
+from sqlwin.operators.windows.folded import Folded
+from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
+from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT, empty
+from sqlwin.windows import Aligned, Unit, Whole
+
+PANES, MESSAGES = "panes", "messages"
+PANE = "__pane"
+FIRST, LAST, ROWS = "__first", "__last", "__rows"
+EXTENT = (FIRST, LAST, ROWS)
+
+
+@dataclass(frozen=True)
+class Contents(Folded):
+    """below: columns of the rows. stream: its name, for messages."""
+
+    stream: str
+    window: Aligned
+    below: dict[str, pl.DataType]
+    by: Grouping
+    folds: tuple[Fold, ...]
+    weighted: bool = False
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        return (*self.by.names, WINDOW_END)
+
+    @property
+    def message(self) -> dict[str, pl.DataType]:
+        """The columns of a message: keys, what full-state aggregates read, position."""
+        types = {**self.below, **PLACE}
+        kept = {name: types[name] for name in self.read(self.by.keys, self.whole)}
+        return {**kept, **(SIGN if self.weighted else {})}
+
+    @cached_property
+    def pane(self) -> dict[str, pl.DataType]:
+        """The columns of a pane, as lifting makes them."""
+        none = empty({**self.below, **PLACE})
+        return dict(self._lift(none, self.incremental).schema)
+
+    # Rows in.
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Panes where they are enough, else the columns that are read."""
+        rows = effective(rows) if self.weighted else rows
+        if not self.whole:
+            return self._panes(rows)
+        weight = [WEIGHT] if self.weighted else []
+        return rows.select(*self.read(self.by.keys, self.folds), *weight)
+
+    def panes(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """Of what `prepare` made; those of withdrawn rows have less than no rows."""
+        return self._panes(batch) if self.whole else batch
+
+    def _panes(self, rows: pl.DataFrame) -> pl.DataFrame:
+        if not self.weighted:
+            return self._lift(rows, self.incremental)
+        gone, came = parted(rows)
+        panes = self._lift(came, self.incremental)
+        if gone.is_empty():
+            return panes
+        negated = [expr for fold in self.incremental for expr in fold.negated()]
+        extent = [pl.lit(None, pl.Int64).alias(name) for name in (FIRST, LAST)]
+        less = self._lift(gone, self.incremental).with_columns(*extent, -pl.col(ROWS), *negated)
+        return pl.concat([panes, less])
+
+    def put(self, batch: pl.DataFrame, panes: pl.DataFrame, stores: Stores) -> None:
+        stores[PANES].put(panes)
+        self.put_back(batch, stores)
+
+    def put_back(self, batch: pl.DataFrame, stores: Stores) -> None:
+        """Messages alone: the panes have counted them."""
+        if self.whole:
+            rows = batch.select(*self.message)
+            # what is withdrawn is written first, for another may take its place
+            stores[MESSAGES].put(rows.sort(WEIGHT) if self.weighted else rows)
+
+    def lacking(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Messages of `batch` that are not in their store, each once."""
+        if not self.whole:
+            return batch.clear()
+        there = stores[MESSAGES].scan(*bounds(batch[TS]))
+        return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
+
+    def _lift(self, rows: pl.DataFrame, folds: Sequence[Fold]) -> pl.DataFrame:
+        """Panes of rows: once by all keys, then merged for each grouping set."""
+        ordered = rows.sort(POSITION) if any(fold.ordered for fold in folds) else rows
+        extent = [
+            pl.col(SEQ).min().alias(FIRST),
+            pl.col(SEQ).max().alias(LAST),
+            pl.len().cast(pl.Int64).alias(ROWS),
+        ]
+        pane = pane_of(pl.col(TS), self.window).alias(PANE)
+        lifted = [expr for fold in folds for expr in fold.lift()]
+        panes = ordered.group_by(*self.by.keys, pane).agg(*extent, *lifted)
+        if not self.by.sets:
+            return panes
+        return _merged(self.by.spread(panes), (*self.by.names, PANE), folds)
+
+    # Windows out.
+
+    def closing(
+        self, closed: int, watermark: int, stores: Stores, keys: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """The windows with closed < end <= watermark that hold a row, merged; of some keys."""
+        panes = stores[PANES].scan(*span_of(self.window, closed + 1, watermark), keys)
+        held = ends_of(panes, PANE, self.window)
+        ending = held.filter(pl.col(WINDOW_END) > closed, pl.col(WINDOW_END) <= watermark)
+        return self._windows(ending)
+
+    def within(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """The windows that hold an instant of lo <= t <= hi, merged."""
+        if isinstance(self.window, Whole):
+            return self.closing(START, END, stores, question.keys)
+        last = min(question.hi + self.window.size, END)
+        near = self.closing(question.lo, last, stores, question.keys)
+        return near.filter(start_of(pl.col(WINDOW_END), self.window) <= question.hi)
+
+    def of(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """`windows` merged, their other columns kept; one that holds no row is left out."""
+        keys = self._keys(windows, self.by.names)
+        panes = stores[PANES].scan(*self._span(windows), keys)
+        merged = self._windows(self._held(panes, windows))
+        return merged.join(windows, on=list(self.identity), how="inner", nulls_equal=True)
+
+    def sharing(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Identities of all groups in these windows: `__end` and some of the keys."""
+        names = [name for name in windows.columns if name != WINDOW_END]
+        panes = stores[PANES].scan(*self._span(windows), self._keys(windows, names))
+        held = ends_of(panes, PANE, self.window).select(*self.identity, ROWS)
+        near = held.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        return self._filled(near.group_by(self.identity).agg(pl.col(ROWS).sum())).drop(ROWS)
+
+    def _windows(self, held: pl.DataFrame) -> pl.DataFrame:
+        """The windows of panes that were put into them."""
+        return self._filled(_merged(held, self.identity, self.incremental))
+
+    def _filled(self, windows: pl.DataFrame) -> pl.DataFrame:
+        return windows.filter(pl.col(ROWS) > 0) if self.weighted else windows
+
+    def valued(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Windows of `closing` or `of` with a column for each result."""
+        full = self._whole(merged, stores) if self.whole else merged
+        return self.finished(full)
+
+    def _whole(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With the accumulators of full-state aggregates, lifted from the messages by pane."""
+        messages = self._messages(merged, stores)
+        held = self._held(self._lift(messages, self.whole), merged)
+        windows = _merged(held, self.identity, self.whole).drop(EXTENT)
+        if len(windows) < len(merged):
+            windows = pl.concat([windows, self._bare(merged, windows, messages)])
+        return merged.join(
+            windows, on=list(self.identity), how="left", nulls_equal=True, maintain_order="left"
+        )
+
+    def _bare(
+        self, merged: pl.DataFrame, windows: pl.DataFrame, messages: pl.DataFrame
+    ) -> pl.DataFrame:
+        """Windows whose messages were lost and are not all put back: of those, none is there."""
+        bare = merged.join(windows, on=list(self.identity), how="anti", nulls_equal=True)
+        return self.of_nothing(bare.select(self.identity), messages.clear(), windows)
+
+    def _messages(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those that the windows may hold. The store has no keys: it is ordered by position."""
+        messages = there(stores[MESSAGES].scan(*self._span(windows)))
+        keys = None if self.by.sets else self._keys(windows, self.by.names)
+        if keys is None:
+            return messages
+        return messages.join(
+            keys, on=keys.columns, how="semi", nulls_equal=True, maintain_order="left"
+        )
+
+    def _span(self, windows: pl.DataFrame) -> tuple[int, int]:
+        if windows.is_empty():
+            return 0, 0
+        first, after = bounds(windows[WINDOW_END])
+        return span_of(self.window, first, after - 1)
+
+    def _keys(self, windows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame | None:
+        return windows.select(names) if names else None
+
+    def _held(self, panes: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+        """Panes, each once for every one of `windows` that holds it."""
+        wanted = windows.select(self.identity)
+        held = ends_of(panes, PANE, self.window)
+        return held.join(wanted, on=list(self.identity), how="semi", nulls_equal=True)
+
+    def _place(self, window: dict[str, Any]) -> str:
+        named = [name for name in self.by.names if name != NUMBER_OF_SET]
+        keys = ", ".join(f"{key} = {window[key]!r}" for key in named)
+        of = f" of {keys}" if keys else ""
+        last = f"the last row of the window is {self.stream} at position {window[LAST]}"
+        return f"window {self._edges(window[WINDOW_END])}{of}; {last}"
+
+    def _edges(self, end: int) -> str:
+        if isinstance(self.window, Whole):
+            return "[start, end)"
+        if self.window.unit is Unit.ROWS:
+            return f"[{end - self.window.size}, {end})"
+        return f"[{format_instant(start_of(end, self.window))}, {format_instant(end)})"
+
+
+def _merged(held: pl.DataFrame, by: Sequence[str], folds: Sequence[Fold]) -> pl.DataFrame:
+    """One row for each value of `by`: the merge of the panes there."""
+    return held.group_by(by).agg(merges(folds))
+
+
+def merges(folds: Sequence[Fold]) -> list[pl.Expr]:
+    """Of panes: their extents and accumulators."""
+    extent = [pl.col(FIRST).min(), pl.col(LAST).max(), pl.col(ROWS).sum()]
+    return [*extent, *(expr for fold in folds for expr in fold.merge())]

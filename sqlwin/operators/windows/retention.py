@@ -1,0 +1,128 @@
+"""Which group windows are gone for good, and what of the stores goes with them.
+
+A full window is kept to be corrected until retention is over: by time, when the
+watermark is `retain` past its end; by messages, when `retain_rows` rows of its bucket
+are newer than all a window could take in; under both, by whichever comes first.
+A bucket is what its keys have in common: all group keys, or those that all grouping
+sets have. Its *floor* says how far its messages go: the start of the pane that holds
+the n-th newest row, so no row below it is among the newest n. Where rows may be withdrawn it is
+the greatest that it ever was, see `floors`.
+
+Invariant: the stores hold every pane, message and record of a window that is not
+retired, and no scan of theirs returns one that only retired windows would need.
+
+Worked example, tumbling minutes, RETAIN 3 ROWS, watermark 9:05, rows of tea at 9:00,
+9:01, 9:01, 9:03: the third newest is in the pane of 9:01, which is tea's floor. The
+window of 9:00 is retired; a row at 9:00:30 would be expired, one at 9:01:10 corrects
+the window of 9:01.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.kernels.panes import WINDOW_END, earliest
+from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.emitter.revisions import STORE
+from sqlwin.operators.floors import Floors
+from sqlwin.operators.windows.contents import MESSAGES, PANE, PANES
+from sqlwin.operators.windows.grouping import Grouping
+from sqlwin.operators.windows.nth_newest import floored, nth_newest
+from sqlwin.policies import Policy
+from sqlwin.schema import empty
+from sqlwin.state.contract import FLOOR
+from sqlwin.windows import Aligned, Cumulate, Hop, Whole
+
+
+@dataclass(frozen=True)
+class Retention:
+    """A window that is never full never retires. weighted: rows may be withdrawn."""
+
+    policy: Policy
+    window: Aligned
+    by: Grouping
+    weighted: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of a bucket."""
+        return self.by.common
+
+    @property
+    def by_rows(self) -> bool:
+        return self.policy.retain_rows is not None and not isinstance(self.window, Whole)
+
+    @cached_property
+    def reached(self) -> Floors | None:
+        """Where floors are noted, for rows may be withdrawn."""
+        types = {key: self.by.types[key] for key in self.keys}
+        return Floors(types) if self.weighted and self.by_rows else None
+
+    def note(self, stores: Stores) -> None:
+        """The floors of the rows now there."""
+        if self.reached is not None:
+            self.reached.note(self._newest(stores), stores)
+
+    def floors(self, stores: Stores) -> pl.DataFrame:
+        """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
+        return self._newest(stores) if self.reached is None else self.reached.of(stores)
+
+    def _newest(self, stores: Stores) -> pl.DataFrame:
+        wanted = self.policy.retain_rows
+        if wanted is None or not self.by_rows:
+            return empty({**{key: self.by.types[key] for key in self.keys}, FLOOR: pl.Int64()})
+        panes = self.by.one(everything(stores, PANES))
+        return nth_newest(panes, self.keys, PANE, wanted)
+
+    def reach(self, stores: Stores) -> int:
+        """Windows that end here or later are not out of retention, whatever their keys."""
+        return (stores.closed if self.by_rows else self._horizon(stores)) + 1
+
+    def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `windows` that are, or with this watermark become, out of retention."""
+        if windows.is_empty() or isinstance(self.window, Whole):
+            return windows.clear()
+        gone = pl.col(WINDOW_END) <= self._horizon(stores)
+        if not self.by_rows:
+            return windows.filter(gone)
+        floors = self.floors(stores)
+        if floors.is_empty():
+            return windows.filter(gone)
+        known = floored(windows, floors, self.keys)
+        below = pl.col(WINDOW_END) <= pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64))
+        return known.filter(gone | (below & pl.col(FLOOR).is_not_null())).drop(FLOOR)
+
+    def retire(self, stores: Stores) -> None:
+        """Drop what only retired windows need; what waited there was emitted."""
+        if isinstance(self.window, Whole):
+            return
+        if self.policy.retain is not None:
+            after = self._horizon(stores) + 1
+            stores[STORE].expire(after)
+            for name in self._contents(stores):
+                stores[name].expire(earliest(after, self.window))
+            if self.reached is not None:
+                self.reached.expire(self._horizon(stores), stores)
+        if self.by_rows:
+            self._cut(self.floors(stores), self.window, stores)
+
+    def _cut(self, floors: pl.DataFrame, window: Hop | Cumulate, stores: Stores) -> None:
+        if floors.is_empty():
+            return
+        after = pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64)) + 1
+        stores[STORE].cut(floors.with_columns(after.alias(FLOOR)))
+        for name in self._contents(stores):
+            stores[name].cut(floors.with_columns(earliest(after, window).alias(FLOOR)))
+
+    def _contents(self, stores: Stores) -> list[str]:
+        return [name for name in (PANES, MESSAGES) if name in stores.named]
+
+    def _horizon(self, stores: Stores) -> int:
+        """Windows that end by here are out of retention by time."""
+        retain, since = self.policy.retain, self.policy.since
+        reached = START if retain is None else stores.closed - retain
+        return reached if since is None else max(reached, since)

@@ -1,0 +1,246 @@
+"""Windows measured in messages, tumbling and hopping.
+
+Numbers stand in for time. A hop of n messages every m has the windows that start
+at message 1, 1 + m, 1 + 2m …. Each is full at its n-th message, and goes out `full`
+with the batch that brings it. Numbers come in order, so nothing is late. Before it is
+full a window goes out `early` by the policy, and `full` if the input ends or is silent
+for TIMEOUT: then it is `shown`, until its next row. Once its n messages are there it
+goes out `full` for good, as an update if it was emitted before.
+
+Messages that fail WHERE are numbered like all others and take no other part.
+
+| store       | record                                                      |
+|-------------|-------------------------------------------------------------|
+| `counts`    | messages of the partition                                   |
+| `ring`      | keys, slot: `__pane`, `__first`, `__last`, accumulators     |
+| `revisions` | keys, slot: `__window`, and as in `operators.revisions`     |
+
+Both rings have a slot for whatever may be live at once, so that what no open
+window needs is overwritten, never deleted.
+
+Invariant: a pane of `ring` is live iff its number is within `size` of the
+partition's count; a record of `revisions` is live iff its window is open; live
+ones of a key never share a slot; nothing waits in a record that is not live.
+
+Worked example, SAMZA-552's: MAX(value) of 3 messages every 3, EARLY EVERY 1 minute.
+Messages 1 (value 0) at 9:00:00 and 2 (value 5) at 9:00:59 leave the window from
+message 1 due at 9:01:00; then it goes out `early` with 5, revision 0. Message 3
+(value 9) at 9:02:01 fills it: `full`, 9, revision 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from sqlwin.errors import QueryError
+from sqlwin.kernels.folds import Fold
+from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
+from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
+from sqlwin.operators.emitter.correcting import Correcting
+from sqlwin.operators.emitter.revisions import ADDED, FULL, SHOWN, STORE, Revisions
+from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
+from sqlwin.operators.order.numbering import STORE as COUNTS
+from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys, stated
+from sqlwin.operators.windows.contents import FIRST, LAST, PANE
+from sqlwin.operators.windows.counting import Counting
+from sqlwin.operators.windows.folded import Folded
+from sqlwin.operators.windows.grouping import Grouping
+from sqlwin.policies import Policy
+from sqlwin.schema import PLACE, POSITION, REVISION, ROW_KEY, SEQ, empty
+from sqlwin.windows import Hop
+
+RING = "ring"
+SLOT = "__slot"
+
+
+@dataclass(frozen=True)
+class TupleAggregator(Counting, Folded, Correcting):
+    """`hop` in messages of the partition, a prefix of `keys`. sets: each has the partition."""
+
+    stream: str
+    hop: Hop
+    below: dict[str, pl.DataType]
+    partition: tuple[str, ...]
+    keys: dict[str, pl.DataType]
+    folds: tuple[Fold, ...]
+    values: tuple[pl.DataType, ...]
+    policy: Policy
+    where: str | None = None
+    withdraw: bool = False
+    sets: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def by(self) -> Grouping:
+        return Grouping(self.keys, self.sets)
+
+    @property
+    def revisions(self) -> Revisions:
+        """The window is a part of the identity: whatever lay in its slot before is another."""
+        remembered = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
+        return Revisions((*self.by.names, WINDOW, SLOT), SLOT, remembered)
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        bounds = {"window_start": pl.Int64(), "window_end": pl.Int64()}
+        names = (fold.call.name for fold in self.folds)
+        return {**self.by.types, **bounds, **dict(zip(names, self.values, strict=True))}
+
+    @property
+    def numbering(self) -> Numbering:
+        return Numbering({name: self.keys[name] for name in self.partition})
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Of a record of the ring; accumulators as lifting makes them."""
+        none = empty({**self.below, **PLACE, NUMBER: pl.Int64()})
+        types = {**self._lift(none).schema, SLOT: pl.Int64()}
+        accumulators = (name for fold in self.folds for name in fold.columns)
+        return {
+            name: types[name] for name in (*self.by.names, SLOT, PANE, FIRST, LAST, *accumulators)
+        }
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        if batch.is_empty():
+            return self.nothing()
+        held = everything(stores, RING).drop(SLOT)
+        numbered, counts = self.numbering.number(batch, stores)
+        came = self._lift(numbered)
+        live = self.numbering.with_counts(held, counts).select(held.columns)
+        panes = self._merged([PANE], pl.concat([live, came.select(held.columns)]))
+        # those that close have been settled before a new window takes their slot
+        full = self._filled(panes, counts, stores)
+        self._keep(panes, counts, stores)
+        self._touch(self._windows(came, counts).filter(~self._is_full), stores, now)
+        return full
+
+    # What goes out.
+
+    def _filled(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """The windows whose n-th message the batch brought."""
+        windows = self._windows(panes, counts).filter(self._is_full, self._was_open)
+        closing = windows.select(self.revisions.identity).unique()
+        known = self.revisions.was(closing, stores)
+        return self._send(self._beside(known, windows), "full", stores)
+
+    def _touch(self, windows: pl.DataFrame, stores: Stores, now: int) -> None:
+        """Note what came into open windows. What was shown is so no more."""
+        revisions = self.revisions
+        never = {WAS: pl.lit(-1, pl.Int32), FULL: pl.lit(False)}
+        old = {name: pl.lit(None, self.output[name.removeprefix(OLD)]) for name in revisions.old}
+        told = windows.group_by(revisions.identity).agg(pl.col(ADDED).sum())
+        shown = revisions.was(told, stores).filter(pl.col(SHOWN))
+        record = stores[STORE].layout.schema.names()
+        stores[STORE].put(shown.with_columns(pl.lit(False).alias(SHOWN)).select(record))
+        revisions.touch(told.with_columns(**never, **old), stores, now, self.policy)
+
+    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """A window that is full waits no more."""
+        return windows.with_columns(pl.lit(False).alias(FULL))
+
+    def _open(self, stores: Stores) -> pl.DataFrame:
+        windows = self._held(stores).filter(~self._is_full)
+        return windows.select(self.revisions.identity).unique()
+
+    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return self._beside(windows, self._held(stores))
+
+    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
+        ordered = self._keyed(known).sort("window_end", *self.by.names)
+        return changes(ordered, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+
+    def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
+        start = pl.col(WINDOW).alias("window_start")
+        end = (pl.col(WINDOW) + self.hop.size).alias("window_end")
+        identity = {**self.by.types, "window_start": pl.Int64(), "window_end": pl.Int64()}
+        return known.with_columns(start, end).with_columns(row_key(identity))
+
+    # What is asked.
+
+    @property
+    def key(self) -> dict[str, pl.DataType]:
+        return self.keys
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return ("window_end", *self.by.names)
+
+    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+        """Those that are open, and the last that became full, by the numbers of messages."""
+        end = pl.col(WINDOW) + self.hop.size
+        held = of_keys(self._held(stores), question.keys).filter(
+            end > pl.col(COUNT), end > question.lo, pl.col(WINDOW) <= question.hi
+        )
+        judged = held.select(*self.revisions.identity, self._is_full.alias(FULL)).unique()
+        known = stated(self._beside(self.revisions.was(judged, stores), held))
+        keyed = self._keyed(known)
+        return keyed.select(*self.output, STATE, REVISION, FIRST, LAST, ROW_KEY)
+
+    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+        raise QueryError("the query keeps no messages: its windows are kept as partial results")
+
+    # From messages to panes to windows.
+
+    def _lift(self, numbered: pl.DataFrame) -> pl.DataFrame:
+        rows = numbered.sort(POSITION)
+        taking = rows.filter(pl.col(self.where)) if self.where else rows
+        pane = pane_start(pl.col(NUMBER), self.hop.pane, origin(self.hop)).alias(PANE)
+        lifted = [expr for fold in self.folds for expr in fold.lift()]
+        extent = [pl.col(SEQ).min().alias(FIRST), pl.col(SEQ).max().alias(LAST)]
+        added = pl.len().cast(pl.Int64).alias(ADDED)
+        panes = taking.group_by(*self.keys, pane).agg(*extent, *lifted, added)
+        return (
+            self._merged([PANE], self.by.spread(panes), pl.col(ADDED).sum()) if self.sets else panes
+        )
+
+    def _keep(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> None:
+        slots = self.hop.size // self.hop.pane
+        live = self.numbering.with_counts(panes, counts).filter(
+            pl.col(PANE) + self.hop.size > pl.col(COUNT)
+        )
+        slot = ((pl.col(PANE) - origin(self.hop)) // self.hop.pane % slots).alias(SLOT)
+        ring = stores[RING]
+        ring.put(live.with_columns(slot).select(ring.layout.schema.names()))
+
+    def _held(self, stores: Stores) -> pl.DataFrame:
+        """The panes of each window that the ring still holds whole."""
+        counts = everything(stores, COUNTS)
+        return self._windows(everything(stores, RING).drop(SLOT), counts)
+
+    def _windows(self, panes: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
+        """Each pane once for every window that holds it, with its slot and the counts."""
+        slots = -(-self.hop.size // self.hop.advance)
+        slot = (pl.col(WINDOW) - origin(self.hop)) // self.hop.advance % slots
+        windows = windows_of(panes, PANE, self.hop).with_columns(slot.alias(SLOT))
+        return self.numbering.with_counts(windows, counts)
+
+    @property
+    def _is_full(self) -> pl.Expr:
+        return pl.col(WINDOW) + self.hop.size <= pl.col(COUNT) + 1
+
+    @property
+    def _was_open(self) -> pl.Expr:
+        return pl.col(WINDOW) + self.hop.size > pl.col(BEFORE) + 1
+
+    # From panes to values.
+
+    def _beside(self, known: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+        """`known` with their values; panes of other windows may be among `windows`."""
+        identity = list(self.revisions.identity)
+        wanted = windows.join(known, on=identity, how="semi", nulls_equal=True)
+        names = [*identity, FIRST, LAST, *(fold.call.name for fold in self.folds)]
+        values = self.finished(self._merged([WINDOW, SLOT], wanted)).select(names)
+        return known.join(values, on=identity, how="inner", nulls_equal=True)
+
+    def _merged(self, by: list[str], panes: pl.DataFrame, *more: pl.Expr) -> pl.DataFrame:
+        merges = [expr for fold in self.folds for expr in fold.merge()]
+        extent = [pl.col(FIRST).min(), pl.col(LAST).max()]
+        return panes.group_by(*self.by.names, *by).agg(*extent, *merges, *more)
+
+    def _place(self, window: dict[str, Any]) -> str:
+        last = f"its last row is {self.stream} at position {window[LAST]}"
+        return f"the window from message {window[WINDOW]}; {last}"

@@ -1,0 +1,318 @@
+"""EXPLAIN of joins: which rows pair, what is kept of each side by which key, what is sent when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from sqlwin.instants import format_duration
+from sqlwin.plan.explain.policies import (
+    FLOORS,
+    early,
+    expired,
+    late,
+    retention,
+    ties,
+    timeout,
+    watermark,
+)
+from sqlwin.plan.explain.stage_warnings import never_settled
+from sqlwin.plan.ir import ttl
+from sqlwin.plan.ir.nodes import Join, Scan
+from sqlwin.plan.properties.changelog import changing, corrected, lateness, replayed
+from sqlwin.plan.properties.facts import (
+    arriving,
+    counts,
+    ordered_sides,
+    scans,
+    streams_of,
+    untimed,
+)
+from sqlwin.policies import Early, Policy
+from sqlwin.windows import AsOf, JoinSessions, Session, Unit
+
+NEAREST = {
+    ">=": "the last right row at or before the left row",
+    ">": "the last right row before the left row",
+    "<=": "the first right row at or after the left row",
+    "<": "the first right row after the left row",
+}
+
+
+def facts(join: Join) -> Iterator[str]:
+    """What is told of a query that reads a join, from its operator on."""
+    yield from _facts(join)
+    streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
+    for stream in streams:
+        if stream.ts is not None and (stream.of or not counts(join)):
+            yield f"Watermark: of {stream.name} {watermark(stream)}"
+    for stream in streams:
+        yield f"Ties: of {stream.name} {ties(stream)}"
+
+
+def _facts(join: Join) -> Iterator[str]:
+    policy = join.policy
+    yield f"Operator: {_operator(join)}"
+    yield f"Keys: {_keys(join)}"
+    yield f"Window: {_window(join)}"
+    if join.residual is not None:
+        yield f"Residual: {join.residual.sql}"
+    yield f"Stores: {_stores(join)}"
+    yield f"Message key: {_message_key(join)}"
+    if policy.early is not None:
+        yield f"Early: {_early(join, policy)}"
+    yield f"Full: {_full(join)}"
+    yield from timeout(policy, "rows that wait are sent full")
+    yield f"Late: {_late(join, policy)}"
+    if not arriving(join) and not join.static:
+        yield f"Retention: {_retention(join)}"
+    yield from _forgotten(join)
+    yield from expired(policy)
+
+
+def _operator(join: Join) -> str:
+    if isinstance(join.match, AsOf):
+        return f"ASOF join, {join.kind}"
+    if join.static:
+        return f"join with a static table, {join.kind}"
+    if isinstance(join.match, JoinSessions):
+        return f"session join, {join.kind}"
+    if not counts(join) or arriving(join):
+        return f"join, {join.kind}; windows of {'messages' if counts(join) else 'time'}"
+    return f"join, {join.kind}; windows of rows, {_numbered(join)}"
+
+
+def _numbered(join: Join) -> str:
+    """How the rows of windows in ROWS over results are."""
+    by_time = _named(join, ordered_sides(join))
+    come = [side for side in ("left", "right") if side not in ordered_sides(join)]
+    others = f", those of {_named(join, come)} as they come" if come else ""
+    return f"those of {by_time} numbered by event time{others}"
+
+
+def _keys(join: Join) -> str:
+    pairs = zip(join.left_keys, join.right_keys, strict=True)
+    if isinstance(join.match, JoinSessions):
+        told = [f"{left} = {right}" for left, right in pairs]
+        first = join.match.keys
+        return ", ".join([f"{', '.join(told[:first])} (session key)", *told[first:]])
+    return ", ".join(f"{left} = {right}" for left, right in pairs) or "none: any two rows may pair"
+
+
+# --- the window -------------------------------------------------------------------------
+
+
+def _window(join: Join) -> str:
+    match = join.match
+    if isinstance(match, AsOf):
+        return NEAREST[match.op]
+    if isinstance(match, JoinSessions):
+        left, right = (_pause(session) for session in (match.left, match.right))
+        return f"rows of sessions that overlap; a left one ends {left}, a right one {right}"
+    if join.static:
+        return "none: the table is read whole before the first row"
+    if match.low is None and match.high is None:
+        return "none: rows pair however far apart they are"
+    moment = "number" if match.unit is Unit.ROWS else "instant"
+    what = "message" if arriving(join) else "row"
+    first = "any time before" if match.low is None else _away(match.low, match.unit, what)
+    begin = f"{first or f'the {moment} of'} the left row"
+    if match.low == match.high:
+        return f"right rows {'' if first else 'at '}{begin}"
+    last = "any time after" if match.high is None else _away(match.high, match.unit, what)
+    return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}"
+
+
+def _pause(session: Session) -> str:
+    """What ends it."""
+    if session.gap is None:
+        return "after the gap of each row"
+    return f"after {format_duration(session.gap)} without a row"
+
+
+def _away(by: int, unit: Unit, what: str) -> str:
+    """Nothing for 0. what: a window in ROWS counts."""
+    if by == 0:
+        return ""
+    messages = f"{abs(by)} {what}{'s' * (abs(by) > 1)}"
+    amount = messages if unit is Unit.ROWS else format_duration(abs(by))
+    return f"{amount} {'before' if by < 0 else 'after'}"
+
+
+# --- what is kept -----------------------------------------------------------------------
+
+
+def _stores(join: Join) -> str:
+    if join.static:
+        return "none but the table"
+    lives = ", lives" * bool(join.policy.ttls)
+    if isinstance(join.match, JoinSessions):
+        return f"left_sessions, right_sessions, left, right, pending{lives}"
+    left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
+    floors = f", {FLOORS}" * (join.policy.retain_rows is not None and _changing(join))
+    ordered = "".join(f", {side} in order" for side in ordered_sides(join))
+    return f"{left}, right{ordered}, pending{floors}{lives}"
+
+
+def _changing(join: Join) -> bool:
+    return changing(join.left) or changing(join.right)
+
+
+def _forgotten(join: Join) -> Iterator[str]:
+    """A TTL of both sides alike, or of each."""
+    ttls = join.policy.ttls
+    if len(ttls) == 2 and ttls["left"] == ttls["right"]:
+        yield f"State TTL: {ttl.told(ttls['left'])}"
+        return
+    for side, each in ttls.items():
+        yield f"State TTL: of {_named(join, [side])} {ttl.told(each)}"
+
+
+def _message_key(join: Join) -> str:
+    """SAMZA-552's table; the size of a window counts where keys could stand on either side."""
+    if join.static:
+        return "equal fields" if join.left_keys else "none: each row is compared with all"
+    if isinstance(join.match, JoinSessions):
+        return "session key, timestamp, offset"
+    size = "large window" if join.large else "small window"
+    if counts(join):
+        number = "offset" if arriving(join) else "number"
+        if not join.left_keys:
+            return number
+        return f"equal fields, {number} ({size})" if join.large else f"{number} ({size})"
+    if not join.left_keys:
+        return "timestamp, offset"
+    match = join.match
+    if isinstance(match, AsOf) or None in (match.low, match.high):
+        return "equal fields, timestamp, offset"
+    if join.large:
+        return f"equal fields, timestamp, offset ({size})"
+    return f"timestamp, equal fields, offset ({size})"
+
+
+# --- what is sent -----------------------------------------------------------------------
+
+_WITHOUT = {"left": "left rows", "right": "right rows", "full": "rows"}
+
+
+def _early(join: Join, policy: Policy) -> str:
+    if policy.early is Early.EVERY:
+        return early(policy)
+    if isinstance(join.match, AsOf):
+        return "at once, corrected as nearer rows come"
+    if join.kind in _WITHOUT:
+        return f"{_WITHOUT[join.kind]} without a match at once, withdrawn when one comes"
+    return "each pair as it is found"
+
+
+def _late(join: Join, policy: Policy) -> str:
+    if join.static:
+        told = ", ".join(stream.name for stream in corrected(join.left))
+        if told:
+            return f"as rows of {told} are corrected: each is withdrawn, and looked up anew"
+        return "never: what the table says of a row does not change"
+    return "never: messages are counted as they come" if arriving(join) else late(policy)
+
+
+def _full(join: Join) -> str:
+    if isinstance(join.match, AsOf):
+        return "when the watermark passes the left row"
+    if join.static:
+        return "each left row as it comes"
+    if join.kind == "anti":
+        return "left rows once they are certain to have no match"
+    if join.kind == "semi":
+        return "each left row at its first match"
+    pairs = "each pair as it is found"
+    if join.kind == "inner":
+        return pairs
+    return f"{pairs}, {_WITHOUT[join.kind]} without a match once that is certain"
+
+
+# --- warnings ---------------------------------------------------------------------------
+
+_PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "anti": ("left",)}
+"""The sides whose rows are sent without a match."""
+
+
+def cautions(join: Join) -> Iterator[str]:
+    if counts(join):
+        what = "messages" if arriving(join) else "rows"
+        yield f"a window in ROWS numbers the {what} of all keys, so all rows go to one bucket"
+    elif not join.left_keys and not join.static:
+        yield "the join has no equality, so all rows go to one bucket and each meets all others"
+    endless = [s for s in join.unbounded if not _retained(join) or s in untimed(join)]
+    if endless:
+        yield from _endless(join, endless)
+    elif not _settles(join) and not join.static and not join.policy.ttls:
+        yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
+    if not counts(join):
+        yield from _positions(join, endless)
+    if join.policy.retain_rows is not None and join.left_keys and join.policy.retain is None:
+        yield "the last rows of every key are kept, so state grows with keys"
+    if isinstance(join.match, AsOf) and join.match.backward and "right" not in join.policy.ttls:
+        (stream,) = streams_of(join.right)
+        yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
+
+
+def _positions(join: Join, sides: list[str]) -> Iterator[str]:
+    """Of streams that tell replays by positions, those that let none go."""
+    of = {"left": join.left, "right": join.right}
+    read = [s for side in sides for s in streams_of(of[side])]
+    kept = [stream.name for stream in read if replayed(stream)]
+    if kept:
+        of_all = f"the positions of all messages of {' and '.join(dict.fromkeys(kept))}"
+        yield f"{of_all} are kept to tell replays, so state grows for ever"
+
+
+def _retention(join: Join) -> str:
+    """What RETAIN says is of the sides that have an event time."""
+    key = "its side and key" if join.left_keys else "its side"
+    kept = retention(join.policy, key, _changing(join))
+    timed = [side for side in ("left", "right") if side not in untimed(join)]
+    if counts(join):
+        rows = f"numbers of {_named(join, ordered_sides(join))}"
+        return f"{rows} may change {'for ever' if join.policy.retain is None else f'until {kept}'}"
+    if len(timed) == 2 or not _retained(join):
+        return kept
+    return f"of {_named(join, timed)} {kept}" if timed else "for ever"
+
+
+def _endless(join: Join, sides: list[str]) -> Iterator[str]:
+    """What is true of sides that no window and no RETAIN bounds."""
+    ttls = join.policy.ttls
+    kept = [side for side in sides if side not in ttls]
+    bounds = "window" if counts(join) else "RETAIN"
+    lasting = [side for side in kept if side in untimed(join) and not counts(join)]
+    bounded = [side for side in kept if side not in lasting]
+    remedies = bounds if ordered_sides(join) else f"{bounds} or TTL"
+    for which, remedy in ((bounded, remedies), (lasting, "TTL")):
+        if which:
+            rows = f"rows of {_named(join, which)}"
+            yield f"{rows} are kept for ever, so state grows until a {remedy} is given"
+    padded = _PADDED.get(join.kind, ())
+    alone = [side for side in sides if side in padded]
+    if alone:
+        row = "a row" if len(alone) == len(padded) else f"a row of {_named(join, alone)}"
+        yield f"{row} is certain to have no match only at the end of input, for no window ends"
+    untold = [side for side in alone if side in ttls]
+    if untold and join.policy.early is None:
+        named = _named(join, untold)
+        yield f"rows of {named} without a match are forgotten untold, for EMIT names no EARLY"
+
+
+def _retained(join: Join) -> bool:
+    """Whether rows go that no window lets go; those of a window in ROWS never expire."""
+    policy = join.policy
+    return not (counts(join) or policy.retain is policy.retain_rows is None)
+
+
+def _settles(join: Join) -> bool:
+    """Whether there comes a time at which a result is corrected no more."""
+    return _retained(join) or arriving(join) or (counts(join) and join.policy.retain is not None)
+
+
+def _named(join: Join, which: Collection[str]) -> str:
+    """The streams of these sides."""
+    sides = {"left": join.left, "right": join.right}
+    names = [s.name for side in which for s in streams_of(sides[side])]
+    return " and ".join(dict.fromkeys(names))

@@ -1,0 +1,172 @@
+"""A plan's nodes for people, each on one line.
+
+>>> from sqlwin.windows import Frame, Unit
+>>> frame(Frame(Unit.ROWS, 2)), frame(Frame(Unit.RANGE, None, 60_000_000))
+('ROWS 2 preceding', 'RANGE unbounded preceding to 1 minute following')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlwin.instants import format_duration
+from sqlwin.plan.ir.nodes import (
+    Aggregate,
+    Filter,
+    Join,
+    Node,
+    OverCall,
+    Project,
+    Scan,
+    StaticScan,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.schema import Order
+from sqlwin.windows import (
+    AsOf,
+    Cumulate,
+    Exclude,
+    Frame,
+    GroupWindow,
+    JoinSessions,
+    JoinWindow,
+    Session,
+    Unit,
+    Whole,
+)
+
+
+def line(node: Node) -> str:
+    if isinstance(node, Scan):
+        return f"Scan {node.stream.name}"
+    if isinstance(node, StaticScan):
+        return f"StaticScan {node.stream.name}"
+    if isinstance(node, Join):
+        return _join(node)
+    if isinstance(node, Filter):
+        return f"Filter {node.predicate.sql}"
+    if isinstance(node, Project):
+        made = [s.sql if s.sql == n else f"{s.sql} AS {n}" for n, s in node.columns]
+        return f"Project {', '.join(made) or '(no columns)'}"
+    if isinstance(node, WindowAggregate):
+        return _window(node)
+    if isinstance(node, TopN | WindowRank):
+        return _ranked(node)
+    return f"OverAggregate {', '.join(_over(call) for call in node.calls)}"
+
+
+def _join(node: Join) -> str:
+    pairs = zip(node.left_keys, node.right_keys, strict=True)
+    keys = _listed(" on", [f"{left} = {right}" for left, right in pairs])
+    residual = "" if node.residual is None else f" where {node.residual.sql}"
+    return f"Join {node.kind}{keys} {near(node.match)}{residual}"
+
+
+def near(match: JoinWindow | AsOf | JoinSessions) -> str:
+    """The right position less the left one, as an interval; or how an ASOF join compares, or
+    which sessions overlap.
+
+    >>> near(JoinWindow(Unit.RANGE, -60_000_000, None)), near(AsOf(">="))
+    ('RANGE [-1 minute, unbounded]', 'ASOF >=')
+    """
+    if isinstance(match, AsOf):
+        return f"ASOF {match.op}"
+    if isinstance(match, JoinSessions):
+        sessions = " and ".join(_session(each) for each in (match.left, match.right))
+        return f"{sessions} of the first {match.keys} keys".replace("first 1 keys", "first key")
+    ends = f"{_end(match.low, match.unit)}, {_end(match.high, match.unit)}"
+    return f"{match.unit.value} [{ends}]"
+
+
+def _end(end: int | None, unit: Unit) -> str:
+    if end is None:
+        return "unbounded"
+    return str(end) if unit is Unit.ROWS or not end else length(end, unit)
+
+
+def _window(node: WindowAggregate) -> str:
+    calls = [_call(aggregate) for aggregate in node.aggregates]
+    sets = [f"({', '.join(keys)})" for keys in node.sets]
+    parted = _listed(" by", node.partition) if isinstance(node.window, Session) else ""
+    named = f"{parted}{_listed(' keys', node.keys)}{_listed(' sets', sets)}{_listed('', calls)}"
+    rows = " of rows" if node.per_row else ""
+    return f"WindowAggregate{rows} {_shape(node.window)}{named}"
+
+
+def _ranked(node: TopN | WindowRank) -> str:
+    first = f" of the first {node.limit}" if isinstance(node, TopN) else ""
+    ranked = f"{_listed(' by', node.partition)}{_listed(' order', _orders(node.order))}"
+    return f"{type(node).__name__} {node.name} = {node.function}(){first}{ranked}"
+
+
+def _orders(order: Iterable[Order]) -> list[str]:
+    return [
+        f"{o.column}{' desc' if o.descending else ''}{' nulls last' if o.nulls_last else ''}"
+        for o in order
+    ]
+
+
+def _call(aggregate: Aggregate) -> str:
+    where = f" where {aggregate.where}" if aggregate.where else ""
+    distinct = "distinct " if aggregate.distinct else ""
+    args = ", ".join(aggregate.args) or ("*" if aggregate.function == "count" else "")
+    params = "".join(f"; {param!r}" for param in aggregate.params)
+    order = f" order by {', '.join(_orders(aggregate.order))}" if aggregate.order else ""
+    return f"{aggregate.name} = {aggregate.function}({distinct}{args}{params}{order}){where}"
+
+
+def _over(call: OverCall) -> str:
+    return f"{_call(call.aggregate)} over {frame(call.frame)}{_listed(' by', call.partition)}"
+
+
+def _listed(what: str, names: Iterable[str]) -> str:
+    told = ", ".join(names)
+    return f"{what} [{told}]" if told else ""
+
+
+def _shape(window: GroupWindow) -> str:
+    if isinstance(window, Whole):
+        return "the whole stream"
+    if isinstance(window, Session):
+        return _session(window)
+    size = length(window.size, window.unit)
+    offset = f" offset {length(window.offset, window.unit)}" if window.offset else ""
+    if isinstance(window, Cumulate):
+        return f"cumulating to {size} by {length(window.step, window.unit)}{offset}"
+    if window.tumbles:
+        return f"tumbling {size}{offset}"
+    return f"hopping {size} every {length(window.advance, window.unit)}{offset}"
+
+
+def _session(window: Session) -> str:
+    gap = window.gap_by if window.gap is None else length(window.gap, window.unit)
+    most = "" if window.most is None else f" max {length(window.most, window.unit)}"
+    starts = f" start when {window.starts}" if window.starts else ""
+    ends = f" end when {window.ends}" if window.ends else ""
+    return f"session gap {gap}{most}{starts}{ends}"
+
+
+def frame(frame: Frame) -> str:
+    begin = _bound(frame.preceding, frame.unit, "preceding", "following")
+    end = _bound(frame.following, frame.unit, "following", "preceding")
+    reach = begin if frame.following == 0 else f"{begin} to {end}"
+    left_out = "" if frame.exclude is Exclude.NO_OTHERS else f" exclude {frame.exclude.value}"
+    return f"{frame.unit.value} {reach}{left_out.lower()}"
+
+
+def _bound(reach: int | None, unit: Unit, side: str, other: str) -> str:
+    if reach is None:
+        return f"unbounded {side}"
+    if reach == 0:
+        return "current row"
+    amount = str(abs(reach)) if unit is Unit.ROWS else format_duration(abs(reach))
+    return f"{amount} {side if reach > 0 else other}"
+
+
+def length(amount: int, unit: Unit) -> str:
+    if unit is Unit.RANGE:
+        sign = "-" if amount < 0 else ""
+        return f"{sign}{format_duration(abs(amount))}"
+    return f"{amount} row{'' if amount == 1 else 's'}"

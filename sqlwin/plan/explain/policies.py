@@ -1,0 +1,78 @@
+"""Policies for people: what is sent when, how long it is kept, how ties go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.instants import format_duration
+from sqlwin.plan.ir import ttl
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.policies import Early, Expired, Late, Policy
+
+FLOORS = "floors (how far the rows of each key ever went)"
+"""A store beside others: of RETAIN n ROWS, where rows may be withdrawn."""
+
+
+def early(policy: Policy) -> str:
+    if policy.early is Early.EVERY:
+        return f"every {format_duration(policy.early_period)} of processing time"
+    if policy.early is Early.ROWS:
+        return f"every {policy.early_rows} row{'s' * (policy.early_rows > 1)} of a window"
+    return "on each update"
+
+
+def late(policy: Policy) -> str:
+    if policy.late is Late.EVERY:
+        return f"every {format_duration(policy.late_period)} of processing time"
+    return "on each update" if policy.late is Late.ON_UPDATE else "never"
+
+
+def retention(policy: Policy, key: str = "its key", changing: bool = False) -> str:
+    """key: within which RETAIN n ROWS counts. changing: rows may be withdrawn, and then count no
+    more."""
+    kept = []
+    if policy.retain is not None:
+        kept.append(f"{format_duration(policy.retain)} after the watermark passed")
+    if policy.retain_rows is not None:
+        rows = policy.retain_rows
+        newer = f"{rows} rows of {key} are newer" if rows > 1 else f"a row of {key} is newer"
+        kept.append(f"until {newer}{' at one time' * changing}")
+    return ", or ".join(kept) or "for ever"
+
+
+def watermark(stream: Stream) -> str:
+    """What it goes by; that of a derived stream follows what it is made of."""
+    if not stream.of:
+        return f"{stream.ts} less {format_duration(stream.delay)}"
+    behind = f", less {format_duration(stream.delay)}" if stream.delay else ""
+    return f"{stream.ts}, as below {stream.name}{behind}"
+
+
+def ties(stream: Stream) -> str:
+    if stream.of:
+        return "by what identifies a row of the derived stream"
+    if stream.offset is None:
+        return "by source position"
+    return f"by OFFSET {stream.offset}{' (trusted: no duplicates)' if stream.trusted else ''}"
+
+
+def timeout(policy: Policy, sent: str) -> Iterator[str]:
+    """sent: what is."""
+    if policy.timeout is not None:
+        yield f"Timeout: after {format_duration(policy.timeout)} with no row, {sent}"
+
+
+def kept(policy: Policy) -> Iterator[str]:
+    """State TTL, and what becomes of expired rows."""
+    if policy.ttl is not None:
+        yield f"State TTL: {ttl.told(policy.ttl)}"
+    yield from expired(policy)
+
+
+def expired(policy: Policy) -> Iterator[str]:
+    if policy.expired is Expired.COUNT:
+        yield "Expired: counted"
+    if policy.expired is Expired.EMIT:
+        yield "Expired: emitted, each a session of its own"
+    if policy.errors is not None:
+        yield f"Expired: into {policy.errors}"

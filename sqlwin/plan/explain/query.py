@@ -1,0 +1,79 @@
+"""What a query will do, in words that do not change from run to run.
+
+The stage that answers comes first, then what it reads, each derived stream before those
+that it is made of.
+
+Operator, window, keys and aggregates; stores and the layout of message keys, as
+in SAMZA-552's table; policies, lateness and retention; how ties go; and a
+warning where all rows meet in one place, or where state grows without end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.plan.explain import joins
+from sqlwin.plan.explain import windows
+from sqlwin.plan.explain.lines import line
+from sqlwin.plan.explain.warnings import cautions_of, undeclared
+from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, Script, StaticScan, Stream
+from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.properties.facts import (
+    derived_streams,
+    join_of,
+)
+from sqlwin.plan.properties.processing_time import clock_call
+from sqlwin.schema import type_name
+
+
+def explain(query: Query) -> str:
+    return "\n".join(_query(query))
+
+
+def explain_script(script: Script) -> str:
+    """Every query of a script, those to run and those after EXPLAIN."""
+    queries = [s for s in script.statements if isinstance(s, Query)]
+    return "\n\n".join(explain(query) for query in queries)
+
+
+def _query(query: Query) -> Iterator[str]:
+    yield f"Output: {query.sink.name if query.sink else 'screen'}"
+    for column in query.plan.schema:
+        yield f"  {column.name} {type_name(column.type)}"
+    yield from _stage(query.plan)
+    if clock_call(query.plan) is not None:
+        yield "Processing time: each row's is that of the batch that takes it in"
+    yield from (f"Warning: {warning}" for warning in undeclared(query))
+    told: dict[Node, Stream] = {}
+    for stream in reversed(derived_streams(query.plan)):
+        yield f"Derived stream: {_derived(stream)}"
+        for plan in stream.of:
+            if plan in told:
+                yield f"As {told[plan].name}, computed once"
+            else:
+                yield from _stage(plan)
+            told.setdefault(plan, stream)
+
+
+def _stage(plan: Node) -> Iterator[str]:
+    yield from _tree(plan)
+    join = join_of(plan)
+    yield from joins.facts(join) if join is not None else windows.facts(plan)
+    yield from (f"Warning: {caution}" for caution in cautions_of(plan))
+
+
+def _derived(stream: Stream) -> str:
+    """Its event time, and whether its rows are what was told once and for all."""
+    time = "no event time" if stream.ts is None else f"event time {stream.ts}"
+    changing_ = any(changing(plan) for plan in stream.of)
+    told = "rows are withdrawn and replaced" if changing_ else "each row is told once"
+    return f"{stream.name}; {time}; {told}"
+
+
+def _tree(node: Node, depth: int = 0) -> Iterator[str]:
+    yield f"{'  ' * depth}{line(node)}"
+    if isinstance(node, Join):
+        yield from _tree(node.left, depth + 1)
+        yield from _tree(node.right, depth + 1)
+    elif not isinstance(node, Scan | StaticScan):
+        yield from _tree(node.input, depth + 1)

@@ -1,0 +1,158 @@
+"""What EXPLAIN warns of: where all rows meet, and state that nothing bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.plan.ir.nodes import OverAggregate, Stream, TopN, WindowAggregate
+from sqlwin.plan.properties.changelog import comes_again, lateness, replayed, weighted
+from sqlwin.plan.properties.facts import (
+    Unranked,
+    Window,
+    arriving,
+    bucket_keys,
+    counts,
+    unranked,
+)
+from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.stores import (
+    full_state,
+    keeps_keys,
+    keeps_messages,
+    parts_sessions,
+)
+from sqlwin.windows import Session, Unit, Whole
+
+
+def cautions(node: Window, stream: Stream) -> Iterator[str]:
+    window = unranked(node)
+    if not bucket_keys(node):
+        rows = "partial results" if _combined(window, stream) else "rows"
+        yield f"{_one_bucket(node)}, so all {rows} go to one bucket"
+    if window.policy.ttl is not None:
+        yield from _renewed(window)
+    elif _unbounded(window) and lateness(stream) is None and not _whole(window):
+        yield never_settled(stream)
+    else:
+        yield from _state(window)
+    if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
+        yield from _session(window, window.window)
+    if replayed(stream) and arriving(window):
+        before = f"a message whose {stream.offset} is not above those before it in its partition"
+        yield f"{before} is taken for a replay"
+    if replayed(stream) and _endless(window):
+        yield "the positions of all messages are kept to tell replays, so state grows for ever"
+    if isinstance(window, OverAggregate) and not window.by_arrival:
+        yield from _waiting(window)
+    if isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
+        yield from _silence(window)
+
+
+def never_settled(stream: Stream) -> str:
+    return (
+        f"results below {stream.name} are corrected however late, so state grows until"
+        " a RETAIN is given"
+    )
+
+
+def _whole(window: Unranked) -> bool:
+    """Whether nothing of it is ever full, so that more is said of its state."""
+    return isinstance(window, TopN) or (
+        isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
+    )
+
+
+def _session(window: WindowAggregate, session: Session) -> Iterator[str]:
+    whys = ["MAX, START or END may part it anew"] * session.cut
+    whys += ["its groups have keys of their own"] * (window.keys != window.partition)
+    whys += ["RETAIN counts its rows"] * (window.policy.retain_rows is not None)
+    if whys:
+        each = "message" if counts(window) else "instant"
+        kept = f"an accumulator is kept for each {each} of a session"
+        yield f"{kept}, since {' and '.join(whys)}"
+    if keeps_messages(window):
+        yield "every row of a session is kept, since an aggregate reads them all"
+    if None not in (session.gap, session.most) and session.most <= session.gap:  # type: ignore[operator]
+        yield "MAX is no longer than the gap, so the gap ends no session"
+
+
+def _one_bucket(node: Window) -> str:
+    if isinstance(node, WindowAggregate) and isinstance(node.window, Session) and counts(node):
+        rows = "messages" if arriving(node) else "rows"
+        return f"a session in ROWS counts the {rows} of all keys"
+    if isinstance(node, OverAggregate) and any(call.partition for call in node.calls):
+        return "the calls have no PARTITION BY in common"
+    if isinstance(node, WindowAggregate) and node.keys:
+        return "no key is in every grouping set"
+    return "there is no key to part the rows by"
+
+
+def _combined(window: Unranked, stream: Stream) -> bool:
+    """Whether each task sums up its rows before they travel."""
+    if not isinstance(window, WindowAggregate) or counts(window) or window.per_row:
+        return False
+    if stream.of:
+        return False
+    if isinstance(window.window, Session):
+        return False
+    whole = any(full_state(aggregate) for aggregate in window.aggregates)
+    return not whole and window.policy.retain_rows is None and not replayed(stream)
+
+
+def _state(window: Unranked) -> Iterator[str]:
+    if isinstance(window, TopN):
+        if window.partition and not settles(window):
+            yield "the first rows of every partition are kept, so state grows with keys"
+    elif isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
+        if keeps_messages(window) or comes_again(window):
+            yield "all messages of the stream are kept, so state grows for ever"
+        elif window.keys:
+            yield "the aggregates of every key are kept, so state grows with keys"
+    elif _unbounded(window):
+        yield "frames without bound keep all rows, so state grows until a RETAIN is given"
+    elif keeps_keys(window):
+        yield "the last rows or the count of every key are kept, so state grows with keys"
+
+
+def _renewed(window: Unranked) -> Iterator[str]:
+    """What a TTL does not bound."""
+    if not _unbounded(window):
+        return
+    grows = "kept until its TTL is over, so a key that never rests grows"
+    if isinstance(window, WindowAggregate):
+        if keeps_messages(window) or comes_again(window):
+            yield f"all rows of a key are {grows}"
+        elif parts_sessions(window) and not weighted(window):
+            yield f"an accumulator of each instant of a key is {grows}"
+        elif weighted(window):
+            yield f"the position of every row of a key is {grows}"
+    elif isinstance(window, OverAggregate) or weighted(window):
+        yield f"all rows of a key are {grows}"
+
+
+def _endless(window: Unranked) -> bool:
+    """Whether rows are not kept for ever, but nothing says when one has expired."""
+    if window.policy.ttl is not None:
+        return _unbounded(window)
+    return _whole(window) and _unbounded(window)
+
+
+def _unbounded(window: Unranked) -> bool:
+    kept_for_ever = window.policy.retain is None and window.policy.retain_rows is None
+    return kept_for_ever and not arriving(window)
+
+
+def _waiting(window: OverAggregate) -> Iterator[str]:
+    frames = [call.frame for call in window.calls]
+    if any(frame.following is None for frame in frames):
+        yield "a frame that ends with the stream is full only at the end of input"
+        return
+    rows = max((f.following or 0 for f in frames if f.unit is Unit.ROWS), default=0)
+    if rows > 0:
+        follow = f"the {rows} rows that follow" if rows > 1 else "the row that follows"
+        yield f"a row waits for {follow} it in its partition, which may be long in coming"
+
+
+def _silence(window: WindowAggregate) -> Iterator[str]:
+    if window.policy.early is None and window.policy.timeout is None:
+        yield "nothing is sent before the end of input, for EMIT names no EARLY"

@@ -1,0 +1,65 @@
+"""What statements that run nothing answer: EXPLAIN, DESCRIBE, SHOW STREAMS, SHOW FUNCTIONS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.instants import format_duration
+from sqlwin.plan.explain.functions import described, like
+from sqlwin.plan.explain.query import explain
+from sqlwin.plan.ir.nodes import (
+    Describe,
+    DescribeFunction,
+    Query,
+    Script,
+    ShowFunctions,
+    Statement,
+    Stream,
+)
+from sqlwin.plan.properties.changelog import changing
+from sqlwin.schema import Schema, type_name
+
+
+def answers(script: Script) -> list[str]:
+    """One text for each statement that runs nothing, in the order of the script."""
+    found = (_answer(statement) for statement in script.statements)
+    return [answer for answer in found if answer is not None]
+
+
+def _answer(statement: Statement) -> str | None:
+    if isinstance(statement, Query):
+        return explain(statement) if statement.explain else None
+    if isinstance(statement, Describe):
+        return "\n".join(_described(statement))
+    if isinstance(statement, DescribeFunction):
+        return "\n".join(described(statement.name) or ())
+    if isinstance(statement, ShowFunctions):
+        return "\n".join(like(statement.pattern))
+    return "\n".join(_shown(stream) for stream in statement.streams)
+
+
+def _described(asked: Describe) -> Iterator[str]:
+    yield asked.name
+    yield from _columns(asked.columns)
+    if asked.stream is not None and asked.stream.of:
+        yield from _derived(asked.stream)
+    elif asked.stream is not None and asked.stream.ts is not None:
+        yield f"  watermark: {asked.stream.ts} less {format_duration(asked.stream.delay)}"
+    if asked.stream is not None and asked.stream.offset is not None:
+        yield f"  offset: {asked.stream.offset}"
+
+
+def _derived(stream: Stream) -> Iterator[str]:
+    behind = f", {format_duration(stream.delay)} behind" if stream.delay else ""
+    yield f"  event time: {stream.ts}{behind}" if stream.ts else "  event time: none"
+    if any(changing(plan) for plan in stream.of):
+        yield "  changing: rows are withdrawn and replaced"
+
+
+def _columns(columns: Schema) -> Iterator[str]:
+    width = max((len(column.name) for column in columns), default=0)
+    return (f"  {column.name.ljust(width)}  {type_name(column.type)}" for column in columns)
+
+
+def _shown(stream: Stream) -> str:
+    return f"{stream.name} ({', '.join(column.name for column in stream.schema)})"

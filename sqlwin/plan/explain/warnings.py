@@ -1,0 +1,70 @@
+"""What EXPLAIN and `sqlwin check` warn of: the cautions of every stage of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.plan.explain import joins
+from sqlwin.plan.explain.stage_warnings import cautions
+from sqlwin.plan.ir.nodes import Join, Node, Query, Stream
+from sqlwin.plan.properties.facts import (
+    arriving,
+    derived_streams,
+    join_of,
+    operator_of,
+    plans_of,
+    sources_of,
+    streams_of,
+    untimed_streams,
+    window_of,
+)
+
+
+def warnings(query: Query) -> Iterator[str]:
+    """Of all stages, each once; those of a derived stream begin with its name."""
+    yield from undeclared(query)
+    yield from cautions_of(query.plan)
+    for stream in reversed(derived_streams(query.plan)):
+        told = (caution for plan in stream.of for caution in cautions_of(plan))
+        yield from (f"{stream.name}: {caution}" for caution in dict.fromkeys(told))
+
+
+def undeclared(query: Query) -> Iterator[str]:
+    """Of streams without a WATERMARK, where anything goes by event time: their own, or none.
+
+    What only passes rows on, or counts messages, is the same with a WATERMARK.
+    """
+    named = {stream.name: _named(stream) for stream in sources_of(query.plan) if stream.undeclared}
+    untimed = (stream for plan in plans_of(query.plan) for stream in _untimed(plan))
+    yield from ({stream.name: _without(stream) for stream in untimed} | named).values()
+
+
+def _named(stream: Stream) -> str:
+    return (
+        f"{stream.name} declares no WATERMARK, so a row before the greatest {stream.ts} is "
+        f"late; WATERMARK FOR {stream.ts} AS {stream.ts} - INTERVAL '5' SECOND awaits it"
+    )
+
+
+def _without(stream: Stream) -> str:
+    return (
+        f"{stream.name} declares no WATERMARK, so its rows have no event time: none is too old "
+        f"for a RETAIN, and ties go by arrival"
+    )
+
+
+def _untimed(plan: Node) -> Iterator[Stream]:
+    """The declared streams without event time that an operator reads which would go by it."""
+    operator = operator_of(plan)
+    static = isinstance(operator, Join) and operator.static
+    if operator is not None and not static and not arriving(operator):
+        yield from untimed_streams(plan)
+
+
+def cautions_of(plan: Node) -> Iterator[str]:
+    join, found = join_of(plan), window_of(plan)
+    if join is not None:
+        yield from joins.cautions(join)
+    elif found is not None:
+        (stream,) = streams_of(plan)
+        yield from cautions(found, stream)

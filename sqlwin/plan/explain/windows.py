@@ -1,0 +1,232 @@
+"""EXPLAIN of windows, frames and the first n: what is kept by which key, what is sent when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.instants import format_duration
+from sqlwin.plan.explain.policies import (
+    FLOORS,
+    early,
+    kept,
+    late,
+    retention,
+    ties,
+    timeout,
+    watermark,
+)
+from sqlwin.plan.ir.nodes import (
+    Node,
+    OverAggregate,
+    Stream,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.plan.properties.changelog import (
+    changing,
+    comes_again,
+    forgets_below,
+)
+from sqlwin.plan.properties.facts import (
+    Unranked,
+    arriving,
+    counts,
+    streams_of,
+    unranked,
+    window_of,
+)
+from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.stores import (
+    keeps_floors,
+    keeps_messages,
+    keeps_positions,
+    parts_sessions,
+)
+from sqlwin.windows import Cumulate, Session, Unit, Whole
+
+
+def facts(plan: Node) -> Iterator[str]:
+    """What is told of a query that reads one stream, from its operator on."""
+    (stream,) = streams_of(plan)
+    found = window_of(plan)
+    if found is not None:
+        ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
+        window = unranked(found)
+        yield f"Operator: {_operator(window)}{ranked}"
+        more = [", ranked"] * bool(ranked)
+        more += [f", {_positions(window)}"] * keeps_positions(window)
+        more += [f", {FLOORS}"] * keeps_floors(window)
+        more += [", lives"] * (window.policy.ttl is not None)
+        yield f"Stores: {_stores(window)}{''.join(more)}"
+        yield from _facts(window, stream)
+    yield f"Ties: {ties(stream)}"
+
+
+def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
+    policy = window.policy
+    if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
+        yield from _session(window.window, window.partition, bool(window.sets))
+    yield f"Message key: {_message_key(window)}"
+    if policy.early is not None:
+        yield f"Early: {early(policy)}"
+    yield f"Full: {_full(window)}"
+    sent = "what waits is sent" if isinstance(window, TopN) else "open windows are sent full"
+    yield from timeout(policy, sent)
+    if not isinstance(window, TopN):  # of which nothing is full, and so nothing late
+        never = "never: messages are counted as they come"
+        yield f"Late: {never if arriving(window) else late(policy)}"
+    if not arriving(window):
+        if stream.ts is not None:
+            yield f"Watermark: {watermark(stream)}"
+        yield f"Retention: {retention(policy, changing=changing(window.input))}"
+    yield from kept(policy)
+
+
+# --- operator and stores --------------------------------------------------------------
+
+
+def _operator(window: Unranked) -> str:
+    if isinstance(window, TopN):
+        what = "row" if window.function == "row_number" else "rank"
+        return f"top-n, the first {window.limit} {what}s of each partition"
+    if isinstance(window, WindowAggregate):
+        if window.per_row:
+            return f"rows of {_kind(window)}"
+        state = "full state" if keeps_messages(window) else "incremental"
+        return f"aggregator, {state}; {_kind(window)}"
+    if window.by_arrival:
+        return "aggregator, sliding window of messages"
+    return "aggregator, sliding window of the stream" if window.per_instant else "aggregator, OVER"
+
+
+def _kind(window: WindowAggregate) -> str:
+    shape = window.window
+    if isinstance(shape, Whole):
+        return "the whole stream"
+    if isinstance(shape, Cumulate):
+        return "cumulating windows of time"
+    measure = "time"
+    if counts(window):
+        measure = "messages" if arriving(window) else "rows by event time"
+    if isinstance(shape, Session):
+        return f"sessions of {measure}"
+    return f"{'tumbling' if shape.tumbles else 'hopping'} windows of {measure}"
+
+
+def _session(window: Session, partition: tuple[str, ...], sets: bool) -> Iterator[str]:
+    """What a session belongs to, and what ends it."""
+    some = ", as far as a grouping set has it" if sets and partition else ""
+    yield f"Session key: {', '.join(partition) or 'none: one for all rows'}{some}"
+    if window.gap is None:
+        yield f"Gap: each row's own, {window.gap_by}"
+    elif window.unit is Unit.ROWS:
+        yield f"Gap: {window.gap} message{'s' * (window.gap != 1)} of others"
+    else:
+        yield f"Gap: {format_duration(window.gap)}"
+    if window.most is not None:
+        yield f"Max: {format_duration(window.most)}"
+    if window.starts is not None:
+        yield f"Start: at a row where {window.starts}"
+    if window.ends is not None:
+        yield f"End: behind a row where {window.ends}"
+
+
+def _stores(window: Unranked) -> str:
+    if isinstance(window, TopN):
+        return "rows (the first of each partition), revisions"
+    if isinstance(window, WindowAggregate):
+        if isinstance(window.window, Session):
+            parted = parts_sessions(window)
+            stores = ["sessions (metadata)" if parted else "sessions (merged accumulators)"]
+            each = "message" if counts(window) else "instant"
+            stores += [f"panes (accumulators of each {each})"] * parted
+            stores += ["messages"] * keeps_messages(window)
+            counted = ["counts (messages of all keys)"] * arriving(window)
+            counted += ["ordered (rows with their numbers)", "counts"] * (
+                counts(window) and not arriving(window)
+            )
+            return ", ".join([*stores, "revisions", *counted])
+        if arriving(window):
+            return "ring (accumulators of the open windows), counts (messages of each key)"
+        ordered = ", ordered (rows with their numbers), counts" * counts(window)
+        if keeps_messages(window):
+            return f"panes (window metadata), messages, revisions{ordered}"
+        if window.per_row:
+            return "panes (the rows themselves), revisions"
+        return f"panes (merged accumulators), revisions{ordered}"
+    if window.by_arrival:
+        kept = "ring (the last rows of each key)" if _bounded(window) else "sums (of each key)"
+        return f"{kept}, counts (messages of each key)"
+    frames = [call.frame for call in window.calls]
+    reach_back = any(frame.unit is Unit.ROWS for frame in frames)
+    return "rows, history, revisions" if reach_back else "rows, revisions"
+
+
+def _positions(window: Unranked) -> str:
+    if forgets_below(window):
+        return "positions (and rows, for those forgotten below come again)"
+    if comes_again(window):
+        return "positions (and rows, for a message may come twice)"
+    return "positions (of the rows that may be withdrawn)"
+
+
+def _bounded(window: OverAggregate) -> bool:
+    return window.calls[0].frame.preceding is not None
+
+
+def _message_key(window: Unranked) -> str:
+    """SAMZA-552's table; a top-n finds its rows by their partition."""
+    if isinstance(window, TopN):
+        return "equal fields, timestamp, offset"
+    if isinstance(window, OverAggregate):
+        if window.by_arrival:
+            return "offset" if _bounded(window) else "none: incremental"
+        return "timestamp, offset"
+    if window.per_row:
+        return "timestamp, offset"
+    if not keeps_messages(window):
+        return "none: incremental"
+    if not counts(window):
+        return "timestamp, offset"
+    if not arriving(window):
+        return "number, offset"
+    session = isinstance(window.window, Session)
+    return "offset" if session else "none: accumulators hold the values"
+
+
+# --- policies -------------------------------------------------------------------------
+
+
+def _full(window: Unranked) -> str:
+    if isinstance(window, TopN):
+        return "when its retention is over" if settles(window) else "at the end of input"
+    if isinstance(window, OverAggregate):
+        return "at each message" if window.by_arrival else _row_full(window)
+    if isinstance(window.window, Whole):
+        return "at the end of input"
+    if isinstance(window.window, Session):
+        return _session_full(window.window)
+    if arriving(window):
+        return f"at the message {window.window.size} of a window"
+    if counts(window):
+        return f"when the watermark passes the row {window.window.size} of a window"
+    return "when the watermark reaches the window's end"
+
+
+def _session_full(window: Session) -> str:
+    if window.unit is Unit.RANGE:
+        return "when the watermark passes the session's end"
+    assert window.gap is not None
+    return f"at the message {window.gap + 1} of others behind its last"
+
+
+def _row_full(window: OverAggregate) -> str:
+    frames = [call.frame for call in window.calls]
+    if any(frame.following is None for frame in frames):
+        return "at the end of input"
+    time = max((f.following or 0 for f in frames if f.unit is Unit.RANGE), default=0)
+    rows = max((f.following or 0 for f in frames if f.unit is Unit.ROWS), default=0)
+    waits = [f"{format_duration(time)} more"] * (time > 0)
+    waits += [f"the {rows} rows after it" if rows > 1 else "the row after it"] * (rows > 0)
+    return " and ".join(["when the watermark passes the row", *waits])

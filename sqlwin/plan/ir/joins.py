@@ -1,0 +1,116 @@
+"""The join of a plan, and the static table that may stand on its right.
+
+One primitive: a pair of a left and a right row matches iff their keys are equal
+(NULL equals nothing), they lie near enough (`match`), and the residual condition is
+true. A row's position is its event time or, where `match` is in ROWS, its message
+number, counted from 1 over all messages of its stream, before any Filter. Where `match`
+is of sessions, rows lie near enough whose sessions overlap; each is found among all rows
+of its input that have its session key.
+
+What a join gives may be the rows of another: of a derived stream, whose event time is one
+of those that its columns carry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sqlwin.plan.ir.once import hashed_once
+from sqlwin.plan.ir.streams import Scalar, Stream
+from sqlwin.policies import Policy
+from sqlwin.schema import Schema
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+
+if TYPE_CHECKING:
+    from sqlwin.plan.ir.nodes import Node
+
+KINDS = ("inner", "left", "right", "full", "semi", "anti")
+HALVES = ("semi", "anti")
+"""Kinds that give columns of the left alone."""
+
+
+@hashed_once
+@dataclass(frozen=True)
+class StaticScan:
+    """A static table: its rows are read whole, before the first row of any stream."""
+
+    stream: Stream
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.stream.schema
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Join:
+    """left_keys, right_keys: input columns, equal in pairs and of one type; none: any rows.
+
+    match: AsOf is for inner and left joins alone; with a StaticScan on the right it is an
+    unbounded JoinWindow, and the kind is not right and not full. The keys of JoinSessions
+    come first. residual: over `pairs`.
+    large: whether messages are kept by their keys first, so that few of a wide window are
+    looked at; of no account without keys.
+    Output: all columns of left, then of right, whose names differ; SEMI and ANTI: of left.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    kind: str
+    match: JoinWindow | AsOf | JoinSessions
+    residual: Scalar | None
+    policy: Policy
+    large: bool = True
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS or len(self.left_keys) != len(self.right_keys):
+            raise ValueError(f"no such join: {self.kind} on {self.left_keys}, {self.right_keys}")
+        names = [column.name for column in self.pairs]
+        if len(set(names)) < len(names):
+            raise ValueError(f"columns of a join have names of their own, not {names}")
+
+    @cached_property
+    def static(self) -> bool:
+        """Whether the right is a table, and nothing is kept of the left."""
+        node: object = self.right
+        while (below := getattr(node, "input", None)) is not None:
+            node = below
+        return isinstance(node, StaticScan)
+
+    @property
+    def buckets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Of left and right the keys by which rows meet; all messages that are counted do."""
+        match, keys = self.match, len(self.left_keys)
+        if isinstance(match, JoinSessions):
+            keys = match.keys
+        elif isinstance(match, JoinWindow) and match.unit is Unit.ROWS:
+            keys = 0
+        return self.left_keys[:keys], self.right_keys[:keys]
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        """The sides whose rows may match however much later the other one's are."""
+        if not isinstance(self.match, JoinWindow) or self.static:
+            return ()
+        ends = (("left", self.match.high), ("right", self.match.low))
+        return tuple(side for side, end in ends if end is None)
+
+    @property
+    def endless(self) -> tuple[str, ...]:
+        """The sides whose rows stay when their windows are over: of those, and looking back for
+        the nearest row the right one, of which each key's newest stays."""
+        match = self.match
+        return ("right",) if isinstance(match, AsOf) and match.backward else self.unbounded
+
+    @cached_property
+    def pairs(self) -> Schema:
+        """What the residual condition is over."""
+        return (*self.left.schema, *self.right.schema)
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.left.schema if self.kind in HALVES else self.pairs

@@ -1,0 +1,312 @@
+"""The bound logical plan: frozen nodes, one way to say each thing.
+
+The binder takes all the variety of the dialect; a plan that leaves it has this
+normal form, and the runtime lowers nothing else:
+
+    Scan > Filter? > Project > WindowAggregate | OverAggregate | TopN > Filter? > Project
+    Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
+    Scan > Filter? > Project                                      (no window)
+    Join > Filter? > Project, where an input of the Join is
+        Scan > Filter? > Project, or
+        StaticScan > Filter? > Project                            (on the right)
+
+A Scan is of a declared stream, or of a derived one, whose rows are the results of other
+such plans: so windows chain.
+
+Keys, arguments and carried columns of a window operator are plain columns,
+computed by the Project below it; everything after aggregation is computed by
+the Project above. Keys of a Join likewise: `_key1`, `_key2`, … where they are no
+columns; a column that two inputs of a join have is called `input.column` in their
+Projects. Conditions on one input are its Filter, where outer joins let them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyarrow as pa
+
+from sqlwin.plan.ir.joins import Join, StaticScan
+from sqlwin.plan.ir.once import hashed_once
+from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.ir.streams import Scalar, Stream, column_of, quoted
+from sqlwin.policies import Policy
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.schema import TIMESTAMP, Column, Order, Schema
+from sqlwin.windows import Frame, GroupWindow, Unit, Whole
+
+__all__ = ["Join", "Scalar", "StaticScan", "Stream", "column_of", "quoted"]
+
+BIGINT = pa.int64()
+GROUPING = "__grouping"
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Scan:
+    stream: Stream
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.stream.schema
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Filter:
+    input: Node
+    predicate: Scalar
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Project:
+    input: Node
+    columns: tuple[tuple[str, Scalar], ...]
+
+    @cached_property
+    def schema(self) -> Schema:
+        return tuple(Column(name, scalar.type) for name, scalar in self.columns)
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One aggregate call: `name` is its output column, `args` are input columns.
+
+    function: the name of one of `sqlwin.aggregates.SIGNATURES`, or of a function
+    registered from Python. where: a BOOLEAN input column; only rows where it is
+    true take part. params: constants, such as a percentile's fraction. distinct:
+    equal arguments count once. order: in which rows are taken; none: by position.
+    """
+
+    name: str
+    function: str
+    args: tuple[str, ...]
+    type: pa.DataType
+    where: str | None = None
+    params: tuple[int | float | str, ...] = ()
+    distinct: bool = False
+    order: tuple[Order, ...] = ()
+
+
+@hashed_once
+@dataclass(frozen=True)
+class WindowAggregate:
+    """Group windows: one output row for each (keys, window).
+
+    partition: the keys within which a tuple window counts its messages, or by which
+    a session is found, a prefix of `keys`; empty for other windows. where: a BOOLEAN
+    input column of a window in ROWS: messages where it is not true are counted but
+    take no part.
+    sets: of GROUPING SETS, each some of `keys`, the others NULL in its rows; none:
+    all keys together. Output: keys, `__grouping` where there are sets (BIGINT, as
+    GROUPING_ID: a bit for each key, the first key's the highest, set where the key
+    is left out), window_start, window_end (TIMESTAMP, or BIGINT message numbers
+    for tuple windows; neither for `Whole`), then the aggregates. per_row: nothing is
+    grouped: each row is one by itself in every window that holds it, known by its
+    position, and `keys` are the columns it carries.
+    """
+
+    input: Node
+    window: GroupWindow
+    keys: tuple[str, ...]
+    aggregates: tuple[Aggregate, ...]
+    policy: Policy
+    partition: tuple[str, ...] = ()
+    where: str | None = None
+    sets: tuple[tuple[str, ...], ...] = ()
+    per_row: bool = False
+
+    @cached_property
+    def schema(self) -> Schema:
+        below = {column.name: column for column in self.input.schema}
+        bound = TIMESTAMP if self.window.unit is Unit.RANGE else BIGINT
+        edges = (Column("window_start", bound), Column("window_end", bound))
+        return (
+            *(below[key] for key in self.keys),
+            *((Column(GROUPING, BIGINT),) if self.sets else ()),
+            *(() if isinstance(self.window, Whole) else edges),
+            *(Column(a.name, a.type) for a in self.aggregates),
+        )
+
+
+@dataclass(frozen=True)
+class OverCall:
+    """One aggregate over the frame of each row, within its partition."""
+
+    aggregate: Aggregate
+    partition: tuple[str, ...]
+    frame: Frame
+
+
+@hashed_once
+@dataclass(frozen=True)
+class OverAggregate:
+    """An OVER clause, or a sliding stream window: a window for each row.
+
+    by_arrival: rows are ordered by position alone (a sliding tuple window), not
+    by (ts, position). per_instant: rows of one instant and partition give one
+    output row, known by (partition, window_start, window_end): a sliding RANGE
+    window of a stream; else every input row gives one, known by its position.
+    Output: all input columns, then the calls; where the window is a stream's
+    (`window_columns`), window_start and window_end stand between the two.
+    where: as in WindowAggregate, with `by_arrival` only.
+    """
+
+    input: Node
+    calls: tuple[OverCall, ...]
+    policy: Policy
+    by_arrival: bool = False
+    per_instant: bool = False
+    window_columns: bool = False
+    where: str | None = None
+
+    @cached_property
+    def schema(self) -> Schema:
+        bound = BIGINT if self.by_arrival else TIMESTAMP
+        window = (Column("window_start", bound), Column("window_end", bound))
+        return (
+            *self.input.schema,
+            *(window if self.window_columns else ()),
+            *(Column(call.aggregate.name, call.aggregate.type) for call in self.calls),
+        )
+
+
+@hashed_once
+@dataclass(frozen=True)
+class TopN:
+    """The first `limit` rows of each partition in an order that is not event time.
+
+    function: row_number, rank or dense_rank; what is above `limit` is not kept.
+    Output: all input columns, then `name` (BIGINT). A row is known by its position.
+    """
+
+    input: Node
+    name: str
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[Order, ...]
+    limit: int
+    policy: Policy
+
+    @cached_property
+    def schema(self) -> Schema:
+        return (*self.input.schema, Column(self.name, BIGINT))
+
+
+@hashed_once
+@dataclass(frozen=True)
+class WindowRank:
+    """A rank of each row of a group window among those of one window and partition.
+
+    input: a WindowAggregate, whose policy and identity it keeps. partition: some of
+    its keys; the window itself is always a part of it. order, function: as TopN.
+    Output: all input columns, then `name` (BIGINT).
+    """
+
+    input: WindowAggregate
+    name: str
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[Order, ...]
+
+    @cached_property
+    def schema(self) -> Schema:
+        return (*self.input.schema, Column(self.name, BIGINT))
+
+
+Unary = Filter | Project | WindowAggregate | OverAggregate | TopN | WindowRank
+Node = Scan | StaticScan | Unary | Join
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where a query's rows go. options: of the WITH clause, sorted."""
+
+    name: str
+    columns: Schema | None
+    options: tuple[tuple[str, str], ...]
+
+    @property
+    def changelog(self) -> str:
+        """What it can hold: append, upsert or retract; see `plan/options/sinks.py`."""
+        return dict(self.options).get("changelog", "upsert")
+
+
+@dataclass(frozen=True)
+class Query:
+    """One SELECT or INSERT INTO: a plan in normal form, and its sink (None: the screen).
+
+    explain: it is to be shown, not run. errors: the sink that EXPIRED INTO names, where
+    one of that name is declared. functions: those registered from Python that it calls.
+    errors_into: the name itself, of a query without a window; others have it in their policy.
+    """
+
+    plan: Node
+    sink: Sink | None = None
+    explain: bool = False
+    errors: Sink | None = None
+    functions: tuple[PythonAggregate, ...] = ()
+    errors_into: str | None = None
+
+    @property
+    def retracts(self) -> bool:
+        """Whether its sink takes both halves of a change."""
+        return self.sink is not None and self.sink.changelog == "retract"
+
+
+@dataclass(frozen=True)
+class Describe:
+    """DESCRIBE of a stream, a view or a sink: its columns; stream: where it is one."""
+
+    name: str
+    columns: Schema
+    stream: Stream | None = None
+
+
+@dataclass(frozen=True)
+class ShowStreams:
+    """SHOW STREAMS: those declared so far."""
+
+    streams: tuple[Stream, ...]
+
+
+@dataclass(frozen=True)
+class DescribeFunction:
+    """DESCRIBE FUNCTION of a scalar or an aggregate."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ShowFunctions:
+    """SHOW FUNCTIONS. pattern: of their names, None for all."""
+
+    pattern: str | None = None
+
+
+Statement = Query | Describe | ShowStreams | DescribeFunction | ShowFunctions
+
+
+@dataclass(frozen=True)
+class Script:
+    """Everything a text declares and asks for, in the order of the text.
+
+    statements: all that answers, queries to explain among them. wording: what it was
+    bound from, None for plans made by hand.
+    """
+
+    streams: tuple[Stream, ...]
+    statements: tuple[Statement, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    wording: Wording | None = field(default=None, compare=False)
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """Those to run."""
+        return tuple(s for s in self.statements if isinstance(s, Query) and not s.explain)

@@ -1,0 +1,102 @@
+"""What a script was asked in: its text, its parameters, streams declared from outside.
+
+A checkpoint keeps it, so that its state can be asked by who has nothing but the
+checkpoint; `docs/state-format.md` has the fields. Functions written in Python are not
+kept: code is not loaded from a checkpoint, who asks gives them again. Nor are secrets of
+connectors, see `secrets`.
+
+>>> import pyarrow as pa
+>>> stream = Stream("orders", (Column("n", pa.int64()),), None, offset="n")
+>>> asked = Wording("SELECT n FROM orders WHERE n > :least", (("least", "7"),), (stream,))
+>>> Wording.load(asked.dump()) == asked
+True
+>>> Wording.load('{"version": 2}')
+Traceback (most recent call last):
+sqlwin.errors.StateError: the query's text has version 2, known is 1: made by a newer sqlwin
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from sqlwin.errors import StateError
+from sqlwin.plan.ir.streams import Scalar, Stream
+from sqlwin.schema import Column, arrow_schema
+from sqlwin.secrets import hidden, masked
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Wording:
+    text: str = field(repr=False)  # with the secrets of its connectors
+    params: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    streams: tuple[Stream, ...] = ()
+
+    def dump(self) -> str:
+        """Without secrets: a source is not opened to look at its state."""
+        text = masked(self.text)
+        used = {name: value for name, value in self.params if _named(name, text)}
+        return json.dumps(
+            {
+                "version": VERSION,
+                "text": text,
+                "params": used if text != self.text else dict(self.params),
+                "streams": [_dumped(stream) for stream in self.streams],
+            }
+        )
+
+    @staticmethod
+    def load(text: str) -> Wording:
+        """StateError where another version wrote it."""
+        found = json.loads(text)
+        if found["version"] != VERSION:
+            raise StateError(
+                f"the query's text has version {found['version']}, known is {VERSION}: "
+                f"made by a newer sqlwin"
+            )
+        streams = tuple(_loaded(stream) for stream in found["streams"])
+        return Wording(found["text"], tuple(found["params"].items()), streams)
+
+
+def _dumped(stream: Stream) -> dict[str, Any]:
+    schema = arrow_schema(stream.schema).serialize().to_pybytes()
+    return {
+        "name": stream.name,
+        "schema": base64.b64encode(schema).decode(),
+        "computed": {name: [s.sql, s.duckdb, list(s.inputs)] for name, s in stream.computed},
+        "ts": stream.ts,
+        "delay": stream.delay,
+        "offset": stream.offset,
+        "trusted": stream.trusted,
+        "options": {name: str(value) for name, value in hidden(stream.options)},
+    }
+
+
+def _named(param: str, text: str) -> bool:
+    return re.search(rf"(?<![\w:]):{re.escape(param)}\b", text) is not None
+
+
+def _loaded(found: dict[str, Any]) -> Stream:
+    schema = pa.ipc.read_schema(pa.BufferReader(base64.b64decode(found["schema"])))
+    declared = [field for field in schema if field.name not in found["computed"]]
+    computed = {
+        name: Scalar(sql, duckdb, schema.field(name).type, tuple(inputs))
+        for name, (sql, duckdb, inputs) in found["computed"].items()
+    }
+    return Stream(
+        found["name"],
+        tuple(Column(field.name, field.type) for field in declared),
+        found["ts"],
+        found["delay"],
+        tuple(computed.items()),
+        found["offset"],
+        found["trusted"],
+        hidden(tuple(found["options"].items())),
+    )

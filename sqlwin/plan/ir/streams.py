@@ -1,0 +1,94 @@
+"""What a plan begins with: scalar expressions, and streams, declared or derived.
+
+Scalars carry their text for people (Spark SQL) and for the engine that runs them
+(DuckDB).
+
+>>> column_of(Column("n", pa.int64())).is_column
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from sqlwin.errors import Span
+from sqlwin.plan.ir.once import hashed_once
+from sqlwin.schema import RESERVED, Column, Schema
+
+if TYPE_CHECKING:
+    from sqlwin.plan.ir.nodes import Node
+
+
+class ClockCall(NamedTuple):
+    """A call such as `NOW()`, and where it is written."""
+
+    text: str
+    span: Span
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar expression over the columns of the node below.
+
+    sql: Spark SQL, for EXPLAIN and messages. duckdb: what runs. inputs: the
+    columns it reads, in order of first use. clock: a call that reads processing time, None where
+    there is none.
+    """
+
+    sql: str
+    duckdb: str
+    type: pa.DataType
+    inputs: tuple[str, ...]
+    clock: ClockCall | None = field(default=None, repr=False, compare=False)  # `duckdb` has it
+
+    @cached_property
+    def is_column(self) -> bool:
+        return len(self.inputs) == 1 and self.duckdb == quoted(self.inputs[0])
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def column_of(column: Column) -> Scalar:
+    return Scalar(column.name, quoted(column.name), column.type, (column.name,))
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Stream:
+    """A declared stream or, where `of` has plans, a derived one: their results, one after another.
+
+    columns: as the source delivers them. computed: further columns, each over
+    the ones before it. ts: the event-time column. delay: microseconds the
+    watermark stays behind the greatest event time; of a derived stream behind the least
+    watermark of what its plans read. offset: the column that is the position, if declared.
+    options: of the WITH clause, sorted. of: each plan has the stream's columns. Equal
+    streams are one, and computed once. undeclared: no WATERMARK says so, the query's window
+    has named its event time.
+    """
+
+    name: str
+    columns: Schema
+    ts: str | None
+    delay: int = 0
+    computed: tuple[tuple[str, Scalar], ...] = ()
+    offset: str | None = None
+    trusted: bool = False
+    options: tuple[tuple[str, str], ...] = ()
+    of: tuple[Node, ...] = field(default=(), repr=False)  # told apart by `facts.fingerprint`
+    undeclared: bool = field(default=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for column in self.schema:
+            if column.name.startswith(RESERVED):
+                raise ValueError(f"column names must not begin with {RESERVED}: {column.name}")
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.columns + tuple(Column(name, s.type) for name, s in self.computed)

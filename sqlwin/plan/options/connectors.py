@@ -1,0 +1,266 @@
+"""The options of WITH: which each connector reads, what they may say, and what a slip is told.
+
+One table, of streams and of sinks; docs/connectors.md shows it, and a test holds the two equal.
+
+>>> check("stream orders", {"connector": "kafak"}, STREAMS)
+Traceback (most recent call last):
+sqlwin.errors.QueryError: stream orders has an unknown connector 'kafak'; did you mean kafka?
+  legal: files, kafka, nexmark
+>>> boolean("Yes"), boolean("0")
+(True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlwin.durations import micros
+from sqlwin.errors import QueryError, Span
+from sqlwin.instants import parse_instant
+from sqlwin.names import nearest
+from sqlwin.plan.options import ttl_options
+from sqlwin.plan.options.sinks import CHANGELOGS
+from sqlwin.secrets import refers
+
+TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+MOST = 10**12
+"""Of any count."""
+TABLES = ("person", "auction", "bid")
+"""Of Nexmark."""
+CALLER = "none"
+"""In place of a connector: rows come from, or go to, whoever embeds the query."""
+
+
+def boolean(text: str) -> bool:
+    """ValueError for what is neither."""
+    word = text.strip().lower()
+    if word not in TRUE + FALSE:
+        raise ValueError(text)
+    return word in TRUE
+
+
+def count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > MOST:
+        raise ValueError(text)
+    return int(text)
+
+
+def positive(text: str) -> int:
+    if not count(text):
+        raise ValueError(text)
+    return int(text)
+
+
+def is_positive(text: str) -> bool:
+    try:
+        return positive(text) > 0
+    except ValueError:
+        return False
+
+
+def duration(text: str) -> int:
+    """Microseconds, not negative."""
+    found = micros(text, None)
+    if found < 0:
+        raise ValueError(text)
+    return found
+
+
+def _delimiter(text: str) -> str:
+    if len(text) != 1 or not text.isascii() or text in '"\r\n':  # fields are cut at one byte
+        raise ValueError(text)
+    return text
+
+
+def _path(text: str) -> str:
+    if "\0" in text:
+        raise ValueError(text)
+    return text
+
+
+def _table(text: str) -> str:
+    if text.lower() not in TABLES:
+        raise ValueError(text)
+    return text.lower()
+
+
+def _some(text: str) -> str:
+    if not text:
+        raise ValueError(text)
+    return text
+
+
+@dataclass(frozen=True)
+class Option:
+    """read: ValueError for what cannot be. legal: one of words, or what the docs say.
+
+    default: "" where there is none. needed: it has to be given.
+    """
+
+    name: str
+    read: Callable[[str], object] | tuple[str, ...]
+    legal: str
+    about: str
+    default: str = ""
+    needed: bool = False
+
+    def check(
+        self, what: str, text: str, span: Span | None = None, written: str | None = None
+    ) -> None:
+        """QueryError for a value that cannot be; what a reference stands for is not known yet.
+
+        written: the value as the script has it, where `text` is what its references stand for.
+        """
+        written = text if written is None else written
+        if refers(text) and written == text:
+            return
+        shown = repr(written)
+        try:
+            if not isinstance(self.read, tuple):
+                self.read(text)
+            elif text not in self.read:
+                near = nearest(text, self.read) if written == text else ""
+                message = f"{what} has an unknown {self.name} {shown}{near}"
+                raise QueryError(message, span, legal=self.legal)
+        except ValueError:
+            message = f"{what} has an option {self.name!r} that cannot be {shown}"
+            raise QueryError(message, span, legal=self.legal) from None
+
+
+def _words(name: str, words: tuple[str, ...], about: str, default: str = "") -> Option:
+    return Option(name, words, ", ".join(words), about, default)
+
+
+FILE_FORMATS = ("json", "csv", "parquet")
+_PARTITIONS = Option(
+    "partitions", positive, "1 or more: partitions = 4", "how many the source has", "1"
+)
+_READ_PATH = Option(
+    "path", _path, "path = '…'", "a file, a folder or a glob, see [files](#files)", needed=True
+)
+_WRITE_PATH = Option("path", _path, "path = '…'", "a folder of this run's alone", needed=True)
+_FORMAT = _words("format", FILE_FORMATS, "of the files", "json")
+_TTL = tuple(
+    Option(name, read, legal, "see [state TTL](semantics.md#state-ttl)")
+    for name, (_, read, legal) in ttl_options.OPTIONS.items()
+)
+
+Connectors = dict[str, tuple[Option, ...]]
+STREAMS: Connectors = {
+    "files": (
+        _READ_PATH,
+        _FORMAT,
+        Option(
+            "header", boolean, f"{', '.join(TRUE + FALSE)}", "CSV: the first line has names", "true"
+        ),
+        Option(
+            "delimiter",
+            _delimiter,
+            "one ASCII character: delimiter = ';'",
+            "CSV: between two fields",
+            ",",
+        ),
+        *_TTL,
+    ),
+    "kafka": (
+        Option("topic", _some, "topic = '…'", "for readers; rows are those of the DataFrame given"),
+        _PARTITIONS,
+        *_TTL,
+    ),
+    "nexmark": (
+        Option("table", _table, ", ".join(TABLES), "which of its tables", "the stream's name"),
+        Option("events", positive, f"1 to {MOST:,}: events = 100000", "of all tables", "100000"),
+        Option("rate", positive, "1 or more: rate = 1000", "events a second", "1000"),
+        Option("seed", count, f"0 to {MOST:,}: seed = 1", "of its chances", "0"),
+        Option("out-of-orderness", duration, "'4 seconds'", "how late a row may be", "0 seconds"),
+        Option(
+            "base.time",
+            parse_instant,
+            "'2015-07-15T00:00:00Z'",
+            "of the first event",
+            "2015-07-15T00:00:00Z",
+        ),
+        Option(
+            "step.events", positive, "1 or more: 'step.events' = 10000", "events a split", "10000"
+        ),
+        *_TTL,
+    ),
+    CALLER: (_PARTITIONS, *_TTL),
+}
+_CHANGELOG = _words("changelog", CHANGELOGS, "what it can hold", "upsert")
+SINKS: Connectors = {
+    "console": (_CHANGELOG,),
+    "files": (_WRITE_PATH, _FORMAT, _CHANGELOG),
+    "none": (_CHANGELOG,),
+}
+
+
+def check(
+    what: str,
+    given: Mapping[str, str],
+    known: Connectors,
+    span: Span | None = None,
+    written: Mapping[str, str] | None = None,
+) -> None:
+    """QueryError for a connector or option that is not known, or cannot be so.
+
+    written: the options as the script has them, for messages, where `given` are looked up.
+    """
+    as_written = given if written is None else written
+    connector = connector_of(given, known)
+    if connector not in known or (given.get("connector") == CALLER and known is STREAMS):
+        names = sorted(set(known) - ({CALLER} if known is STREAMS else set()))
+        message = f"{what} has an unknown connector {connector!r}{nearest(connector, names)}"
+        raise QueryError(message, span, legal=", ".join(names))
+    options = {option.name: option for option in known[connector]}
+    ttl_options.options(given if known is STREAMS else {}, span)
+    for name, text in given.items():
+        if name != "connector" and not (known is STREAMS and name.startswith(ttl_options.STATE)):
+            _known(what, name, connector, known, span)
+            options[name].check(what, text, span, as_written[name])
+
+
+def check_whole(
+    what: str,
+    given: Mapping[str, str],
+    known: Connectors,
+    written: Mapping[str, str] | None = None,
+) -> None:
+    """As `check`, of what is to be opened: QueryError where a needed option is missing, too."""
+    check(what, given, known, written=written)
+    for option in known[connector_of(given, known)]:
+        if option.needed and not given.get(option.name):
+            raise QueryError(f"{what} needs an option {option.name!r}", legal=option.legal)
+
+
+def connector_of(given: Mapping[str, str], known: Connectors = STREAMS) -> str:
+    """As named; without a name a stream with a path is of files, a sink the console's."""
+    if known is SINKS:
+        return given.get("connector", "console")
+    return given.get("connector", "files" if "path" in given else CALLER)
+
+
+def _known(what: str, name: str, connector: str, known: Connectors, span: Span | None) -> None:
+    legal = [option.name for option in known[connector] if option not in _TTL]
+    if name in legal:
+        return
+    own = ", ".join(["connector", *legal])
+    others = [each for each, options in known.items() if name in [o.name for o in options]]
+    if others:
+        of = " and ".join(repr(each) for each in others if each != CALLER)
+        message = f"{what} has an option {name!r}, which is of the connector {of}"
+        raise QueryError(message, span, legal=own)
+    anywhere = [option.name for options in known.values() for option in options]
+    near = nearest(name, ["connector", *legal]) or nearest(name, anywhere)
+    raise QueryError(f"{what} has an unknown option {name!r}{near}", span, legal=own)
+
+
+def table(known: Connectors) -> list[tuple[str, str, str, str, str]]:
+    """Connector, option, what is legal, default, what it says; of a TTL once, at the end."""
+    own = [(name, o) for name, options in known.items() for o in options if o not in _TTL]
+    every = [("any", option) for option in _TTL] if known is STREAMS else []
+    return [
+        (name, o.name, o.legal, "needed" if o.needed else o.default, o.about)
+        for name, o in (*own, *every)
+    ]

@@ -1,0 +1,71 @@
+"""What a sink can hold, and what a query sends it.
+
+| `changelog` | takes | each row with |
+|---|---|---|
+| `append` | rows that stay as they are; other queries are refused | no more columns |
+| `upsert` | the new row in place of the old: `+I`, `+U`, `-D` | op, emit, revision, row_key |
+| `retract` | both halves of a change, `-U` before `+U` | the same |
+
+Whether rows stay is not whether they have weights (`facts.changing`): a window that is told
+once, when it is full, stays as it was told however its rows are corrected afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.plan.ir.nodes import Join, Node, WindowAggregate
+from sqlwin.plan.properties.changelog import revises
+from sqlwin.plan.properties.facts import (
+    below_of,
+    operator_of,
+    streams_of,
+    unranked,
+    window_policy,
+)
+from sqlwin.policies import Late
+from sqlwin.windows import Session, Unit, Whole
+
+CHANGELOGS = ("append", "upsert", "retract")
+FINAL = "EMIT FINAL, which sends full windows once"
+
+
+def changes(plan: Node) -> bool:
+    """Whether a result that was sent may be withdrawn or replaced."""
+    if revises(plan):
+        return True
+    return not _told_once(plan) and any(changes(below) for below in below_of(plan))
+
+
+def _told_once(plan: Node) -> bool:
+    """Whether each window goes out at one watermark and never again: windows of time, aligned."""
+    if not isinstance(plan, WindowAggregate) or isinstance(plan.window, Session):
+        return False
+    return not revises(plan) and (isinstance(plan.window, Whole) or plan.window.unit is Unit.RANGE)
+
+
+def why_changing(plan: Node) -> tuple[str, str]:
+    """What makes results of a plan change, of a plan where they do, and what would mend it.
+
+    The first of the reasons; the second text is empty where nothing would.
+    """
+    return next(_reasons(plan))
+
+
+def _reasons(plan: Node) -> Iterator[tuple[str, str]]:
+    found, policy = operator_of(plan), window_policy(plan)
+    own = found if found is None or isinstance(found, Join) else unranked(found)
+    if own is None or policy is None or not revises(own):
+        stream, made = next((s, made) for s in streams_of(plan) for made in s.of if changes(made))
+        mended = why_changing(made)[1] and f"EMIT FINAL in {stream.name}"
+        yield f"results below {stream.name} change", mended
+        return
+    if isinstance(own, Join):
+        yield "a row may find a match, or a nearer one, after it was sent", FINAL
+    if policy.early is not None:
+        yield "early results are replaced by later ones", FINAL
+    if policy.timeout is not None:
+        yield "rows may come after a TIMEOUT", FINAL
+    if policy.late is not Late.NEVER:
+        yield "late rows correct it", FINAL
+    yield "sessions grow together", ""

@@ -1,0 +1,169 @@
+"""Which results change after they were sent, and which rows may be withdrawn or come again."""
+
+from __future__ import annotations
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import (
+    Filter,
+    Join,
+    Node,
+    OverAggregate,
+    Project,
+    Scan,
+    StaticScan,
+    Stream,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.plan.ir.once import from_below
+from sqlwin.plan.properties.facts import (
+    Stateful,
+    Window,
+    arriving,
+    below_of,
+    counts,
+    operator_of,
+    plans_of,
+    scans,
+    streams_of,
+    unranked,
+    window_policy,
+)
+from sqlwin.policies import Expired, Late
+from sqlwin.windows import AsOf, Session
+
+
+@from_below(below_of)
+def changing(plan: Node) -> bool:
+    """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    return revises(plan) or any(changing(below) for below in below_of(plan))
+
+
+def corrected(plan: Node) -> tuple[Stream, ...]:
+    """The streams a plan reads whose rows may be withdrawn or replaced."""
+    return tuple(s for s in streams_of(plan) if any(changing(made) for made in s.of))
+
+
+def revises(plan: Node) -> bool:
+    """Whether its topmost node withdraws or replaces rows by itself, whatever those below do."""
+    if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
+        return False
+    if isinstance(plan, Join):
+        return (counts(plan) and not arriving(plan)) or _pads_or_corrects(plan)
+    if isinstance(plan, OverAggregate) and plan.by_arrival:
+        return False  # each message fills its window
+    policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)
+    revised = policy.early is not None or policy.late is not Late.NEVER
+    return revised or policy.timeout is not None or session
+
+
+def _session(plan: WindowAggregate) -> bool:
+    """Under LATE NEVER, too, a session that was sent is withdrawn by one that grew of it."""
+    return isinstance(plan.window, Session)
+
+
+def _pads_or_corrects(join: Join) -> bool:
+    """Whether a row may turn out to have a match, or a nearer one."""
+    if join.static or (join.kind in ("inner", "semi") and not isinstance(join.match, AsOf)):
+        return False
+    return join.policy.early is not None or join.policy.late is not Late.NEVER
+
+
+def _read(stream: Stream) -> tuple[Stream, ...]:
+    """What the plans of a stream read."""
+    return tuple(below for plan in stream.of for below in streams_of(plan))
+
+
+@from_below(_read)
+def lateness(stream: Stream) -> int | None:
+    """How far behind its watermark a row of a stream may be, and count; None: without bound.
+
+    Of a declared stream its delay; of a derived one how long its results are corrected.
+    """
+    if not stream.of:
+        return stream.delay
+    found = [_corrected(plan) for plan in stream.of]
+    return None if None in found else max(late for late in found if late is not None)
+
+
+def _corrected(plan: Node) -> int | None:
+    found = operator_of(plan)
+    if found is None or (isinstance(found, Join) and found.static):  # rows go as they come
+        return next((lateness(stream) for stream in streams_of(plan)), 0)
+    if not isinstance(found, Join) and not changing(found):
+        return 0
+    policy = window_policy(found)
+    assert policy is not None
+    return policy.retain
+
+
+def weighted(window: Window) -> bool:
+    """Whether its rows may be withdrawn, if only to be given another number."""
+    below = unranked(window)
+    renumbers = not isinstance(below, TopN) and counts(below) and not arriving(below)
+    return renumbers or changing(below.input)
+
+
+def forgets_below(plan: Node) -> bool:
+    """Whether a TTL of what a plan is made of forgets rows, which may then come again."""
+    stages = (stage for scan in scans(plan) for stage in plans_of(scan)[:-1])
+    return any(_forgets(operator_of(stage)) for stage in stages)
+
+
+@from_below(_read)
+def repeats(stream: Stream) -> bool:
+    """Whether messages that come twice may come through: of a declared stream that tells them by
+    its OFFSET, and of a result that has some of it as they are, for that keeps nothing."""
+    if not stream.of:
+        return stream.offset is not None and not stream.trusted
+    return any(repeats(below) for plan in stream.of for below in _passed(plan))
+
+
+def replayed(stream: Stream) -> bool:
+    """Whether a message that comes twice is told by its position: rows that may be withdrawn are
+    known by what they replace."""
+    return repeats(stream) and not any(changing(plan) for plan in stream.of)
+
+
+def _passed(plan: Node) -> tuple[Stream, ...]:
+    """Of what a plan reads that of which it keeps nothing. A join with a table knows rows, where
+    they stay as they are."""
+    found = operator_of(plan)
+    if isinstance(found, Join) and found.static and changing(found.left):
+        return streams_of(found.left)
+    return streams_of(plan) if found is None else ()
+
+
+def comes_again(plan: Node) -> bool:
+    """Whether rows may come again that were not withdrawn, beside others that are."""
+    derived = [stream for stream in streams_of(plan) if stream.of]
+    return forgets_below(plan) or (
+        any(repeats(stream) for stream in derived) and any(map(changing, scans(plan)))
+    )
+
+
+def _forgets(operator: Stateful | None) -> bool:
+    if operator is None:
+        return False
+    if isinstance(operator, Join):
+        return bool(operator.policy.ttls)
+    return unranked(operator).policy.ttl is not None
+
+
+def refuse_weighted(window: Window) -> None:
+    """QueryError for windows that rows which may be withdrawn cannot make."""
+    policy = unranked(window).policy
+    message = "of an input whose rows may be withdrawn"
+    if policy.expired is Expired.EMIT:
+        raise QueryError(
+            f"EXPIRED EMIT {message}: a session of an expired row is not kept, "
+            "and could not be withdrawn with it",
+            legal="EXPIRED INTO an error stream, RETAIN of a longer time",
+        )
+    if policy.retain_rows is not None and (policy.ttl is not None or forgets_below(window)):
+        raise QueryError(
+            f"RETAIN n ROWS {message}, with a TTL of its keys or of those below: "
+            "what was forgotten would count",
+            legal="RETAIN of a time",
+        )

@@ -1,0 +1,189 @@
+"""The committed state of a query, to be asked beside whoever writes it.
+
+Where the state lies is the host's affair: `read` gives the blobs of its buckets, all of
+one commit, with the header and the segments of the stores that are wanted. Each
+question reads anew, and holds nothing open while nobody asks.
+
+    fetch, windows, messages   as of a query in process, see `asking`
+    stores                     what is kept, and how large it is
+    records                    the records of one store, as they are
+    sql                        a SELECT over the stores, by their names; DuckDB runs it, locked
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.errors import InputError, QueryError, StateError
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.runtime.checkpoint.task_state import HEADER, TABLES, Kept
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.lowering.stores import lives_of
+from sqlwin.runtime.state_queries import Answers, Asking
+from sqlwin.sandbox.locked import locked
+from sqlwin.sql import script
+from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.contract import Layout
+from sqlwin.state.lives import LIVES
+
+BUCKET = "bucket"
+SIZES = {"rows": pl.Int64(), "bytes": pl.Int64(), "buckets": pl.Int64()}
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """label: what the host calls it. blobs: of one commit."""
+
+    label: int
+    blobs: DictBlobs
+
+
+class Read(Protocol):
+    def __call__(self, stores: Collection[str], keys: pl.DataFrame | None) -> list[Bucket]:
+        """The buckets that may hold one of `keys`; None: all. Headers, and of `stores` the rest."""
+
+
+@dataclass(frozen=True)
+class Snapshot(Answers):
+    """`read` as above."""
+
+    query: Lowered
+    read: Read
+
+    @cached_property
+    def _asking(self) -> Asking:
+        return Asking(self.query)
+
+    @contextmanager
+    def _looking(self, keys: pl.DataFrame | None) -> Iterator[Sequence[Stores]]:
+        buckets = self.read(list(self._layouts), keys)
+        yield [self._opened(bucket) for bucket in buckets] or [self._nothing]
+
+    def stores(self) -> pa.Table:
+        """name, layout (what records are known by, and what they hold), rows, bytes, buckets.
+
+        rows and bytes: as written; records that a read would put together count each.
+        """
+        indexes = [self._indexes(bucket) for bucket in self.read((), None)]
+        rows = []
+        for name, layout in self._layouts.items():
+            found = [index[name]["segments"] for index in indexes if name in index]
+            segments = [segment for each in found for segment in each]
+            sizes = [sum(segment[size] for segment in segments) for size in ("rows", "bytes")]
+            rows.append((name, _told(layout), *sizes, sum(bool(each) for each in found)))
+        schema = {"name": pl.String(), "layout": pl.String(), **SIZES}
+        return pl.DataFrame(rows, schema=schema, orient="row").to_arrow()
+
+    def records(self, store: str) -> pa.Table:
+        """What one store holds, `bucket` first; InputError where the query has no such store."""
+        if store not in self._layouts:
+            raise InputError(f"no store is called {store!r}; there are {self._names}")
+        return self._records(store, self._read([store])).to_arrow()
+
+    def sql(self, text: str) -> pa.Table:
+        """A SELECT over the stores' records; QueryError where DuckDB cannot run it."""
+        asked = [name for name in self._layouts if re.search(rf"\b{re.escape(name)}\b", text)]
+        buckets = self._read(asked)
+        with locked() as db:
+            for name in asked:
+                db.register(name, self._records(name, buckets).to_arrow())
+            legal = f"SELECT … FROM {self._names}"
+            try:
+                asked_for = db.extract_statements(text)
+                if [each.type for each in asked_for] != [duckdb.StatementType.SELECT]:
+                    raise QueryError(f"one SELECT is what can be asked, not {text!r}", legal=legal)
+                return db.sql(text).to_arrow_table()
+            except duckdb.Error as error:
+                raise QueryError(str(error), legal=legal) from None
+
+    # What was read.
+
+    def _read(self, stores: list[str]) -> list[Bucket]:
+        """With the tables of lives, which say what of the records may be read."""
+        return self.read([*stores, *(name for name in self._layouts if name in TABLES)], None)
+
+    def _records(self, store: str, buckets: list[Bucket]) -> pl.DataFrame:
+        none = self._layouts[store].empty().select(pl.lit(0, pl.Int64).alias(BUCKET), pl.all())
+        held = [
+            _shown(self._opened(bucket), store).select(
+                pl.lit(bucket.label, pl.Int64).alias(BUCKET), pl.all()
+            )
+            for bucket in buckets
+        ]
+        return pl.concat([none.clear(), *held])
+
+    def _opened(self, bucket: Bucket) -> Stores:
+        kept = Kept(bucket.blobs)
+        stores = kept.stores(self.query, kept.header())
+        if stores.forgetting is not None:
+            stores.forgetting.at(time.time_ns() // 1_000, stores.closed)
+        return stores
+
+    def _indexes(self, bucket: Bucket) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(bucket.blobs.get(HEADER))["stores"]
+        return found
+
+    @cached_property
+    def _nothing(self) -> Stores:
+        return Kept(None).stores(self.query, {})
+
+    @property
+    def _layouts(self) -> dict[str, Layout]:
+        return {name: store.layout for name, store in self._nothing.named.items()}
+
+    @property
+    def _names(self) -> str:
+        return ", ".join(self._layouts) or "none"
+
+
+def worded(text: str | None, plan: str, functions: Sequence[PythonAggregate] = ()) -> Script:
+    """The script of a checkpoint, bound again. text: of its `Wording`. plan: its fingerprint."""
+    if text is None:
+        raise StateError(
+            "the checkpoint does not have the query's text: an older sqlwin made it; "
+            "a run with this one leaves it there"
+        )
+    asked = Wording.load(text)
+    streams = {stream.name: stream for stream in asked.streams}
+    bound = script(asked.text, streams, dict(asked.params), functions)
+    if plan not in (fingerprint(*bound.queries), *(fingerprint(q) for q in bound.queries)):
+        raise StateError("the query's text means something else to this release of sqlwin")
+    return bound
+
+
+def numbered(bound: Script, number: int) -> int:
+    """Which of a script's queries; InputError where it has no such one."""
+    count = len(bound.queries)
+    if not 0 <= number < count:
+        raise InputError(f"there is no query {number}: the script has 0 to {count - 1}")
+    return number
+
+
+def _told(layout: Layout) -> str:
+    known = (*layout.keys, *(name for name in layout.order if name not in layout.keys))
+    held = [name for name in layout.schema if name not in known]
+    return f"({', '.join(known)}) → {', '.join(held) or 'nothing more'}"
+
+
+def _shown(stores: Stores, name: str) -> pl.DataFrame:
+    """Records of a store that may be read; of a table of lives, too, what has expired is not."""
+    tables = {} if stores.lives is None else {LIVES: stores.lives}
+    if stores.sides is not None:
+        tables |= {lives_of(side): lives for side, lives in stores.sides.sides.items()}
+    return tables[name].shown() if name in tables else stores[name].scan(START, END)

@@ -1,0 +1,140 @@
+"""What a task finds when it begins: its header, and the stores the header tells of.
+
+The header is JSON: clock, positions, and the index of every store. Where there are no
+blobs, stores live in memory and there is no header.
+
+>>> Kept(None).header()
+{}
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlwin.errors import StateError
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.emitter.revisions import STORE as REVISIONS
+from sqlwin.operators.sessions.operator import SessionAggregator
+from sqlwin.operators.stages.changelog_normalizer import POSITIONS
+from sqlwin.operators.stages.join_ttl import LivingJoin
+from sqlwin.operators.stages.ttl import Living
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.lowering.stores import Shape, lives_of, shapes
+from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
+from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.lives import LIFE, LIVES
+from sqlwin.state.memory import MemoryStore
+from sqlwin.state.pair_store import PairStore
+from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
+from sqlwin.state.side_lives import SideLives, sides_of
+from sqlwin.state.ttl_store import TtlStore
+
+HEADER = "header"
+TABLES = {LIVES, POSITIONS, lives_of("left"), lives_of("right")}
+VERSION = 1
+Header = dict[str, Any]
+
+
+def check_version(what: str, version: object, known: int = VERSION) -> None:
+    """StateError for a version that is not known."""
+    if version == known:
+        return
+    newer = isinstance(version, int) and version > known
+    why = ": made by a newer sqlwin" if newer else ""
+    raise StateError(f"{what} has version {version}, known is {known}{why}")
+
+
+def _as_wide(shapes: list[Shape], header: Header) -> list[Shape]:
+    """Stores with the slices that they have by now: under another RETAIN they would be others."""
+    known = header["stores"]
+    return [
+        (replace(layout, slice_width=known[layout.name]["slice_width"]), combine)
+        for layout, combine in shapes
+    ]
+
+
+def parsed(what: str, data: bytes) -> dict[str, Any]:
+    """JSON of a checkpoint; StateError where it is none."""
+    try:
+        found = json.loads(data)
+    except ValueError as wrong:
+        raise StateError(f"{what} is damaged: {wrong}") from wrong
+    if not isinstance(found, dict):
+        raise StateError(f"{what} is damaged: it is no JSON object")
+    return found
+
+
+@dataclass(frozen=True)
+class Kept:
+    """segment_rows, run: as in `Task`."""
+
+    blobs: Blobs | None
+    segment_rows: int = SEGMENT_ROWS
+    cache: SegmentCache | None = None
+    run: str | None = None
+
+    def header(self) -> Header:
+        """As of the last commit; nothing before the first."""
+        if self.blobs is None:
+            return {}
+        try:
+            header: Header = parsed(HEADER, self.blobs.get(HEADER))
+        except KeyError:
+            return {}
+        check_version("header", header.get("version"))
+        return header
+
+    def stores(self, query: Lowered, header: Header) -> Stores:
+        admitting = [shape for each in query.inputs for shape in each.shapes]
+        own = [] if query.operator is None else shapes(query.operator)
+        if header and query.policy is not None and query.policy.since is not None:
+            own, admitting = (_as_wide(each, header) for each in (own, admitting))
+        kept = {layout.name for layout, _ in own}
+        if header and kept.symmetric_difference(header["stores"]) & TABLES:
+            raise StateError("the state was kept with a TTL or without; the query differs in that")
+        stores = Stores({layout.name: self._store(layout, c, header) for layout, c in own})
+        if isinstance(query.operator, Living):
+            stores.lives = self._lives(query.operator, stores, header)
+        if isinstance(query.operator, LivingJoin):
+            stores.sides = self._sides(query.operator, stores, header)
+        stores.named |= {layout.name: self._store(layout, c, header) for layout, c in admitting}
+        if header:
+            stores.closed = header["closed"]
+            stores.pending = header["pending"]
+            stores.heard = header["heard"]
+        return stores
+
+    def _lives(self, living: Living, stores: Stores, header: Header) -> Lifetimes:
+        lives = Lifetimes(living.ttl, stores[LIVES], header.get("lives"), self.run)
+        # messages of others make sessions in ROWS full: to note that is not to write their key
+        counts = isinstance(living.inner, SessionAggregator) and living.inner.by_count
+        by_others = {REVISIONS} if counts else set()
+        for name, store in stores.named.items():
+            if name != LIVES and LIFE in store.layout.keys:
+                stores.named[name] = TtlStore(store, lives, renews=name not in by_others)
+        return lives
+
+    def _sides(self, join: LivingJoin, stores: Stores, header: Header) -> SideLives:
+        told = header.get("lives") or {}
+        sides = {
+            side: Lifetimes(ttl, stores[lives_of(side)], told.get(side), self.run)
+            for side, ttl in join.ttls.items()
+        }
+        both = SideLives(sides, join.marks, join.there)
+        for name, store in stores.named.items():
+            side = join.side_of(name)
+            if side is not None:
+                renews = not name.endswith("_known")
+                stores.named[name] = TtlStore(store, sides[side], renews=renews)
+            elif sides_of(store.layout.keys):
+                stores.named[name] = PairStore(store, both)
+        return both
+
+    def _store(self, layout: Layout, combine: Combine, header: Header) -> Store:
+        if self.blobs is None:
+            return MemoryStore(layout, combine)
+        index = header["stores"][layout.name] if header else None
+        rest = {"segment_rows": self.segment_rows, "cache": self.cache}
+        return SegmentStore(layout, combine, self.blobs, index=index, **rest)  # type: ignore[arg-type]

@@ -1,0 +1,46 @@
+"""How a script is run, the same for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sqlwin.runtime.connectors.progress import OnBatch, OnErrors, OnWarning
+from sqlwin.runtime.rows.malformed import Limit
+
+
+def _silent(_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """base: what relative paths of the script are relative to.
+
+    checkpoint: where state is kept between runs; None: nowhere. A run without one
+    ends drained, with every window closed; a run with one keeps windows open for the
+    next, unless `drain`. follow: go on as files arrive. show: results of queries
+    that have no sink, or a console. on_errors: rows of the error stream. on_warning: what
+    ends no run and should be looked at; it may come more than once. max_errors: malformed
+    rows that are still taken; None: any number. opens: whether anything is opened; without,
+    secrets of options are not looked up.
+    """
+
+    base: Path
+    checkpoint: Path | None = None
+    drain: bool = False
+    follow: bool = False
+    show: Callable[[pl.DataFrame], None] = _silent
+    on_errors: OnErrors = _silent
+    on_batch: OnBatch = _silent
+    opens: bool = True
+    on_warning: OnWarning = _silent
+    max_errors: Limit | None = None
+
+    @property
+    def ends(self) -> bool:
+        """Whether the run closes every window at its end."""
+        return not self.follow and (self.drain or self.checkpoint is None)

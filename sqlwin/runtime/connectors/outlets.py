@@ -1,0 +1,72 @@
+"""Where what a query says goes: its sink, and the sink of its error stream.
+
+Several queries may write to one sink; each then has a name of its own in it, so
+that none replaces a batch of another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import Query, Script
+from sqlwin.plan.ir.nodes import Sink as Declared
+from sqlwin.plan.properties.facts import window_policy
+from sqlwin.policies import Expired
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.sinks import Nowhere, Sink, open_sink
+from sqlwin.runtime.rows.rejects import delivered
+
+Open = Callable[[Declared | None], Sink]
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """Of one query. errors: None where the run's `on_errors` takes them."""
+
+    results: Sink
+    errors: Sink | None
+    expired: Expired
+    options: RunOptions
+
+    def write(self, batch: int, results: pl.DataFrame, errors: pl.DataFrame) -> None:
+        """A batch; again with the same number it replaces what it wrote, where a sink can."""
+        self.results.write(batch, results)
+        told = delivered(errors, self.expired)
+        if self.errors is not None:
+            self.errors.write(batch, told)
+        elif not told.is_empty():
+            self.options.on_errors(told)
+
+    @property
+    def counts_only(self) -> bool:
+        """Whether nobody reads the results."""
+        return isinstance(self.results, Nowhere)
+
+
+def outlets(script: Script, options: RunOptions) -> list[Outlet]:
+    """One for each query to run. QueryError for a sink that cannot be opened."""
+    writers: Counter[str] = Counter()
+
+    def opened(declared: Declared | None) -> Sink:
+        name = "" if declared is None else declared.name
+        writers[name] += 1
+        return open_sink(declared, options.base, options.show, writers[name], options.opens)
+
+    return [_outlet(query, opened(query.sink), opened, options) for query in script.queries]
+
+
+def _outlet(query: Query, results: Sink, opened: Open, options: RunOptions) -> Outlet:
+    policy = window_policy(query.plan)
+    expired = Expired.STREAM if policy is None else policy.expired
+    name = query.errors_into if policy is None else policy.errors
+    if name is None:
+        return Outlet(results, None, expired, options)
+    if query.errors is None:
+        message = f"EXPIRED INTO {name}: no sink is called {name}"
+        raise QueryError(message, legal=f"CREATE SINK {name} WITH (…) before the query")
+    return Outlet(results, opened(query.errors), expired, options)

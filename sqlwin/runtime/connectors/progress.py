@@ -1,0 +1,48 @@
+"""How a run is going: what each batch read, emitted and refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from sqlwin.runtime.rows.rejects import reasons
+
+
+@dataclass(frozen=True)
+class Batch:
+    """number: of the batch. read, emitted: rows. watermarks: by stream, microseconds."""
+
+    number: int
+    read: int
+    emitted: int
+    refused: int
+    watermarks: dict[str, int]
+
+
+OnBatch = Callable[[Batch], None]
+OnErrors = Callable[[pl.DataFrame], None]
+OnWarning = Callable[[str], None]
+
+
+@dataclass
+class Summary:
+    """A whole run, all queries together: a row that two queries read is read twice.
+
+    refused: rows of the error stream by reason, without the details. replayed: messages
+    that were taken in before, and so did nothing.
+    """
+
+    read: int = 0
+    emitted: int = 0
+    batches: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    replayed: int = 0
+
+    def add(self, batch: Batch, errors: pl.DataFrame) -> None:
+        self.read += batch.read
+        self.emitted += batch.emitted
+        self.batches += 1
+        self.refused.update(reasons(errors))

@@ -1,0 +1,134 @@
+"""Where results go: files, nowhere, or a writer of the caller's.
+
+A batch is written under its number, and writing it again replaces it, so that a
+batch that is replayed after a crash does not stand there twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from sqlwin.errors import RunError
+from sqlwin.plan.ir.nodes import Sink as Declared
+from sqlwin.plan.options.connectors import SINKS, check_whole, connector_of
+from sqlwin.runtime.files.whole import removed, replaced, synced
+from sqlwin.runtime.rows.render import csv_text, json_lines
+from sqlwin.schema import SHOWN
+from sqlwin.secrets import opened
+
+Show = Callable[[pl.DataFrame], None]
+FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}
+
+
+class Sink(Protocol):
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        """Take the results of a batch; again with the same number, it replaces them."""
+
+
+@dataclass
+class Screen:
+    """Hands every batch to a function; what was shown cannot be taken back."""
+
+    show: Show
+
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        if not rows.is_empty():
+            self.show(rows)
+
+
+@dataclass
+class Nowhere:
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        pass
+
+
+@dataclass
+class Files:
+    """One file a batch; a reader never sees half of one. writer: its number among several.
+
+    begun: whether a batch was written. Batches come in the order of their numbers, so
+    parts behind the first of them are of another run, and go.
+    """
+
+    folder: Path
+    format: str
+    writer: int = 1
+    begun: bool = False
+
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
+        try:
+            self._write(batch, rows, target)
+        except (OSError, pl.exceptions.PolarsError) as failure:
+            why = getattr(failure, "strerror", None) or failure
+            raise RunError(f"cannot write {target}: {why}; the last commit stands") from failure
+
+    def _write(self, batch: int, rows: pl.DataFrame, target: Path) -> None:
+        if not self.begun:
+            self._clear(batch)
+            synced(self.folder)  # a run that was killed may have left that to us
+            self.begun = True
+        if rows.is_empty():
+            removed(target)
+            return
+        with replaced(target) as unfinished:
+            self._dump(rows, unfinished)
+
+    @property
+    def _own(self) -> str:
+        return "part-" if self.writer == 1 else f"part-{self.writer}-"
+
+    def _clear(self, after: int) -> None:
+        for part in self.folder.glob(f"{self._own}*.{FORMATS[self.format]}"):
+            number = part.stem.removeprefix(self._own)
+            if number.isdigit() and int(number) > after:
+                removed(part)
+
+    def _dump(self, rows: pl.DataFrame, path: Path) -> None:
+        if self.format == "parquet":
+            rows.write_parquet(path)
+        elif self.format == "csv":
+            path.write_text(csv_text(rows, header=True), encoding="utf-8")
+        else:
+            path.write_text("".join(line + "\n" for line in json_lines(rows)), encoding="utf-8")
+
+
+@dataclass
+class Appending:
+    """Rows that stay as they are, without what tells of changes."""
+
+    sink: Sink
+
+    def write(self, batch: int, rows: pl.DataFrame) -> None:
+        self.sink.write(batch, rows.drop(SHOWN.values(), strict=False))
+
+
+def open_sink(
+    declared: Declared | None, base: Path, show: Show, writer: int = 1, opens: bool = True
+) -> Sink:
+    """The sink of a query; no declared one is the screen. QueryError for bad options.
+
+    writer: the number of this one among those that write to the same sink, from 1. opens:
+    whether it is going to be written, so that secrets and files are looked up.
+    """
+    if declared is None:
+        return Screen(show)
+    written = dict(declared.options)
+    declared = replace(declared, options=opened(declared.options)) if opens else declared
+    check_whole(f"sink {declared.name}", dict(declared.options), SINKS, written)
+    made = _opened(declared, base, show, writer)
+    appends = declared.changelog == "append" and not isinstance(made, Nowhere)
+    return Appending(made) if appends else made
+
+
+def _opened(declared: Declared, base: Path, show: Show, writer: int) -> Sink:
+    options = dict(declared.options)
+    connector = connector_of(options, SINKS)
+    if connector == "files":
+        return Files(base / options["path"], options.get("format", "json"), writer)
+    return Screen(show) if connector == "console" else Nowhere()

@@ -1,0 +1,237 @@
+"""What a script reads from: its streams' sources, checked before anything starts.
+
+A source lists its splits, in an order that never changes, and reads pieces of them. A
+split of `files` is a file; one of `nexmark` is a range of its events, and one piece. A split
+goes by its name, which a checkpoint keeps; see `names`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from sqlwin.errors import InputError, QueryError
+from sqlwin.plan.explain.warnings import undeclared
+from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.plan.options.connectors import STREAMS, boolean, check_whole, connector_of
+from sqlwin.plan.properties.facts import sources_of, tables_of
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.files.ends import Files
+from sqlwin.runtime.files.globbing import is_glob, listing
+from sqlwin.runtime.files.names import Names
+from sqlwin.runtime.files.pieces import Piece, copied
+from sqlwin.runtime.files.source import Decoded, read
+from sqlwin.runtime.files.taken import Taken, check_piece
+from sqlwin.runtime.nexmark import source as nexmark
+from sqlwin.runtime.nexmark.source import Nexmark
+from sqlwin.runtime.rows.rejects import no_rejects
+from sqlwin.secrets import opened, refers
+
+_PATTERN = re.compile(r"[*?\[\]{}\\\ud800-\udfff]|:/")
+"""Of names that a reader of files would take for a pattern or a URL, or cannot take: bytes that
+are no text. Such a file is read by another name."""
+
+UNENDED = "has no line end: it is read when it has one, or by a run with --drain"
+
+
+class Source(Protocol):
+    """Of one stream."""
+
+    def splits(self, base: Path) -> list[str]:
+        """Names of those there are now; see `names`."""
+
+    def name(self, kept: str, base: Path) -> str:
+        """The name of a split that a checkpoint has, maybe an older one."""
+
+    def split(self, name: str, base: Path) -> str:
+        """The split of a name, to be read."""
+
+    def weight(self, split: str) -> int:
+        """About how many bytes it has."""
+
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        """Take up what is new, see `Taken.refresh`."""
+
+    def left(self, taken: Taken, base: Path) -> dict[str, int]:
+        """What is to be said of what is left unread, and from which byte on it is."""
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
+        """The `number`-th piece, of a split and not of its name. watermark: of its errors."""
+
+
+@dataclass(frozen=True)
+class FileSource:
+    stream: Stream
+    path: str
+
+    @property
+    def format(self) -> str:
+        return dict(self.stream.options).get("format", "json")
+
+    @property
+    def header(self) -> bool:
+        return self.format == "csv" and boolean(dict(self.stream.options).get("header", "true"))
+
+    @property
+    def delimiter(self) -> str:
+        return dict(self.stream.options).get("delimiter", ",")
+
+    def splits(self, base: Path) -> list[str]:
+        return self._names(base).all(listing(self.path, base))
+
+    def name(self, kept: str, base: Path) -> str:
+        return self._names(base).of(kept)
+
+    def split(self, name: str, base: Path) -> str:
+        return self._names(base).path(name)
+
+    def _names(self, base: Path) -> Names:
+        return Names(self.path, base)
+
+    def weight(self, split: str) -> int:
+        return Path(split).stat().st_size
+
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        return taken.refresh(self._files(base), size, ends)
+
+    def left(self, taken: Taken, base: Path) -> dict[str, int]:
+        behind = taken.behind(self._files(base))
+        return {f"the last line of {path} {UNENDED}": hi for path, hi in behind.items()}
+
+    def _files(self, base: Path) -> Files:
+        names = self._names(base)
+        splits = partial(self.splits, base)
+        return Files(self.format, splits, names.path, self.delimiter, names.of)
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
+        """RunError where the file is no longer what it was when the piece was found."""
+        before = check_piece(piece)
+        if piece.lo == 0 and before[0] == piece.hi and not _PATTERN.search(piece.path):
+            came = read(piece.path, number, self.stream, watermark)
+            if check_piece(piece) == before:
+                return came  # else a line may have come meanwhile that is of the next piece
+        with copied(piece, self.header, self.delimiter) as path:
+            return read(path, number, self.stream, watermark, shown=piece.path)
+
+
+@dataclass(frozen=True)
+class NexmarkSource:
+    """Its rows' positions are those of the events, so the number of a split says nothing."""
+
+    stream: Stream
+    nexmark: Nexmark
+
+    def splits(self, base: Path) -> list[str]:
+        return self.nexmark.splits
+
+    def name(self, kept: str, base: Path) -> str:
+        return kept
+
+    def split(self, name: str, base: Path) -> str:
+        return name
+
+    def weight(self, split: str) -> int:
+        return self.nexmark.weight(split)
+
+    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
+        return taken.add(self.splits(base), self.weight)
+
+    def left(self, taken: Taken, base: Path) -> dict[str, int]:
+        return {}
+
+    def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
+        columns = [column.name for column in self.stream.columns]
+        return Decoded(self.nexmark.read(piece.path, columns), no_rejects())
+
+
+def check_sources(script: Script, options: RunOptions) -> None:
+    """QueryError for a stream that cannot be read; InputError where there is no file at all.
+
+    A run that follows waits for its files, and a run that goes on may have read its own already:
+    these are warned. The files of a static table are there before the first run. Warned, too, is
+    what lacks a WATERMARK.
+    """
+    texts = (text for query in script.queries for text in undeclared(query))
+    for text in dict.fromkeys(texts):
+        options.on_warning(text)
+    for query in script.queries:
+        for stream in sources_of(query.plan):
+            source_of(stream)
+    goes_on = options.checkpoint is not None and _has_any(options.checkpoint)
+    static = {stream for query in script.queries for stream in tables_of(query.plan)}
+    for missing in without_files(script, options.base):
+        if not goes_on and (missing.stream in static or not options.follow):
+            raise InputError(missing.message)
+        options.on_warning(missing.message)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A stream without a file. certain: its path is no pattern, and nothing has that name."""
+
+    stream: Stream
+    message: str
+    certain: bool
+
+
+def without_files(script: Script, base: Path, opens: bool = True) -> list[Missing]:
+    """The streams and tables that queries read from files, and that have none now.
+
+    opens: whether references are looked up; without, those that have one are left out.
+    """
+    read = (stream for query in script.queries for stream in sources_of(query.plan))
+    known = (each for each in read if has_source(each) and (opens or not _refers(each)))
+    found = ((each, source_of(each)) for each in dict.fromkeys(known))
+    return [
+        Missing(stream, _none(source, base), not is_glob(source.path) and not _there(source, base))
+        for stream, source in found
+        if isinstance(source, FileSource) and not source.splits(base)
+    ]
+
+
+def _refers(stream: Stream) -> bool:
+    return any(refers(value) for _, value in stream.options)
+
+
+def _none(source: FileSource, base: Path) -> str:
+    under = "" if Path(source.path).is_absolute() else f"; it is relative to {base}"
+    return f"no file matches {source.path} of {source.stream.name}{under}"
+
+
+def _there(source: FileSource, base: Path) -> bool:
+    try:
+        return (base / source.path).exists()
+    except OSError:  # a name that is too long
+        return False
+
+
+def _has_any(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def has_source(stream: Stream) -> bool:
+    """Whether its options name one; rows of any other come from whoever embeds the query."""
+    return connector_of(dict(stream.options)) in ("files", "nexmark")
+
+
+def source_of(stream: Stream, opens: bool = True) -> Source:
+    """QueryError where the stream has none, or an option that says nothing.
+
+    opens: whether it is going to be read, so that secrets and files are looked up.
+    """
+    written = dict(stream.options)
+    stream = replace(stream, options=opened(stream.options)) if opens else stream
+    options = dict(stream.options)
+    check_whole(f"stream {stream.name}", options, STREAMS, written)
+    connector = connector_of(options)
+    if connector == "nexmark":
+        return NexmarkSource(stream, nexmark.declared(stream))
+    if connector == "files":
+        return FileSource(stream, options["path"])
+    raise QueryError(
+        f"stream {stream.name} has no source to run from (connector {connector!r})",
+        legal="WITH (connector = 'files', path = '…', format = 'json')",
+    )

@@ -1,0 +1,61 @@
+"""How far files were taken, and what tells whether one still is what it was.
+
+>>> import tempfile
+>>> file = Path(tempfile.mkdtemp()) / "a"
+>>> _ = file.write_text("1\\n2\\n")
+>>> end = End(2, fingerprint(str(file), 2))
+>>> is_same(str(file), end, 4)
+True
+>>> _ = file.write_text("3\\n4\\n")
+>>> is_same(str(file), end, 4)
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlwin.runtime.files.pieces import fingerprint
+
+UNKNOWN = -1
+"""How far a file was read, in a checkpoint that does not say."""
+
+Stat = tuple[int, int, int]
+"""Size, inode, time of change."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of one format. names: of those there are now, in order. path: where one of them is.
+    name: what a path is called.
+    """
+
+    format: str
+    names: Callable[[], Iterable[str]]
+    path: Callable[[str], str]
+    delimiter: str = ","
+    name: Callable[[str], str] = str
+
+
+@dataclass(frozen=True)
+class End:
+    """How far a file was taken, and the print of the bytes before."""
+
+    hi: int
+    print: str
+
+
+def is_same(path: str, known: End, there: int) -> bool:
+    """Whether a file of `there` bytes begins with what was taken of it, as far as is known."""
+    return there >= known.hi and (not known.print or fingerprint(path, known.hi) == known.print)
+
+
+def stat_of(path: str) -> Stat | None:
+    """None: it is gone."""
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_size, found.st_ino, found.st_mtime_ns

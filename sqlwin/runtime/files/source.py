@@ -1,0 +1,132 @@
+"""Files as sources: their rows, in order, with the ones that could not be read.
+
+How lines and columns become values is `formats`'s; here rows get their positions.
+A row's position is (file number, row number in the file), packed into `__seq`, and so
+survives any cut into batches.
+
+    __seq = file number * 2**32 + row number
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.errors import RunError
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.options.connectors import boolean
+from sqlwin.runtime.formats import csv_lines, json_lines
+from sqlwin.runtime.formats.content import FAILURES, content
+from sqlwin.runtime.formats.fit import fit, no_names, repeated
+from sqlwin.runtime.formats.lines import Lines, Texts
+from sqlwin.runtime.formats.values import presentable
+from sqlwin.runtime.rows.intake import frame_of
+from sqlwin.runtime.rows.rejects import no_rejects, refused, texts
+from sqlwin.schema import PART, SEQ
+
+ROWS_IN_A_FILE = 2**32
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """rows: declared columns, `__part`, `__seq`. errors: malformed rows, as `rejects`.
+
+    warnings: what is legal, and probably not what was meant.
+    """
+
+    rows: pl.DataFrame
+    errors: pl.DataFrame
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a file has. texts: of rows, as they came."""
+
+    lines: Lines
+    texts: Texts
+    warnings: tuple[str, ...] = ()
+
+
+def read(
+    path: str, number: int, stream: Stream, watermark: int | None = None, shown: str | None = None
+) -> Decoded:
+    """One whole file, the `number`-th of its stream. shown: its path, where `path` is a copy.
+
+    RunError where it cannot be read, or has no column of the stream.
+    """
+    shown = path if shown is None else shown
+    format_ = dict(stream.options).get("format", "json")
+    try:
+        found = _READERS[format_](path, stream, shown)
+    except (*FAILURES, *csv_lines.FAILURES) as error:
+        raise RunError(f"cannot read {shown} of stream {stream.name}: {error}") from error
+    return _placed(found, number * ROWS_IN_A_FILE, stream, watermark)
+
+
+def decoded(frame: pl.DataFrame, first: int, stream: Stream, watermark: int | None) -> Decoded:
+    """Rows of any types at positions from `first` on, made into the stream's columns."""
+    return _placed(_found(frame, stream), first, stream, watermark)
+
+
+def _found(frame: pl.DataFrame, stream: Stream, warnings: tuple[str, ...] = ()) -> _Found:
+    lines = Lines.of(frame, stream.columns)
+    return _Found(lines, lambda at: texts(presentable(frame[list(at)], stream.columns)), warnings)
+
+
+def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) -> Decoded:
+    lines = found.lines
+    rows = lines.rows.with_columns(
+        pl.lit(0, pl.Int32).alias(PART), pl.Series(SEQ, lines.numbers + first)
+    )
+    if not lines.bad:
+        return Decoded(rows, no_rejects(), found.warnings)
+    at = sorted(lines.bad)
+    places = pl.DataFrame({PART: [0] * len(at), SEQ: [first + number for number in at]})
+    reasons = [f"malformed: {why}" for why in map(lines.bad.get, at)]
+    errors = refused(stream.name, places, found.texts(at), reasons, watermark)
+    return Decoded(rows, errors, found.warnings)
+
+
+def _json(path: str, stream: Stream, shown: str) -> _Found:
+    found = json_lines.decode(content(path), stream.columns)
+    warnings = () if found.fits else (no_names(shown, stream.name, _declared(stream)),)
+    return _Found(found.lines, found.texts, warnings)
+
+
+def _csv(path: str, stream: Stream, shown: str) -> _Found:
+    data, declared = content(path).removeprefix(json_lines.BOM), _declared(stream)
+    options = dict(stream.options)
+    delimiter = options.get("delimiter", ",")
+    warnings: tuple[str, ...] = ()
+    if boolean(options.get("header", "true")):
+        header = csv_lines.header_of(data, delimiter)
+        if header.names:
+            warnings = fit(shown, stream.name, header.names, declared, delimiter)
+        repeated(shown, stream.name, header.names, declared)
+    else:
+        data, header = csv_lines.headed(data, declared, delimiter)
+    found = csv_lines.decode(data, stream.columns, header, delimiter)
+    return _Found(found.lines, found.texts, warnings)
+
+
+def _parquet(path: str, stream: Stream, shown: str) -> _Found:
+    declared = _declared(stream)
+    names = pl.read_parquet_schema(path)
+    warnings = fit(shown, stream.name, list(names), declared, None)
+    wanted = [name for name in declared if name in names]
+    try:
+        frame = pl.read_parquet(path, columns=wanted)
+    except pl.exceptions.PolarsError:  # texts that are no UTF-8, say: row by row they are found
+        from pyarrow import parquet
+
+        frame = frame_of(parquet.read_table(path, columns=wanted), stream.columns)
+    return _found(frame, stream, warnings)
+
+
+def _declared(stream: Stream) -> list[str]:
+    return [column.name for column in stream.columns]
+
+
+_READERS = {"json": _json, "csv": _csv, "parquet": _parquet}

@@ -1,0 +1,199 @@
+"""Which rows a task takes in: not those beyond its count, not those it has already.
+
+The front judges by event time and needs no state. Two judgements need what the
+task knows, and come before the operator sees a row, in SAMZA-552's order:
+
+1. With `RETAIN n ROWS` a late row is expired iff n rows of its key are newer than
+   all it could correct; it goes to the error stream whole.
+2. With a declared OFFSET that is not TRUSTED, a message that was taken in before
+   is a no-op. Positions of the rows within retention, and of all messages still
+   stored, are kept; an older one has expired before it is asked for. A tuple window
+   needs no more than the greatest offset of each source partition, since its
+   offsets rise with arrival.
+
+Invariant: no position is in the `seen` store twice, and every row the operator
+was given that has not left retention is there.
+
+Worked example, OFFSET id, RETAIN 1 HOUR: ids 1, 2 come, then 2, 3, 3. The second
+batch is admitted as 3 alone; two replays are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.order.ordering import ORDERED
+from sqlwin.operators.over import base_sums
+from sqlwin.operators.windows import contents
+from sqlwin.runtime.rows.rejects import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
+from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
+from sqlwin.state.combine import keep_all
+from sqlwin.state.contract import FLOOR, Combine, Layout, Store
+
+SEEN, KNOWN = "seen", "__known"
+MESSAGES = (contents.MESSAGES, base_sums.ROWS)
+"""The stores that hold messages; all others are window metadata."""
+
+
+def seen(at: int) -> str:
+    """The store of positions of the input with the number `at`."""
+    return SEEN if at == 0 else f"{SEEN}{at}"
+
+
+@dataclass(frozen=True)
+class Admission:
+    """stream: for messages. replays: positions tell repeated messages. rising: by offset alone.
+
+    by_rows: the keys within which RETAIN n ROWS counts and their dtypes, None without
+    it. retain: of event time, microseconds; None: for ever. slice_width: of the `seen` store.
+    nameless: keys have a TTL, and positions outlive it: they are kept without the keys.
+    store: where positions are kept; each input of a query has its own, see `seen`.
+    """
+
+    stream: str
+    replays: bool
+    rising: bool
+    by_rows: tuple[tuple[str, pl.DataType], ...] | None
+    retain: int | None
+    slice_width: int
+    nameless: bool = False
+    store: str = SEEN
+
+    @property
+    def shapes(self) -> list[tuple[Layout, Combine]]:
+        if not self.replays or self.rising:
+            return []
+        keys = () if self.nameless else self.by_rows or ()
+        columns = (*keys, *PLACE.items())
+        layout = Layout(self.store, columns, (), POSITION, self.slice_width)
+        return [(layout, keep_all(layout))]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.by_rows or ())
+
+    def retire(self, watermark: int, stores: Stores, floors: pl.DataFrame | None) -> None:
+        """Forget what has expired, but no message that is still kept: it may have to come again."""
+        if self.store not in stores.named:
+            return
+        held = (ORDERED,) if ORDERED in stores.named else MESSAGES  # the others go by number
+        kept = [stores[name] for name in held if name in stores.named]
+        if floors is not None and len(floors) and not self.nameless:
+            stores[self.store].cut(self._lowered(floors, watermark, kept))
+        if self.retain is not None:
+            floor = min([watermark - self.retain, *(store.floor for store in kept)])
+            stores[self.store].expire(floor)
+
+    def _lowered(self, floors: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:
+        """Floors not above what is not late, nor above any message kept of their keys."""
+        reached = pl.min_horizontal(FLOOR, pl.lit(watermark, pl.Int64))
+        lowered = floors.drop_nulls(FLOOR).select(*self.keys, reached)
+        if not kept or lowered.is_empty():
+            return lowered
+        messages = kept[0].scan(START, END).select(*self.keys, TS)
+        least = messages.group_by(self.keys).min() if self.keys else messages.min()
+        told = _with_floor(least, lowered, self.keys).drop_nulls(FLOOR)
+        return told.select(*self.keys, pl.min_horizontal(FLOOR, TS))
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """rows: without internal columns. errors: as `rejects`. replayed: how many were no-ops."""
+
+    rows: pl.DataFrame
+    errors: pl.DataFrame = field(default_factory=no_rejects)
+    replayed: int = 0
+
+
+def admit(
+    rule: Admission,
+    rows: pl.DataFrame,
+    stores: Stores,
+    offsets: dict[int, int],
+    floors: pl.DataFrame | None,
+    watermark: int,
+) -> Admitted:
+    """Judge `rows`, of the front. offsets: the greatest taken by partition, moved on here.
+
+    floors: key columns and `__floor`, of `RETAIN n ROWS`. watermark: before the batch.
+    """
+    kept, errors = _unexpired(rule, rows, floors, watermark)
+    fresh = _fresh(rule, kept, stores, offsets) if rule.replays else kept
+    return Admitted(fresh.drop(INTERNAL, strict=False), errors, len(kept) - len(fresh))
+
+
+def _unexpired(
+    rule: Admission, rows: pl.DataFrame, floors: pl.DataFrame | None, watermark: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    if rule.by_rows is None or floors is None or floors.is_empty() or rows.is_empty():
+        return rows, no_rejects()
+    floored = _with_floor(rows, floors, rule.keys)
+    old = (pl.col(TS) < watermark) & (pl.col(TS) < pl.col(FLOOR))
+    gone = floored.filter(old.fill_null(False))
+    if gone.is_empty():
+        return rows, no_rejects()
+    return floored.filter(~old.fill_null(False)).drop(FLOOR), _refused(rule, gone, watermark)
+
+
+def expired_before(
+    rule: Admission, rows: pl.DataFrame, offsets: dict[int, int], watermark: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Rows that are not known, less those that `RETAIN n ROWS` expired before: these come again.
+
+    For while nobody knows the floors: late, and not beyond the greatest offset.
+    """
+    told = _with_known(rows, offsets)
+    old = ((pl.col(TS) < watermark) & (pl.col(SEQ) <= pl.col(KNOWN))).fill_null(False)
+    return told.filter(~old).drop(KNOWN), _refused(rule, told.filter(old), watermark)
+
+
+def _refused(rule: Admission, gone: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    return refused(rule.stream, gone, gone[WHOLE].to_list(), [EXPIRED] * len(gone), watermark)
+
+
+def _with_floor(rows: pl.DataFrame, floors: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+    if not keys:
+        return rows.with_columns(pl.lit(floors[FLOOR][0], pl.Int64).alias(FLOOR))
+    return rows.join(
+        floors.select(*keys, FLOOR),
+        on=list(keys),
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+
+
+def _fresh(
+    rule: Admission, rows: pl.DataFrame, stores: Stores, offsets: dict[int, int]
+) -> pl.DataFrame:
+    once = rows.unique(POSITION, keep="first", maintain_order=True)
+    if once.is_empty():
+        return once
+    if rule.rising:
+        return _risen(once, offsets)
+    known = stores[rule.store]
+    seen = known.scan(*bounds(once[TS])).select(POSITION)
+    fresh = once.join(seen, on=list(POSITION), how="anti", maintain_order="left")
+    known.put(fresh.select(known.layout.schema.names()))
+    for part, seq in fresh.group_by(PART).agg(pl.col(SEQ).max()).iter_rows():
+        offsets[part] = max(seq, offsets.get(part, seq))
+    return fresh
+
+
+def _risen(rows: pl.DataFrame, offsets: dict[int, int]) -> pl.DataFrame:
+    told = _with_known(rows, offsets)
+    fresh = told.filter(pl.col(KNOWN).is_null() | (pl.col(SEQ) > pl.col(KNOWN)))
+    offsets.update(fresh.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
+    return fresh.drop(KNOWN)
+
+
+def _with_known(rows: pl.DataFrame, offsets: dict[int, int]) -> pl.DataFrame:
+    known = pl.DataFrame(
+        {PART: list(offsets), KNOWN: list(offsets.values())},
+        schema={PART: pl.Int32, KNOWN: pl.Int64},
+    )
+    return rows.join(known, on=PART, how="left", maintain_order="left")

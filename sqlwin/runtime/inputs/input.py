@@ -1,0 +1,83 @@
+"""An input of a query: a stream, and what becomes of its rows before the operator has them.
+
+A query has one input for each stream that FROM names, in that order; a stream that is
+joined with itself is two inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
+from sqlwin.operators.joins.sides import HELD, POS
+from sqlwin.plan.ir.nodes import Scalar, Stream
+from sqlwin.runtime.inputs.admission import Admission
+from sqlwin.runtime.rows.scalars import Columns
+from sqlwin.schema import PLACE, WEIGHT, empty, polars_type
+from sqlwin.state.contract import Combine, Layout
+
+CARRIED: dict[str, pl.DataType] = {
+    WEIGHT: pl.Int8(),
+    **{name: dtype() for name, dtype in CHANGE_SCHEMA.items()},
+}
+
+
+@dataclass(frozen=True)
+class Input:
+    """where, columns: of the front.
+
+    keys: the columns a bucket is chosen by; none where all rows belong together. Those
+    of the inputs of one query are pairwise of one type.
+    retain: microseconds, None where no row can expire. timed: rows need event time.
+    admission: what a task judges rows by, None where it takes all of them.
+    carried: what rows of a derived stream have besides, see `derived`. numbered: a
+    task numbers its messages, also those that WHERE drops, see `numbers`. ordered: its operator
+    numbers its rows, those as well. static: it is a table, read whole before the first row of
+    any stream. since: rows below this instant have expired under another RETAIN.
+    """
+
+    stream: Stream
+    where: Scalar | None
+    columns: Columns
+    keys: tuple[str, ...]
+    retain: int | None
+    timed: bool
+    admission: Admission | None = None
+    carried: tuple[str, ...] = ()
+    numbered: bool = False
+    ordered: bool = False
+    static: bool = False
+    since: int | None = None
+
+    @cached_property
+    def types(self) -> dict[str, pa.DataType]:
+        return {column.name: column.type for column in self.stream.schema}
+
+    @cached_property
+    def clock(self) -> bool:
+        """Whether its front reads processing time."""
+        where = [] if self.where is None else [self.where]
+        read = [*where, *(scalar for _, scalar in self.columns)]
+        return any(scalar.clock is not None for scalar in read)
+
+    @property
+    def shapes(self) -> list[tuple[Layout, Combine]]:
+        """Of the stores that its admission keeps."""
+        return [] if self.admission is None else self.admission.shapes
+
+    @property
+    def blanks(self) -> bool:
+        """Whether a row that WHERE drops goes on as a blank."""
+        return self.numbered or self.ordered
+
+    def nothing(self) -> pl.DataFrame:
+        """No rows that were judged: the columns selected, then the position, then the number."""
+        selected = {name: polars_type(scalar.type) for name, scalar in self.columns}
+        more = {name: CARRIED[name] for name in self.carried}
+        number: dict[str, pl.DataType] = {POS: pl.Int64()} if self.numbered else {}
+        held: dict[str, pl.DataType] = {HELD: pl.Boolean()} if self.ordered else {}
+        return empty({**selected, **PLACE, **more, **number, **held})

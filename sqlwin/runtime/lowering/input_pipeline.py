@@ -1,0 +1,208 @@
+"""The front of an input: from a source's rows to what the window operator takes.
+
+In this order: computed columns, event time, marks for the watermark, WHERE and
+projection, expiry. Rows that fail on the way go to the error stream whole. The
+front is stateless: the watermark before the batch is given, so it may run
+anywhere, in a source, before a shuffle, or in process.
+
+A row moves the watermark even if WHERE drops it; a row that WHERE drops cannot
+expire. Where rows are numbered it is not dropped here: what it holds is, and it
+says so (`numbers`). What the revisions of a derived row come to in a batch goes by those
+that WHERE lets pass, and is known before the operator prepares them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from sqlwin.functions.core.volatility import NOW
+from sqlwin.instants import START
+from sqlwin.operators.contract import bounds
+from sqlwin.operators.joins.sides import HELD
+from sqlwin.plan.ir.nodes import column_of
+from sqlwin.policies import Expired
+from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.lowering.derived import net
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.rejects import EXPIRED, WHOLE, judged, no_rejects, rejects, texts
+from sqlwin.runtime.rows.scalars import Evaluated, evaluate
+from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column
+
+RAW = "__raw"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """rows: prepared for the operator, or for the task to admit first. errors: as `rejects`.
+
+    marks: partition to greatest event time. read: partition to greatest position.
+    """
+
+    rows: pl.DataFrame
+    errors: pl.DataFrame
+    marks: dict[int, int]
+    read: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Front:
+    """Of the input with the number `at`."""
+
+    query: Lowered
+    at: int = field(default=0, kw_only=True)
+
+    @property
+    def input(self) -> Input:
+        return self.query.inputs[self.at]
+
+    def take(
+        self,
+        raw: pl.DataFrame,
+        watermark: int | None,
+        lost: pl.DataFrame | None = None,
+        now: int = 0,
+    ) -> Taken:
+        """`raw`: the declared columns, `__part`, `__seq`. watermark: before this batch. now: the
+        processing time of the batch.
+
+        Where the watermark is not known here (None) no row expires here, and rows are
+        not prepared: whoever knows it takes them again. lost: positions of messages that
+        were taken in before and are wanted again, however old.
+        """
+        timed, errors = self._timed(raw, watermark)
+        marks = self._marks(timed)
+        kept, failures = self._selected(timed, watermark, now)
+        if watermark is None:
+            return Taken(kept.drop(RAW), pl.concat([errors, failures]), marks)
+        rows, expired = self._unexpired(kept, timed, watermark, lost)
+        ready = self._judged(rows, timed, watermark)
+        return Taken(ready, pl.concat([errors, failures, expired]), marks, self._read(timed))
+
+    def _judged(self, rows: pl.DataFrame, whole: pl.DataFrame, watermark: int) -> pl.DataFrame:
+        """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
+        admission = self.input.admission
+        if admission is None and not self.input.numbered:
+            return self.query.prepare(rows.drop(RAW), self.at)
+        if admission is None or admission.by_rows is None:
+            return rows.drop(RAW)
+        late = rows.filter(pl.col(TS) < watermark)
+        if late.is_empty():
+            return rows.with_columns(pl.lit(None, pl.String).alias(WHOLE)).drop(RAW)
+        text = pl.DataFrame(
+            {RAW: late[RAW], WHOLE: texts(whole[late[RAW].to_list()])},
+            schema={RAW: rows.schema[RAW], WHOLE: pl.String},
+        )
+        return rows.join(text, on=RAW, how="left", maintain_order="left").drop(RAW)
+
+    def _timed(self, raw: pl.DataFrame, watermark: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """With computed columns, `__ts` and, where an OFFSET is declared, `__seq` from it."""
+        rows, errors = self._computed(raw, watermark)
+        stream = self.input.stream
+        if stream.offset is not None:
+            rows, bad = self._required(rows, stream.offset, "no position", watermark)
+            errors = pl.concat([errors, bad])
+            rows = rows.with_columns(pl.col(stream.offset).cast(pl.Int64).alias(SEQ))
+        if stream.ts is None or not self.input.timed:
+            return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), errors
+        rows, bad = self._required(rows, stream.ts, "no event time", watermark)
+        return rows.with_columns(pl.col(stream.ts).dt.timestamp("us").alias(TS)), pl.concat(
+            [errors, bad]
+        )
+
+    def _computed(
+        self, raw: pl.DataFrame, watermark: int | None
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        errors = no_rejects()
+        for name, scalar in self.input.stream.computed:
+            known = tuple(
+                (c, column_of(Column(c, self.input.types[c])))
+                for c in raw.columns
+                if c in self.input.types
+            )
+            done = evaluate(raw, (*known, (name, scalar)), keep=(PART, SEQ))
+            errors = pl.concat([errors, self._rejected(raw, done, watermark)])
+            raw = done.frame
+        return raw, errors
+
+    def _required(
+        self, rows: pl.DataFrame, column: str, what: str, watermark: int | None
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        if not rows[column].null_count():
+            return rows, no_rejects()
+        missing = rows.filter(pl.col(column).is_null())
+        reason = f"{what}: {column} is NULL"
+        errors = self._refused(missing, [reason] * len(missing), watermark)
+        return rows.filter(pl.col(column).is_not_null()), errors
+
+    def _marks(self, rows: pl.DataFrame) -> dict[int, int]:
+        if not self.input.timed:
+            return {}
+        return dict(rows.group_by(PART).agg(pl.col(TS).max()).iter_rows())
+
+    def _read(self, rows: pl.DataFrame) -> dict[int, int]:
+        if self.input.stream.offset is None:
+            return {}
+        return dict(rows.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
+
+    def _selected(
+        self, rows: pl.DataFrame, watermark: int | None, now: int
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        numbered = rows.with_row_index(RAW)
+        if self.input.clock:
+            numbered = numbered.with_columns(pl.lit(now, pl.Int64).cast(INSTANT).alias(NOW))
+        wanted = (*POSITION, *self.input.carried, RAW)
+        done = evaluate(numbered, self.input.columns, self.input.where, keep=wanted)
+        kept = self._with_blanks(numbered, done) if self.input.blanks else done.frame
+        return kept if self.input.numbered else net(kept), self._rejected(rows, done, watermark)
+
+    def _with_blanks(self, numbered: pl.DataFrame, done: Evaluated) -> pl.DataFrame:
+        """With a row of NULLs for each that WHERE drops."""
+        held = done.frame.with_columns(pl.lit(True).alias(HELD))
+        rejected = [at for at, _ in done.rejected]
+        rest = numbered.join(held, on=RAW, how="anti").filter(~pl.col(RAW).is_in(rejected))
+        blanks = rest.select(*POSITION, *self.input.carried, RAW, pl.lit(False).alias(HELD))
+        return pl.concat([held, blanks], how="diagonal").sort(RAW)
+
+    def _rejected(self, rows: pl.DataFrame, done: Evaluated, watermark: int | None) -> pl.DataFrame:
+        if not done.rejected:
+            return no_rejects()
+        at, reasons = zip(*done.rejected, strict=True)
+        return self._refused(rows[list(at)], list(reasons), watermark)
+
+    def _unexpired(
+        self,
+        kept: pl.DataFrame,
+        whole: pl.DataFrame,
+        watermark: int,
+        lost: pl.DataFrame | None,
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        if self.input.retain is None or kept.is_empty():
+            return kept, no_rejects()
+        since = self.input.since
+        horizon = max(watermark - self.input.retain, START if since is None else since)
+        if bounds(kept[TS])[0] >= horizon:
+            return kept, no_rejects()
+        gone = kept.filter(pl.col(TS) < horizon)
+        if lost is not None:
+            gone = gone.join(lost, on=list(POSITION), how="anti", maintain_order="left")
+        if gone.is_empty():
+            return kept, no_rejects()
+        told = gone.filter(HELD) if self.input.ordered else gone
+        rows = whole[told[RAW].to_list()]
+        refused = self._refused(rows, [EXPIRED] * len(rows), watermark)
+        errors = judged(refused, self.query.expired)
+        if self.query.expired is Expired.EMIT:  # the operator knows them by their time
+            return kept, errors
+        return kept.join(gone, on=RAW, how="anti", maintain_order="left"), errors
+
+    def _refused(
+        self, rows: pl.DataFrame, reasons: list[str], watermark: int | None
+    ) -> pl.DataFrame:
+        """With their event time where they have one, whether or not the window needs it."""
+        ts = self.input.stream.ts
+        timed = rows.drop(TS, strict=False)
+        if ts is not None and ts in rows.columns:
+            timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
+        return rejects(self.input.stream.name, timed, reasons, watermark)

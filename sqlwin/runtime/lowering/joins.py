@@ -1,0 +1,157 @@
+"""From a join of the plan to the operator that runs it.
+
+A residual condition is computed as all scalars are, over pairs that are near enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from sqlwin.errors import RunError
+from sqlwin.operators.joins.asof import AsOfJoin
+from sqlwin.operators.joins.numbered_sides import NumberedSide
+from sqlwin.operators.joins.operator import WindowJoin
+from sqlwin.operators.joins.ordered import OrderedJoin
+from sqlwin.operators.joins.session_joins import SessionJoin
+from sqlwin.operators.joins.session_sides import SessionSide
+from sqlwin.operators.joins.sides import Columns, Side
+from sqlwin.operators.joins.static import StaticJoin
+from sqlwin.plan.ir.nodes import Join, Scalar
+from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.properties.facts import (
+    arriving,
+    counts,
+    ordered_sides,
+    untimed,
+)
+from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
+from sqlwin.runtime.rows.scalars import evaluate
+from sqlwin.schema import polars_schema
+from sqlwin.state.session_store import segment_interval
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+
+HELD = "held"
+ANYWHERE = JoinWindow(Unit.RANGE, None, None)
+COUNTED_SLICES = 10_000
+"""Messages of a slice where a window in ROWS has no end."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Which pairs a condition is true of; RunError where it fails on one."""
+
+    condition: Scalar
+
+    def __call__(self, pairs: pl.DataFrame) -> pl.Series:
+        done = evaluate(pairs, ((HELD, self.condition),))
+        if done.rejected:
+            at, reason = done.rejected[0]
+            raise RunError(f"the condition of the join fails on {pairs.row(at)}: {reason}")
+        return done.frame[HELD]
+
+
+def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
+    """withdraw: a filter above wants both sides of a change."""
+    left, right = (polars_schema(node.schema) for node in (join.left, join.right))
+    weighted = [changing(side) for side in (join.left, join.right)]
+    if isinstance(join.match, AsOf):
+        sides = (left, join.left_keys), (right, join.right_keys)
+        width = slice_width(_retained(join))
+        more: dict[str, Any] = {"weighted": any(weighted)}
+        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw, **more)
+    if isinstance(join.match, JoinSessions):
+        return _of_sessions(join, join.match, (left, right), weighted, withdraw)
+    if counts(join) and not arriving(join):
+        return _ordered(join, join.match, (left, right), withdraw)
+    match = ANYWHERE if join.static else join.match
+    width = _slice(match, _retained(join))
+    ttls = join.policy.ttls
+    of_left = (join.large, weighted[0], "left" in ttls, "left" not in untimed(join))
+    of_right = (join.large, weighted[1], "right" in ttls, "right" not in untimed(join))
+    first = Side("left", left, join.left_keys, match, width, *of_left)
+    second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
+    of = StaticJoin if join.static else WindowJoin
+    return of(first, second, join.kind, join.policy, _residual(join), withdraw)
+
+
+def _ordered(
+    join: Join, match: JoinWindow, columns: tuple[Columns, Columns], withdraw: bool
+) -> OrderedJoin:
+    """Rows of a result are numbered by event time; those of a declared stream come with theirs."""
+    by_time = ordered_sides(join)
+    left, right = (
+        NumberedSide(
+            name,
+            types,
+            keys,
+            window,
+            slice_width(_retained(join)),
+            large=join.large,
+            weighted=name in by_time,
+            by_time=name in by_time,
+            rows_per_slice=_slice(window, 0),
+        )
+        for name, types, keys, window in zip(
+            ("left", "right"),
+            columns,
+            (join.left_keys, join.right_keys),
+            (match, match.mirrored),
+            strict=True,
+        )
+    )
+    return OrderedJoin(left, right, join.kind, join.policy, _residual(join), withdraw)
+
+
+def _of_sessions(
+    join: Join,
+    match: JoinSessions,
+    columns: tuple[Columns, Columns],
+    weighted: Sequence[bool],
+    withdraw: bool,
+) -> SessionJoin:
+    width, interval = slice_width(match.gap + _retained(join)), segment_interval(_retained(join))
+    left, right = (
+        SessionSide(
+            name,
+            types,
+            keys,
+            ANYWHERE,
+            width,
+            weighted=changes,
+            forgets=name in join.policy.ttls,
+            session=session,
+            partition=partition,
+            interval=interval,
+        )
+        for name, types, keys, session, partition, changes in zip(
+            ("left", "right"),
+            columns,
+            (join.left_keys, join.right_keys),
+            (match.left, match.right),
+            join.buckets,
+            weighted,
+            strict=True,
+        )
+    )
+    return SessionJoin(left, right, join.kind, join.policy, _residual(join), withdraw)
+
+
+def _residual(join: Join) -> Condition | None:
+    return None if join.residual is None else Condition(join.residual)
+
+
+def _slice(window: JoinWindow, retained: int) -> int:
+    """How much of what the window measures is a slice of a store."""
+    endless = window.low is None or window.high is None
+    reach = 0 if window.low is None or window.high is None else window.high - window.low
+    if window.unit is Unit.ROWS:
+        return COUNTED_SLICES if endless else max(1, reach)
+    return slice_width((ENDLESS if endless else reach) + retained)
+
+
+def _retained(join: Join) -> int:
+    return ENDLESS if join.policy.retain is None else join.policy.retain

@@ -1,0 +1,252 @@
+"""From a plan in normal form to what a host runs: fronts, an operator, a back.
+
+Both hosts run the same lowered query. A node that is not listed is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.contract import Joining, Operator
+from sqlwin.operators.joins.asof import AsOfJoin
+from sqlwin.operators.joins.operator import WindowJoin
+from sqlwin.operators.over.operator import ROWS, OverAggregator
+from sqlwin.operators.stages.changelog_normalizer import POSITIONS, Knowing
+from sqlwin.operators.stages.join_ttl import LivingJoin
+from sqlwin.operators.stages.ttl import Living
+from sqlwin.plan.ir.nodes import (
+    Filter,
+    Join,
+    Node,
+    Project,
+    Query,
+    Scalar,
+    Scan,
+    StaticScan,
+    column_of,
+)
+from sqlwin.plan.properties.changelog import (
+    changing,
+    comes_again,
+    repeats,
+    weighted,
+)
+from sqlwin.plan.properties.facts import (
+    Window,
+    arriving,
+    bucket_keys,
+    counts,
+    join_of,
+    ttl_keys,
+    unranked,
+    window_policy,
+)
+from sqlwin.runtime.inputs.admission import Admission, seen
+from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
+from sqlwin.runtime.lowering.joins import joined
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.lowering.windows import Assembly
+from sqlwin.runtime.rows.scalars import Columns
+from sqlwin.schema import CHANGE, WEIGHT, polars_schema
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A plan cut at its window operator."""
+
+    scan: Scan
+    where: Scalar | None
+    columns: Columns
+    window: Window | None
+    having: Scalar | None
+    output: Columns
+
+
+def lower(query: Query, derives: bool = False) -> Lowered:
+    """derives: see `Lowered`."""
+    join = join_of(query.plan)
+    return _windowed(query, derives) if join is None else _joined(query, join, derives)
+
+
+def _windowed(query: Query, derives: bool) -> Lowered:
+    cut = _cut(query.plan)
+    window, policy, stream = cut.window, window_policy(query.plan), cut.scan.stream
+    comes = window is not None and arriving(window)
+    timed = (window is not None or derives) and not comes and stream.ts is not None
+    functions = {function.name: function for function in query.functions}
+    withdraw = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
+    assembly = Assembly(stream.name, withdraw, functions, window is not None and weighted(window))
+    read = Input(
+        stream=stream,
+        where=cut.where,
+        columns=cut.columns,
+        keys=() if window is None else bucket_keys(window),
+        retain=policy.retain if policy is not None and timed else None,
+        since=None if policy is None else policy.since,
+        timed=timed,
+        admission=None if window is None else _admission(window, cut.scan),
+        carried=_carried(cut.scan, window is None),
+    )
+    return Lowered(
+        query=query,
+        inputs=(read,),
+        operator=None if window is None else _living(_knowing(assembly, window), window),
+        having=cut.having,
+        output=cut.output,
+        derives=derives,
+    )
+
+
+def _both_sides(query: Query, derives: bool) -> bool:
+    """Whether the next stage, or a sink, has to be told what a change replaces."""
+    return (derives or query.retracts) and changing(query.plan)
+
+
+def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
+    """What is known of a derived row besides. passes: the row is a result as it is."""
+    if not scan.stream.of:
+        return ()
+    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
+
+
+def _knowing(assembly: Assembly, window: Window) -> Operator:
+    """The operator; it knows its rows where they may be withdrawn and a TTL forgets some."""
+    operator, below = assembly.operator(window), unranked(window)
+    again = comes_again(window)
+    if not assembly.weighted or (below.policy.ttl is None and not again):
+        return operator
+    carried, keys = polars_schema(below.input.schema), ttl_keys(window)
+    store = ROWS if isinstance(operator, OverAggregator) else POSITIONS
+    return Knowing(operator, carried, keys, store, again, below.policy.retain)
+
+
+def _living(operator: Operator, window: Window) -> Operator:
+    """With the TTL of its keys, where they have one."""
+    ttl = unranked(window).policy.ttl
+    if ttl is None:
+        return operator
+    types = polars_schema(unranked(window).input.schema)
+    return Living(operator, ttl, {key: types[key] for key in ttl_keys(window)})
+
+
+def _cut(plan: Node) -> Cut:
+    above, node = _above(plan)
+    if isinstance(node, Scan):
+        return Cut(node, *_front(above, node), None, None, _identity(plan))
+    assert not isinstance(node, Join | StaticScan | Filter | Project)
+    below, inner = _above(unranked(node).input)
+    if not isinstance(inner, Scan):
+        raise TypeError(f"not in normal form: {type(inner).__name__} below {type(node).__name__}")
+    where, columns = _front(below, inner)
+    having, output = _front(above, node)
+    return Cut(inner, where, columns, node, having, output)
+
+
+def _joined(query: Query, join: Join, derives: bool) -> Lowered:
+    above, _ = _above(query.plan)
+    having, output = _front(above, join)
+    operator: Joining = joined(join, withdraw=_both_sides(query, derives) or having is not None)
+    if join.policy.ttls:
+        assert isinstance(operator, WindowJoin | AsOfJoin)  # static joins have none
+        operator = LivingJoin(operator)
+    return Lowered(
+        query=query,
+        inputs=(_side(join, 0), _side(join, 1)),
+        operator=operator,
+        having=having,
+        output=output,
+        derives=derives,
+    )
+
+
+def _side(join: Join, at: int) -> Input:
+    """The input on the left (0) or on the right (1)."""
+    below, scan = _above((join.left, join.right)[at])
+    assert isinstance(scan, Scan | StaticScan)
+    where, columns = _front(below, scan)
+    static, stream = isinstance(scan, StaticScan), scan.stream
+    comes = counts(join) and not stream.of
+    expires = stream.ts is not None and not (comes or static)
+    retain = join.policy.retain if expires else None
+    replays = _replays(scan) and not static
+    by_rows = _counted_of_side(join, at)
+    width = slice_width(retain or ENDLESS)
+    return Input(
+        stream=stream,
+        where=where,
+        columns=columns,
+        keys=join.buckets[at],
+        retain=retain,
+        timed=not comes and stream.ts is not None,
+        admission=Admission(stream.name, replays, comes, by_rows, retain, width, store=seen(at))
+        if replays or by_rows is not None
+        else None,
+        carried=_carried(scan, passes=False),
+        numbered=comes,
+        ordered=counts(join) and not comes,
+        static=static,
+    )
+
+
+def _counted_of_side(join: Join, at: int) -> tuple[tuple[str, pl.DataType], ...] | None:
+    """The keys within which RETAIN n ROWS counts, None without it."""
+    if join.policy.retain_rows is None:
+        return None
+    types = polars_schema((join.left, join.right)[at].schema)
+    return tuple((key, types[key]) for key in (join.left_keys, join.right_keys)[at])
+
+
+def _above(plan: Node) -> tuple[list[Node], Node]:
+    """The filters and projections on top of a plan, and what they stand on."""
+    passed: list[Node] = []
+    while isinstance(plan, Filter | Project):
+        passed.append(plan)
+        plan = plan.input
+    return passed, plan
+
+
+def _front(nodes: list[Node], source: Node) -> tuple[Scalar | None, Columns]:
+    """The one Filter and the one Project of normal form above `source`."""
+    where: Scalar | None = None
+    columns: Columns | None = None
+    for node in nodes:
+        if isinstance(node, Filter) and where is None:
+            where = node.predicate
+        elif isinstance(node, Project) and columns is None:
+            columns = node.columns
+        else:
+            raise TypeError(f"not in normal form: a second {type(node).__name__}")
+    return where, columns if columns is not None else _identity(source)
+
+
+def _identity(node: Node) -> Columns:
+    return tuple((column.name, column_of(column)) for column in node.schema)
+
+
+def _replays(scan: Scan | StaticScan) -> bool:
+    """Whether messages that come twice are told by their positions; those of rows that may be
+    withdrawn the operator has to know."""
+    return repeats(scan.stream) and not changing(scan)
+
+
+def _admission(window: Window, scan: Scan) -> Admission | None:
+    policy, rising = window_policy(window), arriving(window)
+    assert policy is not None
+    stream, replays = scan.stream, _replays(scan)
+    counted = policy.retain_rows is not None and not rising
+    if not replays and not counted:
+        return None
+    keys = _counted_within(window) if counted else None
+    width = slice_width(policy.retain or ENDLESS)
+    nameless = policy.ttl is not None
+    return Admission(stream.name, replays, rising, keys, policy.retain, width, nameless)
+
+
+def _counted_within(window: Window) -> tuple[tuple[str, pl.DataType], ...]:
+    """The keys within which RETAIN n ROWS counts; ranks do not narrow those of their windows."""
+    below = unranked(window)
+    types = polars_schema(below.input.schema)
+    return tuple((key, types[key]) for key in bucket_keys(below))

@@ -1,0 +1,129 @@
+"""A query as a host runs it: its inputs, an operator, and what is made of its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import polars as pl
+
+from sqlwin.operators.contract import Joining, Operator
+from sqlwin.plan.ir.nodes import OverAggregate, Query, Scalar, Stream, WindowAggregate, WindowRank
+from sqlwin.plan.properties.facts import (
+    counts,
+    window_of,
+    window_policy,
+)
+from sqlwin.policies import Expired, Late, Policy
+from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.rows.scalars import Columns
+from sqlwin.windows import Frame, Hop, Session, Unit, Whole
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """having, output: of the back. inputs: in the order of FROM; most queries have one.
+
+    operator: `Joining` where there are several inputs. derives: its results are rows of a
+    derived stream, and are told with both sides of each change.
+    """
+
+    query: Query
+    inputs: tuple[Input, ...]
+    operator: Operator | Joining | None
+    having: Scalar | None
+    output: Columns
+    derives: bool = False
+
+    @property
+    def stream(self) -> Stream:
+        """Of the first input, mostly the only one."""
+        return self.inputs[0].stream
+
+    @cached_property
+    def streams(self) -> dict[str, Stream]:
+        """Those it reads, by name, each once."""
+        return {each.stream.name: each.stream for each in self.inputs}
+
+    @cached_property
+    def clocks(self) -> tuple[str, ...]:
+        """The streams whose watermarks count; one read without event time holds up no other."""
+        timed = [each.stream.name for each in self.inputs if each.timed]
+        return tuple(dict.fromkeys(timed or self.streams))
+
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """Names of the static ones among `streams`."""
+        return frozenset(each.stream.name for each in self.inputs if each.static)
+
+    def readers(self, stream: str) -> list[int]:
+        """Numbers of the inputs that read a stream."""
+        return [at for at, each in enumerate(self.inputs) if each.stream.name == stream]
+
+    @property
+    def pairs(self) -> bool:
+        """Whether both halves of a change are told."""
+        return self.derives or self.query.retracts
+
+    @property
+    def policy(self) -> Policy | None:
+        """Of its window, None where it has none."""
+        return window_policy(self.query.plan)
+
+    def opened(self, newest: int) -> int | None:
+        """Which window of time an instant opens; None where each row may open one."""
+        window = window_of(self.query.plan)
+        if not isinstance(window, WindowAggregate) or counts(window):
+            return None
+        by = window.window
+        if isinstance(by, Session):
+            return None
+        if isinstance(by, Whole):
+            return 0
+        return (newest - by.offset) // (by.advance if isinstance(by, Hop) else by.step)
+
+    @property
+    def corrects(self) -> bool:
+        """Whether a value that goes out of too few rows is corrected by each that follows.
+
+        Not if corrections are not wanted, retention is told by the rows, a filter or a sink
+        asks for the value before, a frame waits for rows to follow, or a session has a rank.
+        """
+        window, policy = window_of(self.query.plan), self.policy
+        if policy is None or policy.late is Late.NEVER or policy.retain_rows is not None:
+            return False
+        if self.query.retracts:
+            return False
+        if isinstance(window, WindowRank) and isinstance(window.input.window, Session):
+            return False
+        if isinstance(window, OverAggregate):
+            return self.having is None and not any(_waits(c.frame) for c in window.calls)
+        return self.having is None
+
+    @property
+    def reaches_back(self) -> bool:
+        """Whether a row that lies before what was emitted needs the messages of that: it is
+        in the frames of others, or withdraws a session of which only they know the values.
+        """
+        window = window_of(self.query.plan)
+        if isinstance(window, WindowAggregate):
+            return isinstance(window.window, Session)
+        return isinstance(window, OverAggregate)
+
+    @property
+    def expired(self) -> Expired:
+        return Expired.STREAM if self.policy is None else self.policy.expired
+
+    def prepare(self, rows: pl.DataFrame, at: int = 0) -> pl.DataFrame:
+        """Rows of an input as the operator takes them."""
+        if self.operator is None:
+            return rows
+        if len(self.inputs) == 1:
+            return cast(Operator, self.operator).prepare(rows)
+        return cast(Joining, self.operator).prepare(rows, at)
+
+
+def _waits(frame: Frame) -> bool:
+    """For rows to follow, however long."""
+    return frame.following is None or (frame.unit is Unit.ROWS and frame.following > 0)

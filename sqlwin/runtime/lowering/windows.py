@@ -1,0 +1,174 @@
+"""From a window of the plan to the operator that runs it, its folds bound to columns.
+
+A window that is not listed is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from sqlwin.kernels.folds import Fold, fold
+from sqlwin.kernels.standings import Standing
+from sqlwin.operators.contract import Operator
+from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.operator import OverAggregator
+from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.sessions.operator import SessionAggregator
+from sqlwin.operators.sessions.ordered import OrderedSessions
+from sqlwin.operators.sessions.ranking import SessionRanker
+from sqlwin.operators.top_n.operator import TopRows
+from sqlwin.operators.windows.aggregator import WindowAggregator
+from sqlwin.operators.windows.ordered import OrderedAggregator
+from sqlwin.operators.windows.runner import TupleRunner
+from sqlwin.operators.windows.slider import TupleSlider
+from sqlwin.operators.windows.tuples import TupleAggregator
+from sqlwin.plan.ir.nodes import (
+    Aggregate,
+    Node,
+    OverAggregate,
+    OverCall,
+    TopN,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.plan.properties.changelog import refuse_weighted
+from sqlwin.plan.properties.facts import (
+    Window,
+    arriving,
+    counts,
+)
+from sqlwin.plan.properties.settling import settles
+from sqlwin.policies import Policy
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
+from sqlwin.schema import PLACE, polars_schema, polars_type
+from sqlwin.windows import Aligned, Frame, Hop, Session, Unit
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """stream: for messages. filtered: a filter above wants both sides of a change.
+
+    functions: those registered from Python, by name. weighted: rows may be withdrawn.
+    """
+
+    stream: str
+    filtered: bool
+    functions: Mapping[str, PythonAggregate] = field(default_factory=dict)
+    weighted: bool = False
+
+    def operator(self, window: Window) -> Operator:
+        if self.weighted:
+            refuse_weighted(window)
+        if isinstance(window, TopN):
+            return self._topped(window)
+        if isinstance(window, WindowRank):
+            return self._ranked(window)
+        if isinstance(window, WindowAggregate):
+            by = window.window
+            if isinstance(by, Session):
+                made = self._sessions(window, by)
+                return OrderedSessions(made) if counts(window) and not arriving(window) else made
+            if isinstance(by, Hop) and counts(window):
+                return self._counted(window, by) if arriving(window) else self._ordered(window, by)
+            return self._grouped(window, by)
+        return self._slid(window)
+
+    def _topped(self, window: TopN) -> TopRows:
+        carried = polars_schema(window.input.schema)
+        kept = (window.name, standing(window), window.limit, window.policy)
+        rest = (self.filtered, self.weighted, settles(window))
+        return TopRows(self.stream, carried, *kept, *rest)
+
+    def _ranked(self, window: WindowRank) -> WindowRanker:
+        """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""
+        if counts(window):
+            raise TypeError("not in normal form: WindowRank over windows measured in messages")
+        by, below = window.input.window, replace(self, filtered=False)
+        if isinstance(by, Session):
+            sessions = below._sessions(window.input, by)
+            return SessionRanker(sessions, window.name, standing(window), self.filtered)
+        inner = below._grouped(window.input, by)
+        return WindowRanker(inner, window.name, standing(window), self.filtered)
+
+    def _grouped(self, window: WindowAggregate, by: Aligned) -> WindowAggregator:
+        below = polars_schema(window.input.schema)
+        place = PLACE if window.per_row else {}  # first, for ties go by it
+        keys = {**place, **{key: below[key] for key in window.keys}}
+        rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
+        made = WindowAggregator(self.stream, by, below, keys, *rest)
+        return replace(made, per_row=window.per_row, weighted=self.weighted)
+
+    def _sessions(self, window: WindowAggregate, by: Session) -> SessionAggregator:
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
+        kept = (self.stream, by, below, window.partition, keys, *rest)
+        return SessionAggregator(*kept, sets=window.sets, weighted=self.weighted)
+
+    def _counted(self, window: WindowAggregate, by: Hop) -> TupleAggregator:
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
+        kept = (self.stream, by, below, window.partition, keys, *rest)
+        return TupleAggregator(*kept, sets=window.sets)
+
+    def _ordered(self, window: WindowAggregate, by: Hop) -> OrderedAggregator:
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
+        kept = (self.stream, by, below, keys, *rest)
+        return OrderedAggregator(*kept, partition=window.partition, where=window.where)
+
+    def _slid(self, window: OverAggregate) -> TupleSlider | OverAggregator:
+        carried = polars_schema(window.input.schema)
+        calls = tuple(self._call(call, window) for call in window.calls)
+        if window.by_arrival:
+            back, partition = window.calls[0].frame.preceding, window.calls[0].partition
+            kept = (partition, carried, calls, window.where)
+            if back is None:
+                return TupleRunner(self.stream, 0, *kept)
+            return TupleSlider(self.stream, back + 1, *kept)
+        width = slice_width(_spanned(calls) + _retained(window.policy))
+        rest = (window.policy, width, window.per_instant, self.filtered, self.weighted)
+        return OverAggregator(self.stream, carried, calls, *rest)
+
+    def _call(self, call: OverCall, window: OverAggregate) -> Call:
+        """A sliding tuple window is a RANGE over message numbers."""
+        frame = Frame(Unit.RANGE, call.frame.preceding) if window.by_arrival else call.frame
+        made = self._fold(call.aggregate, window.input)
+        return Call(made, call.partition, frame, polars_type(call.aggregate.type))
+
+    def _folds(self, window: WindowAggregate) -> tuple[Fold, ...]:
+        return tuple(self._fold(aggregate, window.input) for aggregate in window.aggregates)
+
+    def _fold(self, call: Aggregate, below: Node) -> Fold:
+        types = {column.name: column.type for column in below.schema}
+        args = tuple(types[arg] for arg in call.args)
+        function = self.functions.get(call.function, call.function)
+        rest = (call.params, call.distinct, call.order)
+        return fold(call.name, function, call.args, args, call.type, call.where, *rest)
+
+
+def standing(window: TopN | WindowRank) -> Standing:
+    return Standing(window.function, window.partition, window.order)
+
+
+def _values(window: WindowAggregate) -> tuple[pl.DataType, ...]:
+    return tuple(polars_type(aggregate.type) for aggregate in window.aggregates)
+
+
+def _spanned(calls: tuple[Call, ...]) -> int:
+    """How long the longest RANGE frames reach, back and ahead, as far as they have an end."""
+    frames = [call.frame for call in calls if call.frame.unit is Unit.RANGE]
+    back = (abs(f.preceding) for f in frames if f.preceding is not None)
+    ahead = (abs(f.following) for f in frames if f.following is not None)
+    return max(back, default=0) + max(ahead, default=0)
+
+
+def _retained(policy: Policy) -> int:
+    """Microseconds; RETAIN n ROWS alone keeps rows however old."""
+    return ENDLESS if policy.retain is None else policy.retain

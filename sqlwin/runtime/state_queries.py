@@ -1,0 +1,293 @@
+"""Ask the state: fetch, windows and messages (SAMZA-552's getWindows and getMessages).
+
+A question is put in the query's own words, and answered in them: keys as the select
+list calls them, the edges of the window, the rest of the select list over what is held
+now, and what the state knows besides. The operator answers, see `operators.asking`; a
+query in many buckets is asked in each, and the answers are sorted together.
+
+Windows that HAVING does not let pass are held like others, so they are told: `passes`
+says which of them pass.
+
+>>> from sqlwin.runtime.lowering.lower import lower
+>>> from sqlwin.sql import script
+>>> (query,) = script('''
+...     CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+...     SELECT product AS p, SUM(value) AS total
+...     FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+...     GROUP BY product, window_start, window_end''').queries
+>>> asking = Asking(lower(query))
+>>> asking.keyed("tea").rows(), asking.keyed({"p": None}).rows()
+([('tea',)], [(None,)])
+>>> asking.keyed(7)
+Traceback (most recent call last):
+sqlwin.errors.InputError: 7 is no key: its p is a STRING, not 7
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+import pyarrow as pa
+
+from sqlwin.errors import InputError, QueryError, RunError
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.stages.changelog_normalizer import Knowing
+from sqlwin.operators.stages.join_ttl import LivingJoin
+from sqlwin.operators.stages.ttl import Living
+from sqlwin.operators.state_queries import EDGES as JOINED
+from sqlwin.operators.state_queries import SIDE, STATE, Asked, Question, Stretch, answering
+from sqlwin.operators.windows.contents import EXTENT
+from sqlwin.plan.ir.nodes import Join, Scalar, column_of
+from sqlwin.plan.properties.facts import (
+    Window,
+    arriving,
+    counts,
+    join_of,
+    window_of,
+)
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.instants import Instant, micros
+from sqlwin.runtime.rows.keys import Key, key_of
+from sqlwin.runtime.rows.scalars import Columns, evaluate
+from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
+from sqlwin.windows import JoinSessions
+
+EDGES: tuple[str, ...] = ("window_start", "window_end")
+PASSES = "__passes"
+CALLED = {
+    SIDE: "side",
+    **dict(zip(JOINED, EDGES, strict=True)),
+    STATE: "state",
+    PASSES: "passes",
+    REVISION: "revision",
+    **dict(zip(EXTENT, ("first_offset", "last_offset", "rows"), strict=True)),
+    **dict(zip(PLACE, ("event_time", "partition", "offset"), strict=True)),
+    ROW_KEY: "row_key",
+}
+"""What the state's columns are called; with `_` behind where the query has such a column."""
+
+
+class Answers(ABC):
+    """What can be asked. Nothing that is asked changes anything."""
+
+    @property
+    @abstractmethod
+    def _asking(self) -> Asking:
+        """Of the query."""
+
+    @abstractmethod
+    def _looking(self, keys: pl.DataFrame | None) -> AbstractContextManager[Sequence[Stores]]:
+        """The stores of all buckets, or of those that may hold keys, as they are now."""
+
+    @property
+    def by_join_keys(self) -> bool:
+        """Whether its messages are asked for by join keys, as of joins but those of sessions."""
+        return self._asking.by_join_keys
+
+    def fetch(self, key: Key) -> pa.Table:
+        """The windows of one key, in order.
+
+        key: a dict, a tuple in the order of the keys, or the value of a single key; None
+        is NULL. InputError for a key of other columns or types.
+        """
+        return self._windows(Question(self._asking.keyed(key)))
+
+    def windows(
+        self, start: Instant | None = None, end: Instant | None = None, key: Key = None
+    ) -> pa.Table:
+        """The windows that together cover `start` to `end`: each that holds an instant of it.
+
+        Both ends are included; None is the beginning, or the end, of time. A window holds its
+        start and not its end, a sliding one in RANGE both. Windows measured in messages take
+        message numbers. key: as in `fetch`; None is all keys.
+        """
+        lo, hi = self._asking.point(start, START), self._asking.point(end, END)
+        return self._windows(Question(None if key is None else self._asking.keyed(key), lo, hi))
+
+    def messages(
+        self,
+        start_time: Instant | None = None,
+        start_offset: int | None = None,
+        end_time: Instant | None = None,
+        end_offset: int | None = None,
+        key: Key = None,
+        join_keys: Key = None,
+    ) -> pa.Table:
+        """Messages of the message store from (start_time, start_offset) to (end_time,
+        end_offset), both included, ordered by them.
+
+        None: from the first, to the last. Windows measured in messages know no time, so
+        there both are None. key: of the windows; of a session join the session key. join_keys:
+        of a join, in place of it: the equal columns, by the left's names. QueryError, with the
+        reason, where the query keeps no messages.
+        """
+        asking = self._asking
+        keys = asking.message_keys(key, join_keys)
+        first = asking.place(start_time, start_offset, (START, -(2**63)))
+        last = asking.place(end_time, end_offset, (END, 2**63 - 1))
+        stretch = Stretch(first, last, keys)
+        with self._looking(stretch.keys) as buckets:
+            return asking.messages(stretch, buckets).to_arrow()
+
+    def _windows(self, question: Question) -> pa.Table:
+        with self._looking(question.keys) as buckets:
+            return self._asking.windows(question, buckets).to_arrow()
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Questions to a query, from its words into the operator's, and answers back."""
+
+    query: Lowered
+
+    @cached_property
+    def operator(self) -> Asked:
+        operator: object = self.query.operator
+        while isinstance(operator, Living | LivingJoin | Knowing):
+            operator = operator.inner
+        return answering(operator)
+
+    # Questions.
+
+    def keyed(self, key: Key) -> pl.DataFrame:
+        """One line of the operator's key columns; InputError where `key` is no key."""
+        return self._line(key, list(self.operator.key))
+
+    def _line(self, key: Key, names: list[str]) -> pl.DataFrame:
+        """One line of some of its columns."""
+        found = key_of(key, self._columns_of(names))
+        return found.rename(dict(zip(found.columns, names, strict=True)))
+
+    def message_keys(self, key: Key, join_keys: Key) -> pl.DataFrame | None:
+        """QueryError for those of the other kind of query."""
+        if join_keys is None:
+            if key is not None and self.by_join_keys:
+                raise QueryError("the messages of a join have join_keys, and no key of a window")
+            return None if key is None else self.keyed(key)
+        if self._join is None:
+            raise QueryError("join_keys are of joins, and the query joins nothing")
+        if key is not None:
+            raise QueryError("join_keys have the key among them: ask by one of the two")
+        operator = self.operator
+        assert isinstance(operator, Joining)
+        return self._line(join_keys, list(operator.equal))
+
+    def point(self, at: Instant | None, otherwise: int) -> int:
+        """An instant in microseconds, or a message number."""
+        if at is None:
+            return otherwise
+        if self._counted and (isinstance(at, bool) or not isinstance(at, int)):
+            raise InputError(f"the windows are measured in messages: {at!r} is no message number")
+        return micros(at)
+
+    def place(
+        self, time: Instant | None, offset: int | None, otherwise: tuple[int, int]
+    ) -> tuple[int, int]:
+        """Of a message: (time, offset)."""
+        if self._untimed and time is not None:
+            raise InputError("the windows are measured in messages: ask by offsets alone")
+        if offset is not None and (isinstance(offset, bool) or not isinstance(offset, int)):
+            raise InputError(f"an offset is an integer, not {offset!r}")
+        at = 0 if self._untimed else otherwise[0] if time is None else micros(time)
+        return at, otherwise[1] if offset is None else offset
+
+    # Answers.
+
+    def windows(self, question: Question, buckets: Sequence[Stores]) -> pl.DataFrame:
+        held = pl.concat(self.operator.windows(question, stores) for stores in buckets)
+        found = held if question.lo <= question.hi else held.clear()  # it has no instant
+        found = found.sort(self.operator.order, maintain_order=True)
+        return self._shown(found) if self._join is None else self._placed(found)
+
+    def messages(self, stretch: Stretch, buckets: Sequence[Stores]) -> pl.DataFrame:
+        held = [self.operator.messages(stretch, stores) for stores in buckets]
+        found = pl.concat(held).sort(list(PLACE), maintain_order=True)
+        return self._placed(found.rename(self._called_keys if self._join is None else {}))
+
+    def _placed(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Rows with their positions behind."""
+        place = [name for name in PLACE if name in found.columns]
+        return self._named(found.select(pl.exclude(place), *place))
+
+    def _shown(self, held: pl.DataFrame) -> pl.DataFrame:
+        having = self.query.having
+        if having is not None:
+            passed = self._computed(held, ((PASSES, having),))[PASSES].fill_null(False)
+            held = held.with_columns(passed)
+        return self._named(self._computed(held, self._columns(held.columns)))
+
+    def _columns(self, held: Sequence[str]) -> Columns:
+        """Keys, edges, and what of the select list can be told of these columns."""
+        types = {c.name: c for c in self._window.schema}
+        keys = {self._called(name): column_of(types[name]) for name in self.operator.key}
+        edges = {name: column_of(types[name]) for name in EDGES if name in types}
+        listed = {n: s for n, s in self.query.output if set(s.inputs) <= set(held)}
+        told: dict[str, Scalar] = {**keys, **edges, **listed}
+        return tuple(told.items())
+
+    def _computed(self, held: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+        keep = tuple(name for name in CALLED if name in held.columns)
+        done = evaluate(held, columns, keep=keep)
+        for at, reason in done.rejected:
+            raise RunError(f"the select list fails on {held[ROW_KEY][at]}: {reason}")
+        return done.frame
+
+    def _named(self, found: pl.DataFrame) -> pl.DataFrame:
+        if self._untimed:
+            found = found.drop(TS, strict=False)
+        elif TS in found.columns:
+            found = found.with_columns(pl.col(TS).cast(INSTANT))
+        names: dict[str, str] = {}
+        for name in (name for name in CALLED if name in found.columns):
+            names[name] = CALLED[name]
+            while names[name] in found.columns:
+                names[name] += "_"
+        return found.rename(names)
+
+    # What the query calls things.
+
+    @property
+    def _window(self) -> Window:
+        window = window_of(self.query.query.plan)
+        if window is None:
+            raise QueryError("the query has no window, so it keeps nothing that could be asked")
+        return window
+
+    @property
+    def by_join_keys(self) -> bool:
+        """As of `Answers`."""
+        return self._join is not None and not isinstance(self._join.match, JoinSessions)
+
+    @property
+    def _join(self) -> Join | None:
+        return join_of(self.query.query.plan)
+
+    @property
+    def _counted(self) -> bool:
+        return counts(self._join or self._window)
+
+    @property
+    def _untimed(self) -> bool:
+        return arriving(self._join or self._window)
+
+    def _columns_of(self, names: list[str]) -> tuple[Column, ...]:
+        """As the select list calls them."""
+        held = self._window if self._join is None else self._join.left
+        types = {column.name: column.type for column in held.schema}
+        return tuple(Column(self._called(name), types[name]) for name in names)
+
+    @property
+    def _called_keys(self) -> dict[str, str]:
+        return {name: self._called(name) for name in self.operator.key}
+
+    def _called(self, key: str) -> str:
+        """A key's name in the select list; its own where that does not pass it on."""
+        passed = (n for n, s in self.query.output if s.is_column and s.inputs == (key,))
+        return next(passed, key)

@@ -1,0 +1,169 @@
+"""A message store that is lost, filled again by a replay (SAMZA-552, "Basic Data Structure").
+
+The window store and the positions taken in are still there. So each message of a
+replay is known for what it is: one that the message store held is put back and
+touches no window, hence nothing is sent twice; a new one is a new one.
+
+*Strict*: nothing is emitted before the message store is whole; a new message that
+comes too early is refused. *Lazy*: new messages are taken at once, and windows
+that become full meanwhile go out from what is there; each message put back
+corrects those, by the late policy. Windows that were emitted before the loss are
+left alone, and corrections of them wait until all is whole (`hold`, `release`).
+Nothing retires meanwhile (`patient`), so nothing goes for good that is not whole.
+
+Invariant: the store is whole iff it holds every position of `seen` that is within
+retention; a position is put back at most once, for the store keeps one of each.
+
+Worked example, a median by the minute, rows at 9:00:10, 9:01:20, 9:02:30, no delay:
+9:00 and 9:01 are emitted, and the messages are lost. A new row at 9:03:00 closes the
+minute of 9:02, lazily of no messages: NULL. The row of 9:02:30 comes again: that
+minute goes out once more, as revision 1; 9:00 and 9:01 do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from sqlwin.errors import Incomplete, StateError
+from sqlwin.instants import END, START
+from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.emitter.revisions import DUE, STORE, WAITING
+from sqlwin.runtime.inputs.admission import MESSAGES, SEEN
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.schema import PART, POSITION, SEQ, TS
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """store: of the lost messages. closed: windows up to here were emitted before the loss.
+
+    lazy: how it is filled now. ever: whether it was lazy once, so that something may have
+    gone out without the lost messages.
+    """
+
+    store: str
+    closed: int
+    lazy: bool
+    ever: bool
+
+    @property
+    def since(self) -> int | None:
+        """`closed`, where windows that end later have to be told anew."""
+        return self.closed if self.ever else None
+
+    def missing(self, stores: Stores) -> pl.DataFrame:
+        """Positions that are not there yet, sorted."""
+        lo = max(stores[SEEN].floor, stores[self.store].floor)
+        there = stores[self.store].scan(lo, END).select(POSITION)
+        known = stores[SEEN].scan(lo, END).select(POSITION)
+        return known.join(there, on=list(POSITION), how="anti").sort(PART, SEQ)
+
+    def again(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `rows` that had been taken in before."""
+        if rows.is_empty():
+            return rows
+        seen = stores[SEEN].scan(*bounds(rows[TS])).select(POSITION)
+        return rows.join(seen, on=list(POSITION), how="semi", maintain_order="left")
+
+    def too_early(self, new: pl.DataFrame, reaches_back: bool) -> bool:
+        """Whether `new` messages need what is lost; reaches_back: as of `Lowered`."""
+        if not self.lazy or new.is_empty():
+            return len(new) > 0
+        return reaches_back and bool((new[TS] < self.closed).any())
+
+
+def recovery(
+    query: Lowered, header: dict[str, Any], names: Collection[str], lazy: bool
+) -> Recovery | None:
+    """What was lost since the header was written, or before that and not yet put back.
+
+    StateError where nothing could tell a message of a replay from a new one.
+    """
+    gone, known = lost(header, names), header.get("recovery")
+    if gone is None and known is None:
+        return None
+    if query.policy is not None and query.policy.ttl is not None:
+        raise StateError(
+            f"the message store of {query.stream.name} is lost, and a replay cannot fill it: "
+            f"nobody knows which of its messages a TTL had forgotten"
+        )
+    admission = query.inputs[0].admission
+    if admission is None or not admission.shapes:
+        raise StateError(
+            f"the message store of {query.stream.name} is lost, and a replay cannot fill it: "
+            f"the stream declares no OFFSET, or one that is TRUSTED"
+        )
+    lazy = lazy and query.corrects
+    if known is None:
+        return Recovery(str(gone), header["closed"], lazy, lazy)
+    before = Recovery(**known)
+    return replace(before, lazy=lazy, ever=before.ever or lazy)
+
+
+def refuse_loss(header: dict[str, Any], names: Collection[str]) -> None:
+    """StateError for a stage of a chain whose message store is lost: what it held was made by
+    the stages below, and no replay makes them say it again."""
+    if lost(header, names) is not None:
+        raise StateError(
+            "the message store of a query over the results of others is lost, and a replay "
+            "cannot fill it: start with a new store, from the first message"
+        )
+
+
+def incomplete(query: Lowered, missing: pl.DataFrame) -> Incomplete:
+    at = ", ".join(f"{seq} of partition {part}" for part, seq in first_positions(missing).items())
+    count = "1 message" if len(missing) == 1 else f"{len(missing)} messages"
+    or_else = ", or open the query with lazy=True" if query.corrects else ""
+    return Incomplete(
+        f"the message store of {query.stream.name} was lost and lacks {count} still: "
+        f"replay from position {at}{or_else}"
+    )
+
+
+def lost(header: dict[str, Any], names: Collection[str]) -> str | None:
+    """The message store whose segments are named but not there."""
+    for store in MESSAGES:
+        index = header.get("stores", {}).get(store)
+        if index is not None and not {blob["name"] for blob in _blobs(index)} <= set(names):
+            return store
+    return None
+
+
+def emptied(header: dict[str, Any], store: str) -> dict[str, Any]:
+    """The header with nothing in a store; what is there of it still is to go."""
+    index = header["stores"][store]
+    left = [*index["dead"], *(blob["name"] for blob in _blobs(index))]
+    nothing = {**index, "segments": [], "cuts": [], "dead": left}
+    return {**header, "stores": {**header["stores"], store: nothing}}
+
+
+def _blobs(index: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*index["segments"], *index.get("cuts", [])]
+
+
+def first_positions(missing: pl.DataFrame) -> dict[int, int]:
+    """Where a replay has to begin, by partition of the source."""
+    return dict(missing.group_by(PART).agg(pl.col(SEQ).min()).sort(PART).iter_rows())
+
+
+def hold(before: int, stores: Stores) -> None:
+    """What is due of windows whose time is below `before` is due no more."""
+    due = stores[STORE].scan(START, before).filter(pl.col(DUE).is_not_null())
+    _due(due.with_columns(pl.lit(None, pl.Int64).alias(DUE)), stores)
+
+
+def release(before: int, stores: Stores, now: int) -> None:
+    """What `hold` held is due now."""
+    held = stores[STORE].scan(START, before).filter(pl.col(DUE).is_null(), pl.col(WAITING) > 0)
+    _due(held.with_columns(pl.lit(now, pl.Int64).alias(DUE)), stores)
+
+
+def _due(records: pl.DataFrame, stores: Stores) -> None:
+    if records.is_empty():
+        return
+    stores[STORE].put(records)
+    stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]

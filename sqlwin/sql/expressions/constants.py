@@ -1,0 +1,50 @@
+"""Texts in an expression that can never be what they are taken for.
+
+`SUM(v) > 'abc'` reads the text as a number, and fails for whatever row comes. So the cast of a
+constant is tried before anything runs, and refused where it fails. `TRY_CAST` fails for none.
+
+>>> told('The value cannot be cast to "INT" because it is malformed.')
+'an INT'
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.functions.core.typed import Typed
+from sqlwin.schema import with_article
+from sqlwin.sql.expressions.engine import failure
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.prepared import quoted, unquoted
+
+_TO = re.compile(r'cannot be cast to "([^"]+)"')
+
+
+def refuse_unread(casts: list[tuple[str, Typed]], tree: exp.Expr, run: ast.Run) -> None:
+    """casts: of constants of `tree`, whose texts the table of functions has not read."""
+    for text, made in casts:
+        reason = failure(made.sql, ())
+        if reason:
+            message = f"{quoted(text)} is not {told(reason)}"
+            legal = "a constant of that type; TRY_CAST, which gives NULL"
+            raise QueryError(message, _place(text, tree, run), legal=legal)
+
+
+def told(reason: str) -> str:
+    """The type that the engine wanted, with its article."""
+    found = _TO.search(reason)
+    if found is None:
+        return f"what it is taken for: {reason}"
+    return with_article(found[1])
+
+
+def _place(text: str, tree: exp.Expr, run: ast.Run) -> Span:
+    """Where it was written, if that is in this run and not in a view's."""
+    for node in tree.find_all(exp.Literal):
+        start, end = node.meta.get("start", 0), node.meta.get("end", -1) + 1
+        if node.is_string and node.name == text and unquoted(run.original[start:end]) == text:
+            return run.at(start, end)
+    return run.span

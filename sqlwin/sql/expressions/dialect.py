@@ -1,0 +1,318 @@
+"""Spark SQL as sqlglot reads it, less the functions whose names it forgets.
+
+It reads PERCENTILE and QUANTILE as one, LISTAGG and STRING_AGG as another, though
+they differ in what they mean; here they keep their names. And it reads IGNORE NULLS behind
+FILTER (WHERE …) alone, which people write in either order. What a string in quotes is,
+`text.unquoted` says here as everywhere: sqlglot would read `'it''s'` as two of them. There are
+no statements in it, so that a column may be called `comment` or `use`.
+
+>>> import sqlglot
+>>> for text in ("LAST(x) IGNORE NULLS FILTER (WHERE y)", "LAST(x IGNORE NULLS) FILTER (WHERE y)"):
+...     print(sqlglot.parse_one(text, read=SqlwinSpark).sql())
+LAST(x) IGNORE NULLS FILTER(WHERE y)
+LAST(x) IGNORE NULLS FILTER(WHERE y)
+>>> sqlglot.parse_one("'it''s' ' fine'", read=SqlwinSpark).sql()
+"'it''s fine'"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any, ClassVar
+
+from sqlglot import exp, parser
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from sqlwin.errors import RunError
+from sqlwin.functions.instants.interval_texts import with_units
+from sqlwin.functions.table import TABLE
+from sqlwin.sql.text.prepared import unquoted
+
+COMPILED = not str(parser.__file__).endswith(".py")
+"""Whether sqlglot's classes are those of the package `sqlglotc`, which no class may extend."""
+
+
+def refuse_compiled() -> None:
+    if COMPILED:
+        raise RunError(
+            "sqlwin extends classes of sqlglot, which is installed compiled, as sqlglot[c], and "
+            "then cannot be extended. Legal: pip uninstall sqlglotc"
+        )
+
+
+_KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "GROUP_CONCAT", "LIST")
+_STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
+_PIECES = (TokenType.STRING, TokenType.NUMBER)
+_SIGNS = (TokenType.DASH, TokenType.PLUS)
+_NULLS = (exp.IgnoreNulls, exp.RespectNulls)
+
+
+def _doubled(sql: str, start: int, end: int, other: Token) -> bool:
+    """Whether a string and the next are one, with a quote in it; a raw one has none."""
+    return end + 1 == other.start and sql[start] == sql[other.start] == sql[end]
+
+
+def _is_string(token: Token) -> bool:
+    return token.token_type in _STRINGS
+
+
+_SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
+"""Of a number: its type."""
+
+
+def _numbers(tokens: list[Token]) -> list[Token]:
+    """A number with a suffix is one token again, which sqlglot reads as `5::BIGINT`."""
+    made: list[Token] = []
+    for token in tokens:
+        if _is_suffix(token, made[-2:]):
+            made.pop()
+            made[-1].text, made[-1].end = made[-1].text + token.text.upper(), token.end
+        else:
+            made.append(token)
+    return made
+
+
+def _is_suffix(token: Token, before: list[Token]) -> bool:
+    if token.text.upper() not in _SUFFIXES or len(before) < 2:
+        return False
+    number, colons = before
+    beside = number.token_type == TokenType.NUMBER and colons.token_type == TokenType.DCOLON
+    return beside and colons.start == token.start
+
+
+_NAME = re.compile(r"\s*(?:\w+|`(?:[^`]|``)+`)(?:\.(?:\w+|`(?:[^`]|``)+`))*\s*")
+_NO_NAME = (TokenType.ALIAS, TokenType.COLON)
+"""Before IDENTIFIER(…): what a name of a column or function does not follow."""
+
+
+def _names(tokens: list[Token]) -> list[Token]:
+    """`IDENTIFIER('a' || 'b')` is the name `ab`; `X 'ff'` is one token, as without the space."""
+    made: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        end, text = _constant_name(tokens, at)
+        if text and not (made and made[-1].token_type in _NO_NAME):
+            made += _placed(Spark().tokenize(text), tokens[at], tokens[end - 1])
+            at = end
+            continue
+        token = tokens[at]
+        if token.token_type == TokenType.STRING and made and _is_x(made[-1]):
+            token.token_type, token.start = TokenType.HEX_STRING, made.pop().start
+        made.append(token)
+        at += 1
+    return made
+
+
+def _constant_name(tokens: list[Token], at: int) -> tuple[int, str]:
+    """Behind IDENTIFIER(…), and its text; empty where it is none."""
+    if tokens[at].token_type != TokenType.VAR or tokens[at].text.upper() != "IDENTIFIER":
+        return at, ""
+    rest = tokens[at + 1 :]
+    end = next((i for i, t in enumerate(rest) if t.token_type == TokenType.R_PAREN), 0)
+    inner = rest[1:end]
+    opened = bool(inner) and rest[0].token_type == TokenType.L_PAREN
+    strings, between = inner[::2], {token.token_type for token in inner[1::2]}
+    known = all(map(_is_string, strings)) and between <= {TokenType.DPIPE} and len(inner) % 2
+    text = "".join(token.text for token in strings)
+    return at + end + 2, text if opened and known and _NAME.fullmatch(text) else ""
+
+
+def _placed(tokens: list[Token], first: Token, last: Token) -> list[Token]:
+    """Tokens that stand for those from the first to the last."""
+    for token in tokens:
+        token.line, token.col, token.start, token.end = first.line, last.col, first.start, last.end
+    return tokens
+
+
+def _is_x(token: Token) -> bool:
+    return token.token_type == TokenType.VAR and token.text in ("x", "X")
+
+
+def _one(sql: str, strings: list[Token]) -> Token:
+    """Strings side by side are one; a quote that is doubled opens no other."""
+    pieces: list[tuple[int, int]] = []
+    for token in strings:
+        if pieces and _doubled(sql, *pieces[-1], token):
+            pieces[-1] = (pieces[-1][0], token.end)
+        else:
+            pieces.append((token.start, token.end))
+    one = strings[0]
+    one.token_type, one.end = TokenType.STRING, strings[-1].end
+    one.text = "".join(unquoted(sql[start : end + 1]) for start, end in pieces)
+    return one
+
+
+_GRAMMAR = (*("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITION", "OVERLAY"),)
+"""Functions of the table whose arguments have words between them."""
+_WITH_UNIT = (
+    *("DATEADD", "DATE_ADD", "TIMESTAMPADD", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"),
+    *("TIMESTAMPDIFF",),
+)
+"""Functions whose first argument of three is a unit, and no column."""
+
+
+_UNKNOWN = (
+    *("ARRAY_HAS", "ARRAY_INTERSECTION", "ARRAY_LENGTH", "CHARINDEX", "DATE_TO_DATE_STR"),
+    *("GET_BIT", "IIF", "LAST_DAY_OF_MONTH", "STRPOS", "STR_POSITION", "TIMESTAMP_LTZ"),
+    *("TIME_TO_TIME_STR", "TO_HEX", "TRUNCATE", "TS_OR_DS_TO_DATE_STR"),
+)
+"""Functions of other databases that sqlglot makes one of Spark's of; Spark refuses them."""
+
+
+def _others(known: dict[str, Any]) -> dict[str, Any]:
+    """Less those that sqlglot would make another function of."""
+    own = {name for name in known if name.lower() in TABLE and name not in _GRAMMAR}
+    forgotten = own | {*_KEEP_NAMES, *_UNKNOWN}
+    return {name: parse for name, parse in known.items() if name not in forgotten}
+
+
+def _with_unit(call: exp.Expr | None) -> exp.Expr | None:
+    if not isinstance(call, exp.Anonymous) or call.name.upper() not in _WITH_UNIT:
+        return call
+    first = call.expressions[0] if len(call.expressions) == 3 else None
+    if isinstance(first, exp.Column) and not first.args.get("table"):
+        first.replace(exp.Var(this=first.name.upper()))
+    return call
+
+
+def _positive(inner: exp.Expr | None) -> exp.Expr | None:
+    """Of all but numbers, POSITIVE: a text behind a + is a number, and a date is none."""
+    plain = inner is None or (isinstance(inner, exp.Literal) and not inner.is_string)
+    return inner if plain else exp.Anonymous(this="POSITIVE", expressions=[inner])
+
+
+_CLOSER = {TokenType.PIPE: TokenType.CARET, TokenType.CARET: TokenType.AMP, TokenType.AMP: None}
+
+
+class SqlwinSpark(Spark):
+    class Tokenizer(Spark.Tokenizer):
+        COMMANDS: ClassVar[set[TokenType]] = set()
+
+        def tokenize(self, sql: str) -> list[Token]:
+            made: list[Token] = []
+            for string, tokens in groupby(super().tokenize(sql), _is_string):
+                found = list(tokens)
+                made += [_one(sql, found)] if string else found
+            return _names(_numbers(made))
+
+    class Parser(SparkParser):
+        STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
+        FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
+        FUNCTION_PARSERS: ClassVar = _others(
+            {**SparkParser.FUNCTION_PARSERS, "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"]}
+        )
+        UNARY_PARSERS: ClassVar = {
+            **SparkParser.UNARY_PARSERS,
+            TokenType.PLUS: lambda self: _positive(self._parse_unary()),
+        }
+        TERM: ClassVar = {**SparkParser.TERM, TokenType.DPIPE: exp.DPipe}
+        ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
+        """Of no array: `array(a, b)[0]` is a call, and an element of what it gives."""
+
+        def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
+            return _with_unit(super()._parse_function_call(*args, **options))
+
+        def _parse_interval(
+            self, require_interval: bool = True, parse_function_unit: bool = True
+        ) -> exp.Add | exp.Interval | None:
+            """`INTERVAL 1 DAY 2 HOURS` is a sum; what stands behind a + is not its business."""
+            index = self._index
+            if not self._match(TokenType.INTERVAL) and require_interval:
+                return None
+            if self._curr.token_type == TokenType.PLUS and self._next.token_type in _PIECES:
+                self._advance()
+            is_text = self._match(TokenType.STRING, advance=False)
+            if is_text and self._is_no_interval():
+                return self.expression(exp.Interval(this=self._parse_primary()))
+            this = self._parse_primary() if is_text else self._parse_factor()
+            units = self.dialect.VALID_INTERVAL_UNITS
+            behind_plus = isinstance(this, exp.Anonymous) and this.name == "POSITIVE"
+            is_name = isinstance(this, exp.Column) and self._curr.text.upper() not in units
+            is_name = is_name or behind_plus
+            if this is None or is_name:
+                self._retreat(index)
+                return None
+            found = self._parse_interval_span(this, parse_function_unit=parse_function_unit)
+            if isinstance(found.args.get("unit"), exp.Var) and self._is_piece():
+                rest = self._parse_interval(False, parse_function_unit)
+                if isinstance(rest, exp.Interval) and not isinstance(rest.unit, exp.Var):
+                    self.raise_error("Expecting a unit")
+                return self.expression(exp.Add(this=found, expression=rest))
+            return found
+
+        def _is_no_interval(self) -> bool:
+            """Whether a text has letters, and is no `1 day 2 hours`: sqlglot drops what it has
+            not understood."""
+            if not re.search("[^0-9.:\\s+-]", self._curr.text):
+                return False
+            try:
+                with_units(self._curr.text)
+            except ValueError:
+                return True
+            return False
+
+        def _is_piece(self) -> bool:
+            """Whether a number or text with a unit is next, maybe with a sign."""
+            signed = self._curr.token_type in _SIGNS
+            piece = self._next if signed else self._curr
+            if not piece or piece.token_type not in _PIECES:
+                return False
+            unit = self._tokens[self._index + 1 + signed : self._index + 2 + signed]
+            units = self.dialect.VALID_INTERVAL_UNITS
+            return not signed or bool(unit and unit[0].text.upper() in units)
+
+        def _parse_bitwise(self) -> exp.Expr | None:
+            """Each binds closer than the next: shifts, &, ^, |."""
+            return self._parse_bits(TokenType.PIPE)
+
+        def _parse_bits(self, operator: TokenType) -> exp.Expr | None:
+            closer = _CLOSER[operator]
+            parse = self._parse_shifts if closer is None else lambda: self._parse_bits(closer)
+            found = parse()
+            while self._match(operator):
+                found = self.expression(self.BITWISE[operator](this=found, expression=parse()))
+            return found
+
+        def _parse_shifts(self) -> exp.Expr | None:
+            found = self._parse_term()
+            while made := self._shift():
+                by = self._parse_term()
+                if by is None:
+                    self.raise_error("Expecting an operand")
+                found = made(found, by)
+            return found
+
+        def _shift(self) -> Callable[[Any, Any], exp.Expr] | None:
+            if self._beside() and self._match_pair(TokenType.LT, TokenType.LT):
+                return lambda this, by: exp.BitwiseLeftShift(this=this, expression=by)
+            if not self._beside() or not self._match_pair(TokenType.GT, TokenType.GT):
+                return None
+            if self._is_connected() and self._match(TokenType.GT):
+                return lambda this, by: exp.Anonymous(this=">>>", expressions=[this, by])
+            return lambda this, by: exp.BitwiseRightShift(this=this, expression=by)
+
+        def _beside(self) -> bool:
+            """Whether no space is between this token and the next."""
+            return bool(self._next) and self._curr.end + 1 == self._next.start
+
+        def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+            filtered = self._nulls_before_filter(this) if isinstance(this, exp.Func) else this
+            return super()._parse_window(filtered, alias)
+
+        def _nulls_before_filter(self, call: exp.Func) -> exp.Expr | None:
+            """`call` in its IGNORE NULLS, from within its brackets or from behind them, where
+            FILTER is next; all else is left to sqlglot."""
+            behind = self._index
+            worn = self._parse_respect_or_ignore_nulls(call)
+            if self._curr.text.upper() != "FILTER":
+                self._retreat(behind)
+                return call
+            within = next((arg for arg in call.iter_expressions() if isinstance(arg, _NULLS)), None)
+            if within is None or worn is not call:
+                return worn
+            within.replace(within.this)
+            return type(within)(this=call)

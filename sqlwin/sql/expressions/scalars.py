@@ -1,0 +1,270 @@
+"""Scalar expressions: from a run of text to sqlglot's tree, and to a plan's Scalar.
+
+sqlglot reads Spark SQL, and prints it again for people; what it means, and the engine's text,
+come from the table of functions (`compiled`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.functions.casts.cast import cast, noted
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import NULL, STRING, holds_interval, intervals_as_text, name
+from sqlwin.functions.core.volatility import Volatility
+from sqlwin.plan.ir.nodes import Scalar
+from sqlwin.schema import RESERVED, Column, Schema
+from sqlwin.sql.expressions.compiled import compiled
+from sqlwin.sql.expressions.compiler import Uncompiled
+from sqlwin.sql.expressions.constants import refuse_unread
+from sqlwin.sql.expressions.dialect import SqlwinSpark, refuse_compiled
+from sqlwin.sql.expressions.engine import unreadable
+from sqlwin.sql.expressions.trees import copied, rewritten, rewritten_in_place
+from sqlwin.sql.expressions.volatile import clock_in, mark, volatility
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.depth import balanced, refuse_deep_tree
+from sqlwin.sql.text.prepared import QUOTED
+
+Expr = exp.Expr
+
+_FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
+"""What sqlglot raises for calls that it takes apart without looking: MAP(1), DATE_ADD()."""
+NESTED = r"[\s(]*(?:SELECT|WITH)\b"
+_PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
+_QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
+
+
+def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
+    """The run as sqlglot reads it; into: what it must be. QueryError where it does not."""
+    refuse_compiled()
+    _no_query(run)
+    try:
+        tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
+    except (ParseError, TokenError, *_FOREIGN) as problem:
+        raise _misread(problem, run) from None
+    tree = balanced(tree)
+    refuse_deep_tree(tree, run.span)
+    _repeatable(tree, run)
+    _one_row(tree, run)
+    _own_names(tree, run)
+    return rewritten_in_place(tree, _strict) if tree.find(exp.TryCast) else tree
+
+
+def _no_query(run: ast.Run) -> None:
+    """Before sqlglot reads it: what FROM reads here it does not know."""
+    for found in _QUERY.finditer(run.text):
+        if found["query"]:
+            at = re.compile(r"SELECT|WITH", re.I).search(run.text, found.start())
+            assert at is not None
+            message = "a query inside an expression is not supported yet"
+            legal = "EXISTS (SELECT …) or a.id IN (SELECT …) in WHERE; a FROM of its own, as a view"
+            raise QueryError(message, run.at(*at.span()), legal=legal)
+
+
+def _repeatable(tree: Expr, run: ast.Run) -> None:
+    """A row that is taken again, after a crash or on another host, must give the same: nothing is
+    left to chance, and calls of processing time are marked, for a plan to be judged by."""
+    for node in tree.walk():
+        class_ = volatility(node)
+        if class_ is Volatility.PROCESSING_TIME:
+            mark(node, word(node, run))
+        if class_ is Volatility.CHANCE:
+            name = node.sql("spark").partition("(")[0]
+            message = (
+                f"{name} gives another value each time, so no answer could be corrected or redone"
+            )
+            raise QueryError(message, word(node, run), legal="a column of the stream")
+
+
+def _one_row(tree: Expr, run: ast.Run) -> None:
+    """A row that became several would have one key for all of them."""
+    for node in tree.find_all(exp.UDTF, exp.Explode):
+        name = node.sql("spark").partition("(")[0]
+        message = f"{name} makes several rows of one and is not supported yet"
+        raise QueryError(message, word(node, run), legal="SIZE, TRANSFORM, ARRAY_JOIN, value[0]")
+
+
+def _own_names(tree: Expr, run: ast.Run) -> None:
+    """What begins like a name of sqlwin's own marks resolved columns, and qualifies none."""
+    for node in tree.find_all(exp.Column):
+        if node.table.startswith(RESERVED):
+            raise QueryError(f"no stream here is called {node.table}", place(node, run))
+
+
+def _misread(problem: Exception, run: ast.Run) -> QueryError:
+    told = getattr(problem, "errors", None)
+    if not told:
+        return QueryError("this expression cannot be read", run.span)
+    first = told[0]
+    highlight = str(first.get("highlight") or "")
+    lines = run.text.split("\n")[: int(first["line"]) - 1]
+    end = sum(len(line) + 1 for line in lines) + int(first["col"])
+    start = max(0, end - len(highlight)) if highlight else max(0, end - 1)
+    message = "this expression cannot be read" + (f" at {highlight}" if highlight else "")
+    return QueryError(message, run.at(start, max(start + 1, end)), legal=_hint(first))
+
+
+def _hint(error: dict[str, object]) -> str:
+    text = str(error.get("description") or "")
+    return text[len("Expecting ") :] if text.startswith("Expecting ") else ""
+
+
+def _strict(node: Expr) -> Expr:
+    if isinstance(node, exp.TryCast) and not node.args.get("safe"):
+        # `transform` does not go into what is new.
+        return exp.Cast(this=rewritten_in_place(node.this, _strict), to=node.args["to"])
+    return node
+
+
+def place(node: Expr, run: ast.Run) -> Span:
+    """Where a node stands in the text; the whole run where that is not known."""
+    marks = [n.meta for n in node.walk() if "start" in n.meta]
+    if not marks:
+        return run.span
+    start, end = min(m["start"] for m in marks), max(m["end"] for m in marks)
+    return run.at(start, end + 1)
+
+
+def word(node: Expr, run: ast.Run) -> Span:
+    """Where the node's own name stands, such as a function's."""
+    found = word_range(node, run)
+    return run.at(*found) if found else place(node, run)
+
+
+def word_range(node: Expr, run: ast.Run) -> tuple[int, int] | None:
+    """Characters of the node's name. sqlglot forgets some; those stand before a bracket."""
+    if "start" in node.meta:
+        return node.meta["start"], node.meta["end"] + 1
+    inner = min((n.meta["start"] for n in node.walk() if "start" in n.meta), default=None)
+    if inner is None and isinstance(node, exp.Func):  # called without brackets
+        bare = re.search(rf"\b{node.sql_name()}\b", run.original, re.I)
+        return bare.span() if bare else None
+    opened = -1 if inner is None else run.original.rfind("(", 0, inner)
+    if opened < 0 or ")" in run.original[opened:inner]:
+        return None
+    name = re.search(r"\w*\Z", before := run.original[:opened].rstrip())
+    return name.span() if name and name[0] and before else None
+
+
+def function_names(node: Expr) -> tuple[str, ...]:
+    """Every name of a function, lower case, none for what is no function."""
+    if isinstance(node, exp.Anonymous):
+        return (node.name.lower(),)
+    if isinstance(node, exp.Any) and isinstance(node.this, exp.Paren) and not _compares(node):
+        return ("any",)
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector | exp.Cast | exp.Case):
+        return tuple(name.lower() for name in node.sql_names())
+    return ()
+
+
+def _compares(node: Expr) -> bool:
+    """`s LIKE ANY ('a')`, and not the aggregate."""
+    parent = node.parent
+    return isinstance(parent, exp.Binary) and parent.expression is node
+
+
+def written_name(node: Expr, run: ast.Run) -> str:
+    """As in the text where its place is known, else the function's first name."""
+    found = word_range(node, run)
+    return run.original[slice(*found)].upper() if found else function_names(node)[0].upper()
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A resolved column: quoted, so that its name is taken as it is."""
+    of = exp.to_identifier(table) if table else None
+    return exp.Column(this=exp.Identifier(this=name, quoted=True), table=of)
+
+
+def instead_of(node: Expr, tree: Expr) -> Expr:
+    """`tree` for `node` in an expression: in brackets, unless it is all of it or needs none."""
+    # AND, OR and some operators are functions too to sqlglot, but print as operators.
+    call = isinstance(tree, exp.Func) and not isinstance(tree, exp.Binary)
+    whole = call or isinstance(tree, exp.Column | exp.Literal | exp.Paren)
+    return copied(tree) if whole or node.parent is None else exp.Paren(this=copied(tree))
+
+
+def inputs(tree: Expr) -> tuple[str, ...]:
+    """The columns read, in order of first use."""
+    return tuple(dict.fromkeys(node.name for node in tree.dfs() if isinstance(node, exp.Column)))
+
+
+def scalar(tree: Expr, schema: Schema, run: ast.Run, result: bool = False) -> Scalar:
+    """A resolved tree as a plan's Scalar; the engine's refusal becomes a QueryError.
+
+    result: it is a column of what a script emits, where an INTERVAL is its text.
+    """
+    refuse_deep_tree(tree, run.span)
+    with noted() as casts:
+        made = _compiled(tree, schema, run)
+    problem = unreadable(made.sql)
+    if problem:
+        raise QueryError(problem, run.span)
+    refuse_unread(casts, tree, run)
+    if made.type == NULL:
+        made = cast(made, STRING)
+    if holds_interval(made.type) and result:
+        made = cast(made, intervals_as_text(made.type))
+    if holds_interval(made.type):
+        kind = name(made.type).upper()
+        message = f"a key, or a column that a query reads, cannot be {kind}; CAST it, to STRING"
+        raise QueryError(message, run.span)
+    return Scalar(spark(tree), made.sql, made.type, inputs(tree), clock_in(tree, run.span))
+
+
+def known_column(tree: Expr, types: Mapping[str, pa.DataType]) -> Scalar | None:
+    """What `scalar` makes of one of these columns, made once; None for any other tree."""
+    if not isinstance(tree, exp.Column) or tree.table or tree.name not in types:
+        return None
+    type_ = types[tree.name]
+    return None if holds_interval(type_) else _column_alone(tree.name, type_)
+
+
+@lru_cache(maxsize=10_000)
+def _column_alone(name: str, type_: pa.DataType) -> Scalar:
+    return scalar(column(name), (Column(name, type_),), ast.Run("", "", Span(1, 1)))
+
+
+def expression_type(tree: Expr, schema: Schema, run: ast.Run) -> pa.DataType:
+    """Of a resolved tree: a column's, or one of those within expressions, such as an interval."""
+    return _compiled(tree, schema, run).type
+
+
+def _compiled(tree: Expr, schema: Schema, run: ast.Run) -> Typed:
+    try:
+        return compiled(tree, schema)
+    except Uncompiled as problem:
+        raise QueryError(str(problem), word(problem.node, run), legal=problem.legal) from None
+
+
+def spark(tree: Expr) -> str:
+    """Spark SQL, with plain names unquoted."""
+    return _printed(rewritten(tree, _unquoted), "spark")
+
+
+def _printed(tree: Expr, dialect: str) -> str:
+    """tree: a copy, which printing may change."""
+    return tree.sql(dialect, unsupported_level=ErrorLevel.IGNORE, copy=False)
+
+
+def _unquoted(node: Expr) -> Expr:
+    if isinstance(node, exp.Identifier) and _PLAIN.match(node.name):
+        return exp.Identifier(this=node.name, quoted=False)
+    return node
+
+
+def conjoined(*predicates: Expr | None) -> Expr | None:
+    given = [copied(predicate) for predicate in predicates if predicate is not None]
+    return exp.and_(*given, copy=False) if given else None
+
+
+def not_null(tree: Expr) -> Expr:
+    inner = copied(tree) if isinstance(tree, exp.Column) else exp.Paren(this=copied(tree))
+    return exp.Not(this=exp.Is(this=inner, expression=exp.Null()))

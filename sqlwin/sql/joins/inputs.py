@@ -1,0 +1,258 @@
+"""The inputs of a join: what each reads, its window, and names that differ.
+
+A column that two inputs have is called `input.column` in the join, any other by its
+own name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.plan.ir.nodes import Scan, StaticScan
+from sqlwin.plan.properties.times import preferred
+from sqlwin.sql.expressions.scalars import parsed
+from sqlwin.sql.joins.sessions import Sessioned, sessioned
+from sqlwin.sql.relations.relation import Relation, Side
+from sqlwin.sql.sources.derived import candidates, derived, limited, result, timed_as
+from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
+from sqlwin.sql.sources.versions import versions
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.window import of_spec
+from sqlwin.windows import Frame, Unit
+
+Shape = Frame | Sessioned
+LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (ROWS 3 PRECEDING)"
+
+
+@dataclass(frozen=True)
+class Input:
+    """relation: with the join's names. ts: of its event time, where a column shows it.
+
+    frame: of its window; none: what came before is never too old. session: of its sessions.
+    """
+
+    relation: Relation
+    side: Side
+    ts: str | None
+    frame: Frame | None
+    as_of: ast.Name | None
+    span: Span
+    session: Sessioned | None = None
+
+    @property
+    def static(self) -> bool:
+        return isinstance(self.relation.base, StaticScan)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(name for name, _, _ in self.relation.columns)
+
+
+def inputs(source: ast.From, known: Known, bind: Bind, where: ast.Run | None) -> list[Input]:
+    """In the order of the text. where: the condition of the query, of which each input takes
+    the bound of its rank, where it has one."""
+    given = [source, *(join.right for join in source.joins)]
+    relations = [_read(each, known, bind, at, where) for at, each in enumerate(given)]
+    runs = (where, *(run for join in source.joins for run in (join.on, join.match)))
+    compared = _compared([run for run in runs if run is not None])
+    relations = [_meant(relation, compared) for relation in relations]
+    spans = [_span(each) for each in given]
+    windowed = [_windowed(r, each) for r, each in zip(relations, given, strict=True)]
+    _alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
+    counted = any(frame is not None and frame.unit is Unit.ROWS for _, frame in windowed)
+    if not counted and sum(not isinstance(r.base, StaticScan) for r, _ in windowed) > 1:
+        for (relation, _), span in zip(windowed, spans, strict=True):
+            if isinstance(relation.base, Scan) and not relation.base.stream.of:
+                stream_time(relation, span)
+    if counted:
+        windowed = [(_filtered(relation, known), frame) for relation, frame in windowed]
+    names = _names(relations, spans)
+    shared = _shared(relations)
+    return [
+        _input(relation, name, frame, each.as_of, span, shared)
+        for (relation, frame), name, each, span in zip(windowed, names, given, spans, strict=True)
+    ]
+
+
+def _span(source: ast.From) -> Span:
+    return source.source.span if source.alias is None else source.alias.span
+
+
+def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | None) -> Relation:
+    value = source.source
+    if isinstance(value, ast.Call):
+        star = ast.Run("*", "*", value.function.span)
+        value = ast.Select((star,), ast.From(value), value.function.span)
+    relation = read(value, known, bind)
+    if source.alias is not None:
+        relation = relation.called(source.alias.text)
+    relation = limited(relation, where)
+    if source.as_of is not None:
+        relation = versions(relation, _span(source))
+    relation = derived(relation, known)
+    if isinstance(relation.base, StaticScan) and not at:
+        message = (
+            f"the static table {relation.base.stream.name} is looked up by what it is joined to"
+        )
+        raise QueryError(message, _span(source), legal="FROM a stream JOIN the table")
+    if source.as_of is not None and not at:
+        message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
+        raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
+    return relation
+
+
+# --- windows --------------------------------------------------------------------------
+
+
+def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | None]:
+    """With the event time that its window names; a window without bound is none."""
+    spec = source.window
+    if spec is None:
+        return relation, None
+    if isinstance(spec, ast.KsqlWindow):
+        message = "rows of a window are joined as a query in FROM"
+        raise QueryError(message, spec.span, legal=f"FROM TUMBLE(…) a JOIN …; {LEGAL_WINDOW}")
+    if isinstance(relation.base, StaticScan):
+        raise QueryError("a static table has no window", spec.span, legal="the table alone")
+    if spec.partition and spec.session is None:
+        message = "a window of a join is not parted: its condition says which rows pair"
+        raise QueryError(message, spec.partition[0].span, legal=LEGAL_WINDOW)
+    window = of_spec(spec)
+    ts = event_time(spec.order) if spec.order else None
+    if window.session is not None:
+        shape = sessioned(relation, spec, window)
+        return timed(relation, replace(window, ts=ts)), shape
+    if window.frame is None:
+        message = "a window of a join slides with each row"
+        raise QueryError(message, spec.span, legal=LEGAL_WINDOW)
+    made = timed(relation, replace(window, ts=ts))
+    return made, window.frame if window.frame.preceding is not None else None
+
+
+def _alike(
+    frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
+) -> None:
+    """All in RANGE or, of two inputs, all in ROWS."""
+    told = [(f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None]
+    rows = [window for unit, window in told if unit is Unit.ROWS and window is not None]
+    if not rows:
+        return
+    if len(rows) < len(told):
+        message = "one window of this join counts messages, another one time"
+        raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
+    for relation in relations:
+        _one_partition(relation, rows[0].span)
+    if len(given) > 2:
+        message = f"a window in ROWS joins two streams or results, and here are {len(given)}"
+        raise QueryError(message, rows[0].span, legal="a window in RANGE")
+    for relation, each in zip(relations, given, strict=True):
+        if relation.stream is None or (relation.stream.of and relation.stream.ts is None):
+            name = relation.names[0] if relation.names else "this input"
+            message = (
+                f"{name} has no event time, by which a window in ROWS numbers rows of a result"
+            )
+            raise QueryError(message, _span(each), legal="a window in RANGE")
+
+
+def _filtered(relation: Relation, known: Known) -> Relation:
+    """What a query in FROM filters of a result is no row of its own result: it has no number."""
+    stream = relation.stream
+    if stream is None or not stream.of or relation.predicate is None:
+        return relation
+    made, ts = result(relation, known), _time(relation)
+    if ts is None or made.stream is None or ts not in candidates(made.stream):
+        return made
+    return replace(made, base=Scan(timed_as(made.stream, ts)))
+
+
+def _one_partition(relation: Relation, span: Span) -> None:
+    """The messages of both streams are numbered, whichever has the window."""
+    stream = relation.stream
+    count = "1" if stream is None else dict(stream.options).get("partitions", "1")
+    if stream is not None and int(count) > 1:
+        message = (
+            f"{stream.name} has {count} partitions, and their messages have no order "
+            "between them in which to be numbered"
+        )
+        raise QueryError(message, span, legal="a window in RANGE")
+
+
+# --- names ----------------------------------------------------------------------------
+
+
+def _names(relations: Sequence[Relation], spans: Sequence[Span]) -> list[str]:
+    """By which columns may be qualified; `_2` for a query that has no name."""
+    names: list[str] = []
+    for at, (relation, span) in enumerate(zip(relations, spans, strict=True)):
+        name = relation.names[0] if relation.names else f"_{at + 1}"
+        if name.lower() in [other.lower() for other in names]:
+            message = f"two inputs of this join are called {name}"
+            raise QueryError(message, span, legal=f"{name} AS another")
+        names.append(name)
+    return names
+
+
+def _shared(relations: Sequence[Relation]) -> set[str]:
+    """Names in lower case that more than one has."""
+    counted = Counter(name.lower() for relation in relations for name, _, _ in relation.columns)
+    return {name for name, count in counted.items() if count > 1}
+
+
+def _input(
+    relation: Relation,
+    name: str,
+    shape: Shape | None,
+    as_of: ast.Name | None,
+    span: Span,
+    shared: set[str],
+) -> Input:
+    own = [column for column, _, _ in relation.columns]
+    called = [f"{name}.{column}" if column.lower() in shared else column for column in own]
+    columns = tuple(
+        (new, tree, run) for new, (_, tree, run) in zip(called, relation.columns, strict=True)
+    )
+    side = Side(name, tuple(zip(own, called, strict=True)))
+    renamed = replace(relation, columns=columns, names=(name,), sides=())
+    frame = shape if isinstance(shape, Frame) else None
+    session = shape.of(side) if isinstance(shape, Sessioned) else None
+    return Input(renamed, side, _time(renamed), frame, as_of, span, session)
+
+
+def _time(relation: Relation) -> str | None:
+    stream = relation.stream
+    for name, tree, _ in relation.columns:
+        if stream is not None and isinstance(tree, exp.Column) and tree.name == stream.ts:
+            return name
+    return None
+
+
+# --- which event time -----------------------------------------------------------------
+
+_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+
+
+def _meant(relation: Relation, compared: Sequence[exp.Column]) -> Relation:
+    """A derived stream by the event time that conditions compare, where they do."""
+    stream = relation.stream
+    if stream is None or not stream.of or relation.versions is not None:
+        return relation
+    lower = [name.lower() for name in relation.names]
+    found = []
+    for node in compared:
+        name = relation.find(node.name) if node.table.lower() in ("", *lower) else None
+        tree = None if name is None else relation.expression(name)
+        if isinstance(tree, exp.Column) and tree.name in candidates(stream):
+            found.append(tree.name)
+    best = preferred(stream, found) if found else None
+    return relation if best is None else replace(relation, base=Scan(timed_as(stream, best)))
+
+
+def _compared(conditions: Sequence[ast.Run]) -> list[exp.Column]:
+    trees = (parsed(run) for run in conditions)
+    nodes = (node for tree in trees for node in tree.find_all(*_COMPARISONS))
+    return [column for node in nodes for column in node.find_all(exp.Column)]

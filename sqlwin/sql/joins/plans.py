@@ -1,0 +1,273 @@
+"""Trees of joins to plans: each Join with its inputs' Projects, from the left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import Join, Node, Project, Scalar, Scan
+from sqlwin.plan.properties.changelog import (
+    corrected,
+    lateness,
+)
+from sqlwin.plan.properties.facts import streams_of
+from sqlwin.policies import Policy
+from sqlwin.schema import type_name
+from sqlwin.sql.expressions.scalars import Expr, column, conjoined, scalar, spark
+from sqlwin.sql.expressions.widening import widens
+from sqlwin.sql.joins import sessions as join_sessions
+from sqlwin.sql.joins.inputs import Input
+from sqlwin.sql.joins.policies import Match, of_join
+from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree
+from sqlwin.sql.relations.rank_bounds import OpenTop
+from sqlwin.sql.relations.relation import NOWHERE, Relation, condition
+from sqlwin.sql.sources.derived import candidates, derived, timed_as
+from sqlwin.sql.syntax.ttl_hint import Hinted
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.ttl import lengths
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit
+
+if TYPE_CHECKING:
+    from sqlwin.sql.sources.from_clause import Known
+
+SMALL = {Unit.RANGE: 600_000_000, Unit.ROWS: 10_000}
+"""The widest window that is small if nothing is said: 10 minutes."""
+
+
+class Plans:
+    """given: the policies of the query, ttl: what hints say of the state of its inputs; large:
+    of its windows, None: nothing.
+    """
+
+    def __init__(
+        self, given: ast.Policies, large: bool | None, known: Known, ttl: Sequence[Hinted]
+    ) -> None:
+        self.given = given
+        self.large = large
+        self.known = known
+        self.ttl = ttl
+        self.keys = 0
+
+    def of(self, tree: Tree, given: ast.Policies | None = None) -> Relation:
+        """given: None for the last join, which the query's policies are for."""
+        if isinstance(tree, Leaf):
+            return _narrowed(tree.input.relation, tree.filters)
+        policies = self.given if given is None else given
+        left, right = self._left(tree, policies), self.of(tree.right, policies)
+        base = self._join(tree, left, right, policies)
+        columns = tuple((c.name, column(c.name), NOWHERE) for c in base.schema)
+        reads = _names(tree.left), _names(tree.right)
+        made = Relation(base, columns, (), ttl=lengths(self.ttl, reads))
+        return _narrowed(
+            replace(made, reads=tuple(dict.fromkeys((*reads[0], *reads[1])))), tree.above
+        )
+
+    def _left(self, pair: Pair, given: ast.Policies) -> Relation:
+        """What joins before this one gave is a stream by the event time that it goes by."""
+        made = self.of(pair.left, passing(given))
+        if isinstance(pair.left, Leaf):
+            pair.settle(pair.left.input.ts)
+            return made
+        names = tuple(leaf.input.side.name for leaf in pair.left.leaves)
+        made = derived(replace(made, names=names), self.known)
+        assert made.stream is not None
+        timed = [bound.left for bound, _ in pair.times]
+        known = candidates(made.stream)
+        ts = next((name for name in timed if name in known), made.stream.ts)
+        if pair.asked is not None:
+            ts = pair.asked.text
+            if ts not in known:
+                raise _untimed(pair.asked, known)
+        pair.settle(ts)
+        return made if ts is None else replace(made, base=Scan(timed_as(made.stream, ts)))
+
+    def _join(self, pair: Pair, left: Relation, right: Relation, given: ast.Policies) -> Join:
+        sides = _Side(left), _Side(right)
+        match = self._match(pair, sides)
+        below = sides[0].project(), sides[1].project()
+        static = pair.right.input.static
+        policy = _policy(pair, given, below, match, static)
+        join = Join(
+            *below,
+            tuple(sides[0].keys),
+            tuple(sides[1].keys),
+            pair.kind,
+            match,
+            None,
+            policy,
+            large=_large(match) if self.large is None else self.large,
+        )
+        whole = conjoined(*(term.tree for term in pair.residual))
+        if whole is None:
+            return join
+        return replace(join, residual=condition(whole, join.pairs, pair.residual[0].run))
+
+    def _match(self, pair: Pair, sides: tuple[_Side, _Side]) -> Match:
+        """Which rows lie near enough; puts the keys into both sides."""
+        first, rest = join_sessions.keys(pair) if pair.sessions else ([], pair.keys)
+        for one, other, run in first:
+            self._key(sides, one, other, run)
+        keys = len(sides[0].keys)
+        for one, other, run in rest:
+            self._key(sides, one, other, run)
+        if pair.sessions:
+            left = self._session(pair.left.leaves[0].input, sides[0])
+            return JoinSessions(left, self._session(pair.right.input, sides[1]), keys)
+        if pair.right.input.relation.versions is not None:
+            _of_versions(pair, sides[1])
+        return AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
+
+    def _session(self, each: Input, side: _Side) -> Session:
+        assert each.session is not None
+        gap = each.session.measured(side.relation)
+        by = None if gap is None else side.named(gap) or self._add(side, gap, "gap")
+        return join_sessions.session(each, by)
+
+    def _key(self, sides: tuple[_Side, _Side], left: Expr, right: Expr, run: ast.Run) -> None:
+        """Add an equality, both sides of one type, unless it stands there."""
+        made = [side.scalar(tree, run) for side, tree in zip(sides, (left, right), strict=True)]
+        one, other = made[0].type, made[1].type
+        if one != other:
+            wider = other if widens(one, other) else one
+            if wider is one and not widens(other, one):
+                told = f"{type_name(one)} and {type_name(other)}"
+                legal = f"CAST(… AS {type_name(one)})"
+                raise QueryError(f"{told} are never equal", run.span, legal=legal)
+            trees = [
+                tree if scalar_.type == wider else exp.cast(tree, type_name(wider), dialect="spark")
+                for tree, scalar_ in zip((left, right), made, strict=True)
+            ]
+            made = [side.scalar(tree, run) for side, tree in zip(sides, trees, strict=True)]
+        names = [side.named(scalar_) for side, scalar_ in zip(sides, made, strict=True)]
+        if (names[0], names[1]) in list(zip(sides[0].keys, sides[1].keys, strict=True)):
+            return
+        for at, (side, scalar_) in enumerate(zip(sides, made, strict=True)):
+            side.keys.append(names[at] or self._add(side, scalar_))
+
+    def _add(self, side: _Side, made: Scalar, purpose: str = "key") -> str:
+        self.keys += 1
+        name = f"_{purpose}{self.keys}"
+        side.columns[name] = made
+        return name
+
+
+class _Side:
+    """The Project of one input as it grows."""
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation = relation
+        self.columns = dict(relation.scalars)
+        self.keys: list[str] = []
+
+    def scalar(self, tree: Expr, run: ast.Run) -> Scalar:
+        return scalar(self.relation.below(tree), self.relation.under, run)
+
+    def named(self, made: Scalar) -> str | None:
+        """The column that holds it, where there is one."""
+        return next((name for name, s in self.columns.items() if s.duckdb == made.duckdb), None)
+
+    def project(self) -> Project:
+        return Project(self.relation.filtered(), tuple(self.columns.items()))
+
+
+def _of_versions(pair: Pair, right: _Side) -> None:
+    """QueryError where a row is not of the key that it is the version of."""
+    relation = pair.right.input.relation
+    assert relation.versions is not None
+    trees = relation.versions
+    held = {scalar(tree, relation.under, NOWHERE).duckdb for tree in trees}
+    if {right.columns[key].duckdb for key in right.keys} != held:
+        by = ", ".join(spark(tree) for tree in trees)
+        message = "the versions of a key are joined by this key, no more and no less"
+        raise QueryError(message, pair.right.input.span, legal=f"an equality for each of {by}")
+
+
+def _names(tree: Tree) -> list[str]:
+    """What hints may call the inputs of a tree, all that it reads among them."""
+    if isinstance(tree, Pair):
+        return [*_names(tree.left), *_names(tree.right)]
+    read = tree.input.relation
+    streams = [] if isinstance(read.base, OpenTop) else [s.name for s in streams_of(read.base)]
+    return [tree.input.side.name, *read.names, *read.reads, *streams]
+
+
+def _untimed(asked: ast.Name, known: Sequence[str]) -> QueryError:
+    message = f"{asked.text} may be however far behind what its row was joined with"
+    legal = ", ".join(known) or "a RETAIN, or bounds of both event times in the join before it"
+    return QueryError(message, asked.span, legal=legal)
+
+
+def _narrowed(relation: Relation, terms: list[Term]) -> Relation:
+    if not terms:
+        return relation
+    both = conjoined(relation.predicate, *(relation.below(term.tree) for term in terms))
+    return replace(relation, predicate=both, predicate_run=terms[0].run)
+
+
+def _large(match: Match) -> bool:
+    if not isinstance(match, JoinWindow) or match.low is None or match.high is None:
+        return True
+    return match.high - match.low > SMALL[match.unit]
+
+
+# --- policies -------------------------------------------------------------------------
+
+
+def passing(given: ast.Policies) -> ast.Policies:
+    """Of a join whose rows another operator takes in: as they come, kept as long."""
+    emits = given.expired is not None and given.expired.how == "EMIT"
+    return ast.Policies(
+        retain=given.retain,
+        retain_rows=given.retain_rows,
+        expired=None if emits else given.expired,
+        span=given.span,
+    )
+
+
+def _policy(
+    pair: Pair,
+    given: ast.Policies,
+    below: tuple[Node, Node],
+    match: Match,
+    static: bool,
+) -> Policy:
+    rows = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+    streams = [stream for node in below for stream in streams_of(node)]
+    results = [stream for stream in streams if stream.of]
+    ordered = rows and bool(results)
+    every = [lateness(stream) for stream in (results if ordered else streams)]
+    latest = None if None in every else max(late for late in every if late is not None)
+    if static:
+        _refuse_late(given, below[0])
+    waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
+    made = of_join(given, None if static else match, latest, pair.grace, waits, ordered)
+    if made.retain_rows is not None:
+        _refuse_rows(given, below)
+    return made
+
+
+def _refuse_late(given: ast.Policies, left: Node) -> None:
+    """QueryError where LATE would say when to send what is corrected below."""
+    found = corrected(left)
+    if given.late is not None and found:
+        name = found[0].name
+        message = (
+            f"rows of {name} are corrected, and this join sends each correction on as it comes"
+        )
+        legal = f"EMIT LATE … in {name}, as a view or a query in FROM"
+        raise QueryError(message, given.late.span, legal=legal)
+
+
+def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:
+    """QueryError where RETAIN n ROWS would ask for the newest rows of what has no time."""
+    if given.retain_rows is None:
+        return
+    untimed = [s.name for node in below for s in streams_of(node) if s.ts is None]
+    if untimed:
+        message = f"RETAIN n ROWS keeps the newest rows, and {untimed[0]} has no event time"
+        legal = "RETAIN 1 HOUR OR 100000 ROWS, or bounds of both event times in the join before it"
+        raise QueryError(message, given.retain_rows.span, legal=legal)

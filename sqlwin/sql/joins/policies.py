@@ -1,0 +1,89 @@
+"""EMIT, RETAIN and EXPIRED of a join.
+
+If nothing is said, a pair is sent as it is found, on time or late; a row without a match
+once it is certain to have none. EARLY EVERY d and LATE EVERY d send what was found in
+that time; EARLY pads at once, too, and withdraws what then finds a match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlwin.errors import QueryError
+from sqlwin.policies import Late, Policy
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.policies import policy
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+
+Match = JoinWindow | AsOf | JoinSessions
+_NEEDED = {
+    AsOf: "a left row of an ASOF JOIN its nearest one, however many are newer",
+    JoinSessions: "a session all of its rows",
+}
+
+
+def of_join(
+    given: ast.Policies,
+    match: Match | None,
+    lateness: int | None,
+    grace: ast.Duration | None,
+    waits: bool,
+    ordered: bool = False,
+) -> Policy:
+    """match: None where nothing is kept, since the right is a static table. lateness: the
+    greatest of its inputs'. waits: whether rows are sent once what they match is certain.
+    ordered: windows in ROWS number rows of a result by event time.
+
+    If RETAIN is not given, rows are kept as long again as the window reaches, those of sessions
+    as the longer gap, no less than rows may be late; for ever where it is unbounded on
+    either side.
+    """
+    _refuse(given, match, waits, ordered)
+    if match is None or _counted(match):  # nothing is kept, or what numbers say
+        given = replace(given, retain_rows=None)
+    made = policy(given, 0 if ordered else _reach(match), lateness, grace)
+    said = given.late is not None or given.final is not None
+    return made if said else replace(made, late=Late.ON_UPDATE)
+
+
+def _reach(match: Match | None) -> int | None:
+    """How far rows reach in time; None: without bound."""
+    if match is None:
+        return None
+    if isinstance(match, AsOf):
+        return 0
+    if isinstance(match, JoinSessions):
+        return match.gap
+    if match.low is None or match.high is None:
+        return None
+    return 0 if match.unit is Unit.ROWS else max(-match.low, match.high, 0)
+
+
+def _counted(match: Match | None) -> bool:
+    """Whether it is a window in ROWS."""
+    return isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+
+
+def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool) -> None:
+    if isinstance(given.early, ast.Early) and isinstance(given.early.every, ast.Count):
+        message = (
+            "EARLY EVERY n ROWS counts the rows of a window, and each row of a join has its own"
+        )
+        legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
+        raise QueryError(message, given.early.every.span, legal=legal)
+    if given.timeout is not None and not waits:
+        message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
+        raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")
+    if given.retain_rows is not None and isinstance(match, AsOf | JoinSessions):
+        message = f"RETAIN n ROWS would let go of rows that are needed: {_NEEDED[type(match)]}"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
+    expired = given.expired
+    if isinstance(match, JoinSessions) and expired is not None and expired.how == "EMIT":
+        message = "EXPIRED EMIT makes a session of an expired row, and it would meet none to join"
+        raise QueryError(message, expired.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
+    if match is None and given.late is not None:
+        message = "what a static table says of a row never changes: nothing is late"
+        raise QueryError(message, given.late.span, legal="EMIT EARLY …")
+    if _counted(match) and not ordered and given.late is not None:
+        message = "a window in ROWS counts messages as they come: none is late"
+        raise QueryError(message, given.late.span, legal="EMIT EARLY …")

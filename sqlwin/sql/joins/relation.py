@@ -1,0 +1,170 @@
+"""FROM with joins to a relation over a plan's Join.
+
+Inputs are read first, so that names are told apart; then each join's words, windows
+and condition are looked at, from the left; then WHERE, which goes as far down as it
+may; then the plan is made, in `join_plans`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.joins import HALVES, StaticScan
+from sqlwin.sql.expressions.calls import refuse_calls
+from sqlwin.sql.expressions.scalars import Expr, column, parsed, place
+from sqlwin.sql.expressions.trees import copied
+from sqlwin.sql.joins.asof import nearest_by, version_of
+from sqlwin.sql.joins.inputs import Input, inputs
+from sqlwin.sql.joins.kinds import MIRRORED, asked, refuse
+from sqlwin.sql.joins.plans import Plans
+from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree, is_true, on, take
+from sqlwin.sql.joins.windows import windowed
+from sqlwin.sql.relations.rank_bounds import conjuncts
+from sqlwin.sql.relations.relation import NOWHERE, Relation, nearest
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.sources.from_clause import Bind, Known
+from sqlwin.sql.text import ast
+
+
+@dataclass
+class Joining:
+    """What has been joined so far. visible: the inputs whose columns may be named.
+
+    merged: columns of USING by their names in lower case.
+    """
+
+    tree: Tree
+    visible: list[Input]
+    merged: dict[str, tuple[str, Expr]] = field(default_factory=dict)
+
+    def scope(self, *more: Input) -> Scope:
+        return Scope(self.relation([*self.visible, *more]))
+
+    def relation(self, seen: Sequence[Input]) -> Relation:
+        """All that may be named, over the join's names."""
+        plain = [(name, column(name), NOWHERE) for i in seen for _, name in i.side.columns]
+        merged = [(name, tree, NOWHERE) for name, tree in self.merged.values()]
+        return Relation(
+            base=seen[0].relation.base,
+            columns=(*plain, *merged),
+            names=tuple(i.side.name for i in seen),
+            sides=tuple(i.side for i in seen),
+            merged=tuple(name for name, _ in self.merged.values()),
+            same=tuple(self.tree.same.items()),
+        )
+
+    def over(self, made: Relation) -> Relation:
+        """What a query reads: all that is visible, over the plan."""
+        seen = self.relation(self.visible)
+        return replace(
+            seen,
+            base=made.base,
+            predicate=made.predicate,
+            predicate_run=made.predicate_run,
+            ttl=made.ttl,
+            reads=made.reads,
+        )
+
+    def terms(self, run: ast.Run, where: str, *more: Input, own: Input | None = None) -> list[Term]:
+        """The conditions that `run` joins by AND. own: whose columns bare names mean first."""
+        tree = parsed(run)
+        refuse_calls(tree, run, where)
+        scope = self.scope(*more)
+        below = scope.relation.below
+        return [
+            Term(below(scope.resolved(_owned(part, own), run)), run, place(part, run))
+            for part in conjuncts(tree)
+            if not is_true(part)
+        ]
+
+    def member(self, equal: tuple[ast.Run, ast.Run], right: Input) -> Term:
+        """`x IN (SELECT y …)` as the equality of x, of what was joined before, and y."""
+        scopes, owns = (self.scope(), self.scope(right)), (None, right)
+        trees = []
+        for run, scope, own in zip(equal, scopes, owns, strict=True):
+            tree = parsed(run)
+            refuse_calls(tree, run, "IN")
+            trees.append(scope.relation.below(scope.resolved(_owned(tree, own), run)))
+        both = exp.EQ(this=exp.paren(trees[0]), expression=exp.paren(trees[1]))
+        return Term(both, equal[0], equal[0].span)
+
+
+def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
+    """The relation of FROM, WHERE and the policies; all three are then done with."""
+    source = mirrored(select.relation, known)
+    first, *rest = inputs(source, known, bind, select.where)
+    joining = Joining(Leaf(first), [first])
+    for join, right in zip(source.joins, rest, strict=True):
+        _join(joining, join, right)
+        if join is source.joins[0] and source is not select.relation:
+            joining.visible.reverse()  # as they stand in the text
+    for term in joining.terms(select.where, "WHERE") if select.where else ():
+        take(joining.tree, term)
+    large = known.large if select.large is None else select.large
+    made = Plans(select.policies, large, known, select.ttl).of(joining.tree)
+    return joining.over(made)
+
+
+def _owned(tree: Expr, own: Input | None) -> Expr:
+    """A bare name with the name of the input that has it, where that one comes first."""
+    if own is None:
+        return tree
+    for node in list(tree.find_all(exp.Column)):
+        if not node.table and own.side.find(node.name) is not None:
+            node.set("table", exp.to_identifier(own.side.name, quoted=True))
+    return tree
+
+
+def mirrored(source: ast.From, known: Known) -> ast.From:
+    """A stream behind a static table and JOIN looks it up, as if it stood before it."""
+    name, joins = source.source, source.joins
+    static = isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
+    word = MIRRORED.get(joins[0].word.text) if joins else None
+    if not static or word is None or source.as_of is not None:
+        return source
+    table = replace(source, joins=(), above=None)
+    looked_up = replace(joins[0], word=replace(joins[0].word, text=word), right=table)
+    return replace(joins[0].right, joins=(looked_up, *joins[1:]), above=source.above)
+
+
+def _join(joining: Joining, join: ast.Join, right: Input) -> None:
+    words = asked(join.word)
+    refuse(join, words, right)
+    pair = Pair(joining.tree, Leaf(right), words.kind, join.word)
+    own = right if join.nested else None
+    terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
+    terms += [joining.member(join.equal, right)] if join.equal else []
+    if words.asof:
+        match = joining.terms(join.match, "MATCH_CONDITION", right) if join.match else None
+        pair.op, terms = nearest_by(pair, match, terms)
+    elif right.as_of is not None:
+        pair.op = version_of(pair, joining.scope(), right.as_of)
+    windowed(pair, join.within)
+    for name in join.using:
+        joining.merged[name.text.lower()] = _using(joining, pair, name)
+    for term in terms:
+        on(pair, term)
+    joining.tree = pair
+    if words.kind not in HALVES:
+        joining.visible.append(right)
+
+
+def _using(joining: Joining, pair: Pair, name: ast.Name) -> tuple[str, Expr]:
+    """The column of USING, and what it is above the join; its equality is a key."""
+    run = ast.Run(name.text, name.text, name.span)
+    scope = joining.scope()
+    left = scope.relation.below(scope.resolved(exp.column(name.text), run))
+    found = pair.right.input.side.find(name.text)
+    if found is None:
+        names = [own for own, _ in pair.right.input.side.columns]
+        message = f"{pair.right.input.side.name} has no column {name.text}"
+        raise QueryError(message + nearest(name.text, names), name.span, legal=", ".join(names))
+    right = column(found)
+    pair.keys.append((left, right, run))
+    if pair.kind == "full":
+        return name.text, exp.Coalesce(this=copied(left), expressions=[copied(right)])
+    return name.text, right if pair.kind == "right" else left

@@ -1,0 +1,88 @@
+"""The window of a join: of its inputs' windows, and of WITHIN.
+
+At the later of two rows each must lie in its own stream's window, so the window of the
+left one says how far the right one may be ahead, and that of the right one how far it may
+be behind.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.instants import format_duration
+from sqlwin.sql.expressions.scalars import Expr, column
+from sqlwin.sql.joins.inputs import Input
+from sqlwin.sql.joins.sessions import refuse
+from sqlwin.sql.joins.time_bounds import Near, greatest, least
+from sqlwin.sql.joins.tree import Leaf, Pair, Term, absent
+from sqlwin.sql.text import ast
+from sqlwin.windows import Unit
+
+
+def windowed(pair: Pair, within: ast.Within | None) -> None:
+    right = pair.right.input
+    if pair.op is not None or right.static:
+        _refuse(pair)
+        return
+    lefts = [leaf.input for leaf in pair.left.leaves]
+    if right.session is not None or pair.sessions:
+        refuse(pair, within)
+        return
+    frames = [each.frame for each in (*lefts, right) if each.frame is not None]
+    pair.unit = Unit.ROWS if any(frame.unit is Unit.ROWS for frame in frames) else Unit.RANGE
+    if right.frame is not None and right.frame.preceding is not None:
+        pair.low = -right.frame.preceding
+    for left in lefts:
+        if left.frame is None or left.frame.preceding is None:
+            continue
+        if isinstance(pair.left, Leaf):
+            pair.high = left.frame.preceding
+        else:
+            _ahead(pair, left, left.frame.preceding)
+    if within is not None:
+        _within(pair, within)
+
+
+def _refuse(pair: Pair) -> None:
+    """An ASOF join goes back however far, and a table has no time."""
+    inputs = [pair.right.input, *([pair.left.input] if isinstance(pair.left, Leaf) else [])]
+    for each in inputs:
+        if each.frame is not None or each.session is not None:
+            nearest = "an ASOF join takes the nearest row, however far"
+            message = "a static table has no time" if pair.right.input.static else nearest
+            raise QueryError(f"{message}: no window here", each.span, legal="no OVER (…)")
+
+
+def _ahead(pair: Pair, left: Input, most: int) -> None:
+    """Of a stream in a join on the left: how far the right row may be ahead of its row.
+
+    A row that is absent lets it be anywhere.
+    """
+    right = pair.right.input
+    if left.ts is None or right.ts is None:
+        without = left if left.ts is None else right
+        message = f"the window of {left.side.name} needs the event time of {without.side.name}"
+        raise QueryError(message, without.span, legal="its event-time column in the select list")
+    length = exp.Interval(this=exp.Literal.string(format_duration(most)))
+    tree: Expr = exp.LTE(
+        this=column(right.ts), expression=exp.Add(this=column(left.ts), expression=length)
+    )
+    run = ast.Run("", "", left.span)
+    if left.ts in absent(pair.left):
+        nothing = exp.Is(this=column(left.ts), expression=exp.Null())
+        pair.residual.append(Term(exp.or_(nothing, tree), run, left.span))
+        return
+    pair.times.append((Near(left.ts, right.ts, None, most), Term(tree, run, left.span)))
+
+
+def _within(pair: Pair, within: ast.Within) -> None:
+    if pair.unit is Unit.ROWS:
+        message = "WITHIN is a length of time, and a window of this join counts messages"
+        raise QueryError(message, within.span, legal="WITHIN alone, or windows in ROWS alone")
+    for each in (within.before, within.after):
+        if each.micros < 0:
+            raise QueryError("WITHIN takes durations of at least 0", each.span, legal="0 SECONDS")
+    pair.low = greatest(pair.low, -within.before.micros)
+    pair.high = least(pair.high, within.after.micros)
+    pair.grace = within.grace

@@ -1,0 +1,165 @@
+"""What an OVER clause says in full: named windows looked up, ORDER BY read.
+
+>>> from sqlwin.errors import Span
+>>> run = ast.Run("price DESC", "price DESC", Span(1, 1))
+>>> (key,) = keys(ast.Spec(Span(1, 1), order=(run,)))
+>>> key.ordered.this.sql(), key.descending
+('price', True)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.schema import TIMESTAMP
+from sqlwin.sql.expressions.calls import Call, refuse_calls
+from sqlwin.sql.expressions.scalars import Expr, parsed
+from sqlwin.sql.relations.relation import Relation, nearest
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.sources.derived import candidates
+from sqlwin.sql.sources.from_clause import ordered
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.frames import Time
+
+Named = dict[str, ast.Spec]
+
+
+def named_windows(select: ast.Select) -> Named:
+    """By their names in lower case."""
+    found: Named = {}
+    for name, spec in select.windows:
+        if name.text.lower() in found:
+            raise QueryError(f"the window {name.text} is given twice", name.span, legal="once")
+        found[name.text.lower()] = spec
+    return found
+
+
+def opened(target: ast.Name | ast.Spec, named: Named) -> ast.Spec:
+    """The whole window, with what it takes from a named one."""
+    spec = _based(target, named, ())
+    if spec.session is not None:
+        message = "SESSION belongs to a window of the stream"
+        raise QueryError(message, spec.session.span, legal="FROM clicks OVER (… SESSION …)")
+    if spec.advance is not None:
+        message = "ADVANCE BY belongs to a window of the stream"
+        raise QueryError(message, spec.advance.span, legal="FROM orders OVER (… ADVANCE BY …)")
+    if spec.exclude is not None and spec.frame is None:
+        message = "EXCLUDE follows a frame"
+        legal = f"ROWS UNBOUNDED PRECEDING EXCLUDE {spec.exclude.text}"
+        raise QueryError(message, spec.exclude.span, legal=legal)
+    return spec
+
+
+def _based(target: ast.Name | ast.Spec, named: Named, seen: tuple[str, ...]) -> ast.Spec:
+    if isinstance(target, ast.Name):
+        base = _window_named(target, named, seen)
+        return replace(_based(base, named, (*seen, target.text.lower())), span=target.span)
+    if target.base is None:
+        return target
+    base = _based(target.base, named, seen)
+    if target.partition or (target.order and base.order) or (target.frame and base.frame):
+        message = f"the window {target.base.text} has this already"
+        raise QueryError(message, target.span, legal="what the named window leaves open")
+    return replace(
+        base,
+        span=target.span,
+        order=target.order or base.order,
+        frame=target.frame or base.frame,
+        exclude=target.exclude or base.exclude,
+        advance=target.advance,
+        session=target.session or base.session,
+    )
+
+
+def _window_named(target: ast.Name, named: Named, seen: tuple[str, ...]) -> ast.Spec:
+    found = named.get(target.text.lower())
+    if found is None or target.text.lower() in seen:
+        what = "is made of itself" if found else "is not declared" + nearest(target.text, named)
+        legal = ", ".join(named) or f"WINDOW {target.text} AS (…) after FROM and WHERE"
+        raise QueryError(f"the window {target.text} {what}", target.span, legal=legal)
+    return found
+
+
+def refuse_frame(spec: ast.Spec, call: Call, legal: str) -> None:
+    if spec.frame is not None:
+        message = f"{call.function.name.upper()} takes no frame"
+        raise QueryError(message, spec.frame.span, legal=legal)
+
+
+# --- ORDER BY -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Key:
+    """One expression of ORDER BY, its columns not yet resolved."""
+
+    ordered: exp.Ordered
+    run: ast.Run
+
+    @property
+    def descending(self) -> bool:
+        return bool(self.ordered.args.get("desc"))
+
+
+def keys(spec: ast.Spec) -> tuple[Key, ...]:
+    made = []
+    for run in spec.order:
+        tree = parsed(run, exp.Ordered)
+        assert isinstance(tree, exp.Ordered)
+        refuse_calls(tree, run, "ORDER BY of a window over rows")
+        made.append(Key(tree, run))
+    return tuple(made)
+
+
+def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
+    """How rows are ordered by event time, None where the order is another.
+
+    Event time, and behind it the OFFSET in the same direction or nothing. Of a
+    stream that declares no event time, any TIMESTAMP column may be it.
+    """
+    stream = relation.stream
+    assert stream is not None
+    names = [_column(relation, key) for key in order]
+    ts = stream.ts or _instant(relation, names[0])
+    if stream.of:
+        ts = names[0] if names[0] in candidates(stream) else None
+    if ts is None or names[0] != ts or len({key.descending for key in order}) > 1:
+        return None
+    if len(order) == 1:
+        return Time(order[0].descending)
+    behind = names[1:] == [stream.offset] and stream.offset is not None
+    return Time(order[0].descending, alone=True) if behind else None
+
+
+def _column(relation: Relation, key: Key) -> str | None:
+    """The stream's column that the key is, None for any other expression."""
+    tree: Expr = relation.below(Scope(relation).resolved(key.ordered.this, key.run))
+    return tree.name if isinstance(tree, exp.Column) else None
+
+
+def _instant(relation: Relation, name: str | None) -> str | None:
+    types = {column.name: column.type for column in relation.base.schema}
+    return name if name is not None and types[name] == TIMESTAMP else None
+
+
+def timed_by(relation: Relation, order: tuple[Key, ...]) -> Relation:
+    """The relation with the event time that ORDER BY names. QueryError where it names another."""
+    first = order[0]
+    if isinstance(first.ordered.this, exp.Column):
+        name = ".".join(part.name for part in first.ordered.this.parts)
+        relation = ordered(relation, ast.Name(name, first.run.span))
+    if time_of(relation, order) is not None:
+        return relation
+    raise not_the_time(relation, order)
+
+
+def not_the_time(relation: Relation, order: tuple[Key, ...]) -> QueryError:
+    first, stream = order[0], relation.stream
+    assert stream is not None
+    behind = f", or ORDER BY {stream.ts or 'ts'}, {stream.offset}" if stream.offset else ""
+    message = "frames are ordered by the event time, and behind it by the OFFSET alone"
+    wrong = order[1] if len(order) > 1 and isinstance(first.ordered.this, exp.Column) else first
+    return QueryError(message, wrong.run.span, legal=f"ORDER BY {stream.ts or 'ts'}{behind}")

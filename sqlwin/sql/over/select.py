@@ -1,0 +1,162 @@
+"""SELECT with OVER clauses: a window for each row, any number of them.
+
+Columns that the select list reads beside the calls are carried through the
+operator. A rank in an order that is not event time is a `TopN` instead, and a rank
+over windows a `WindowRank`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import OverAggregate, OverCall, WindowAggregate
+from sqlwin.plan.properties.changelog import lateness
+from sqlwin.sql.expressions.analytic_functions import ANALYTIC
+from sqlwin.sql.expressions.calls import Call, call_at
+from sqlwin.sql.expressions.scalars import Expr, parsed, word
+from sqlwin.sql.over import ranks, top_n
+from sqlwin.sql.over.above import Carrying, done, needs_over, no_over
+from sqlwin.sql.over.analytic import mirrored, rewritten
+from sqlwin.sql.over.clauses import Key, Named, keys, named_windows, opened, time_of, timed_by
+from sqlwin.sql.relations.below import Below
+from sqlwin.sql.relations.items import Item
+from sqlwin.sql.relations.relation import Relation
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.sources.from_clause import stream_time
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.frames import LEGAL, Time, frame_of
+from sqlwin.sql.windows.policies import policy, reach_of
+from sqlwin.windows import Frame
+
+Order = tuple[Key, ...]
+
+
+def has_over(items: Sequence[Item], qualify: ast.Run | None = None) -> bool:
+    """Whether the query is one over rows; QUALIFY makes no sense in any other."""
+    return qualify is not None or any(item.run.overs for item in items)
+
+
+def over(select: ast.Select, relation: Relation, items: Sequence[Item]) -> Relation:
+    """`relation` is already narrowed by WHERE: as in SQL, frames hold what it lets pass."""
+    runs = [item.run for item in items] + ([select.qualify] if select.qualify else [])
+    targets = list(dict.fromkeys(target for run in runs for target in run.overs))
+    if not targets:
+        raise no_over(runs[-1])
+    if isinstance(relation.base, WindowAggregate):
+        return ranks.over_windows(select, relation, items)
+    _refuse_by_name(items, select.qualify)
+    named = named_windows(select)
+    if top_n.wanted(relation, runs, named):
+        return top_n.top(select, relation, items, named)
+    return _framed(select, _timed(relation, targets, named), items, named)
+
+
+def _refuse_by_name(items: Sequence[Item], qualify: ast.Run | None) -> None:
+    """What no window could help is told before windows are looked at."""
+    trees = [(item.tree, item.run) for item in items]
+    for tree, run in [*trees, *([(parsed(qualify), qualify)] if qualify else [])]:
+        for node in tree.walk():
+            call_at(node, run)
+
+
+def _timed(relation: Relation, targets: list[ast.Name | ast.Spec], named: Named) -> Relation:
+    """All windows of a query are ordered by one event time."""
+    orders = [(target, keys(opened(target, named))) for target in targets]
+    for target, order in orders:
+        made = timed_by(relation, order) if order else stream_time(relation, target.span)
+        _refuse_other(relation, made, orders[0][1], order)
+        relation = made
+    return relation
+
+
+def _refuse_other(before: Relation, after: Relation, first: Order, order: Order) -> None:
+    """A derived stream may have several columns that could be its event time."""
+    was, made = before.stream, after.stream
+    assert was is not None and made is not None
+    if order is not first and order and was.ts != made.ts:
+        message = f"another call here is ordered by {was.ts}"
+        legal = f"ORDER BY {was.ts} in all, or {made.ts}"
+        raise QueryError(message, order[0].run.span, legal=legal)
+
+
+def _framed(
+    select: ast.Select, relation: Relation, items: Sequence[Item], named: Named
+) -> Relation:
+    binding = Framed(Scope(relation), named, Below(relation))
+    columns, predicate = binding.bound(items, select.qualify)
+    calls = tuple(binding.calls.values())
+    stream = relation.stream
+    assert stream is not None
+    rules = policy(select.policies, reach_of(c.frame for c in calls), lateness(stream))
+    base = OverAggregate(binding.below.project(), calls, rules)
+    return Relation(base, columns, (), predicate, select.qualify or select.items[0])
+
+
+@dataclass
+class Framed(Carrying):
+    """calls: by the name of their output column. called: those names, by calls without one."""
+
+    calls: dict[str, OverCall] = field(default_factory=dict)
+    called: dict[OverCall, str] = field(default_factory=dict)
+
+    def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
+        if call.over is None:
+            raise needs_over(node, run, LEGAL)
+        window = Window(self, opened(call.over, self.named), run, wanted)
+        if call.function.name not in ANALYTIC:
+            return window.aggregate(call, node)
+        window.check(call, node)
+        return rewritten(call, window)
+
+    def framed(self, call: OverCall, wanted: str | None) -> str:
+        """The name of a call, which is that of an equal one where there is one."""
+        name = self.called.get(call)
+        if name is None:
+            name = self.called[call] = self.below.aggregate_name(wanted)
+            self.calls[name] = replace(call, aggregate=replace(call.aggregate, name=name))
+        return name
+
+
+class Window:
+    """One OVER clause of one item. time: None without ORDER BY."""
+
+    def __init__(self, binding: Framed, spec: ast.Spec, run: ast.Run, wanted: str | None) -> None:
+        self.binding, self.spec, self.run, self.wanted = binding, spec, run, wanted
+        relation = binding.scope.relation
+        order = keys(spec)
+        self.ordered = time_of(relation, order) if order else None
+        self.time = self.ordered or Time()
+        self.ts = order[0].ordered.this if order else exp.Null()
+        self.partition = binding.partition(spec)
+
+    def check(self, call: Call, node: Expr) -> None:
+        """An analytic function goes by the order of all rows of the partition."""
+        name = call.function.name.upper()
+        if self.ordered is None:
+            message = f"{name} needs ORDER BY in its OVER clause"
+            raise QueryError(message, word(node, self.run), legal=call.function.example)
+        if self.spec.frame is not None:
+            message = f"{name} takes no frame: it goes by all rows of the partition"
+            raise QueryError(message, self.spec.frame.span, legal=call.function.example)
+
+    def aggregate(self, call: Call, node: Expr) -> Expr:
+        frame = frame_of(self.spec, self.ordered)
+        if self.time.descending:
+            call = mirrored(call, node, self.run)
+        return self.column(call, frame, named=True)
+
+    def column(self, call: Call, frame: Frame, named: bool = False) -> Expr:
+        aggregate = self.binding.below.aggregate(replace(call, over=None), self.run)
+        made = OverCall(aggregate, self.partition, frame)
+        return done(self.binding.framed(made, self.wanted if named else None))
+
+    def value(self, tree: Expr) -> Expr:
+        return self.binding.over(tree, self.run)
+
+    def type_of(self, column: Expr) -> pa.DataType:
+        return self.binding.calls[column.name].aggregate.type

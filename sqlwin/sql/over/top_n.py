@@ -1,0 +1,131 @@
+"""The first rows of each partition in an order that is not event time.
+
+`ROW_NUMBER() OVER (PARTITION BY k ORDER BY price DESC)` bounded by QUALIFY, or by
+the WHERE of a query around it, is a TopN. So is one over `ORDER BY ts DESC`, which
+keeps the last rows of each key. Only such a rank stands in its query: what it
+ranks changes with each row, so no frame could be over the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import TopN
+from sqlwin.plan.properties.changelog import lateness
+from sqlwin.plan.properties.times import edge
+from sqlwin.policies import Late, Policy
+from sqlwin.schema import Order
+from sqlwin.sql.expressions.analytic_functions import RANKS
+from sqlwin.sql.expressions.calls import Call, call_at
+from sqlwin.sql.expressions.scalars import Expr, parsed, place
+from sqlwin.sql.over.above import Carrying, done, needs_over
+from sqlwin.sql.over.clauses import Named, keys, opened, refuse_frame, time_of
+from sqlwin.sql.relations.below import Below
+from sqlwin.sql.relations.items import Item
+from sqlwin.sql.relations.rank_bounds import OpenTop
+from sqlwin.sql.relations.relation import Relation
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.policies import unending
+
+EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY product ORDER BY price DESC)"
+
+
+def wanted(relation: Relation, runs: Sequence[ast.Run], named: Named) -> bool:
+    """Whether any rank goes by another order than event time, ascending."""
+    return any(
+        call.over is not None and _other_order(relation, call, named)
+        for run in runs
+        if run.overs
+        for node in parsed(run).walk()
+        if (call := call_at(node, run)) is not None and call.function.name in RANKS
+    )
+
+
+def _other_order(relation: Relation, call: Call, named: Named) -> bool:
+    assert call.over is not None
+    order = keys(opened(call.over, named))
+    time = time_of(relation, order) if order else None
+    return bool(order) and (time is None or time.descending)
+
+
+def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Named) -> Relation:
+    binding = Top(Scope(relation), named, Below(relation))
+    columns, predicate = binding.bound(items, select.qualify)
+    rank = binding.rank
+    assert rank is not None
+    node = TopN(
+        binding.below.project(),
+        binding.name,
+        rank.function,
+        rank.partition,
+        rank.order,
+        limit=1,
+        policy=_policy(select.policies, _settled(binding.below, rank.partition)),
+    )
+    run = select.qualify or select.items[0]
+    base = OpenTop(node, rank.run.span, binding.below.over())
+    return Relation(base, columns, (), predicate, run)
+
+
+def _settled(below: Below, partition: tuple[str, ...]) -> int | None:
+    """How long after a window of its rows the first of a partition may change, where its
+    partitions are of windows; None: for ever.
+    """
+    project, stream = below.project(), below.relation.stream
+    edges = (edge(project, name) for name in partition)
+    ended = any(found is not None and found.kind != "start" for found in edges)
+    return lateness(stream) if ended and stream is not None and stream.ts is not None else None
+
+
+def _policy(given: ast.Policies, settled: int | None) -> Policy:
+    """Nothing here is ever full before the end: each change is sent at once, unless told."""
+    rules = unending(given)
+    if rules.retain is None:
+        rules = replace(rules, retain=settled)
+    if given.retain_rows is not None:
+        message = "a top-n keeps its first rows, however many come: RETAIN counts no rows here"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
+    told = given.late or given.final or given.changes
+    return rules if told else replace(rules, late=Late.ON_UPDATE)
+
+
+@dataclass(frozen=True)
+class Rank:
+    """run: where it stands; equal ranks may stand in several places."""
+
+    function: str
+    partition: tuple[str, ...]
+    order: tuple[Order, ...]
+    run: ast.Run
+
+    def same(self, other: Rank) -> bool:
+        return replace(self, run=other.run) == other
+
+
+@dataclass
+class Top(Carrying):
+    rank: Rank | None = None
+    name: str = ""
+
+    def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
+        if call.over is None:
+            raise needs_over(node, run, EXAMPLE)
+        spec = opened(call.over, self.named)
+        if call.function.name not in RANKS:
+            raise _alone(node, run)
+        refuse_frame(spec, call, call.function.example)
+        order = tuple(self.below.order(key.ordered, key.run) for key in keys(spec))
+        rank = Rank(call.function.name, self.partition(spec), order, run)
+        if self.rank is not None and not rank.same(self.rank):
+            raise _alone(node, run)
+        if self.rank is None:
+            self.rank, self.name = rank, self.below.aggregate_name(wanted)
+        return done(self.name)
+
+
+def _alone(node: Expr, run: ast.Run) -> QueryError:
+    message = "a rank in an order that is not event time is the only OVER call of its query"
+    return QueryError(message, place(node, run), legal=f"{EXAMPLE}, and no other OVER")

@@ -1,0 +1,146 @@
+"""The select list: expressions, their names, and `*`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.schema import RESERVED
+from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, spark
+from sqlwin.sql.relations.relation import Relation, nearest
+from sqlwin.sql.text import ast
+
+
+@dataclass(frozen=True)
+class Item:
+    """tree: as parsed, its columns not yet resolved. alias: None where none was given.
+
+    starred: it came from a `*`.
+    """
+
+    tree: Expr
+    run: ast.Run
+    name: str
+    alias: str | None = None
+    starred: bool = False
+
+
+def items(runs: Sequence[ast.Run], relation: Relation, edges: Sequence[str]) -> list[Item]:
+    """`edges`: the window's columns that `*` also means."""
+    made = [item for run in runs for item in _items(run, relation, edges)]
+    if relation.sides:
+        made = _renamed(made)
+    unique([(item.name, item.run) for item in made])
+    return made
+
+
+def _renamed(made: Sequence[Item]) -> list[Item]:
+    """A column of `*` whose name an input before it has, too, is `id0`, as in Flink."""
+    taken = {item.name.lower() for item in made if not item.starred}
+    out = []
+    for item in made:
+        if item.starred:
+            item = replace(item, name=_free(item.name, taken))
+            taken.add(item.name.lower())
+        out.append(item)
+    return out
+
+
+def _free(name: str, taken: set[str]) -> str:
+    numbered = (f"{name}{number}" for number in count())
+    return next(known for known in chain((name,), numbered) if known.lower() not in taken)
+
+
+def unique(names: Sequence[tuple[str, ast.Run]]) -> None:
+    seen: set[str] = set()
+    for name, run in names:
+        if name.lower() in seen:
+            raise QueryError(f"two columns are called {name}", run.span, legal=f"{name} AS another")
+        if name.startswith(RESERVED):
+            message = f"names that begin with {RESERVED} are sqlwin's own: {name}"
+            raise QueryError(message, run.span, legal="any other alias")
+        seen.add(name.lower())
+
+
+def called(relation: Relation, names: Sequence[ast.Name]) -> Relation:
+    """With the names of a list behind the name of a view."""
+    if len(names) != len(relation.columns):
+        have = ", ".join(name for name, _, _ in relation.columns)
+        count = len(relation.columns)
+        message = f"the list has {len(names)} names, the query {count} column{'s' * (count > 1)}"
+        raise QueryError(message, names[0].span, legal=f"a name for each of {have}")
+    unique([(name.text, ast.Run(name.text, name.text, name.span)) for name in names])
+    pairs = zip(names, relation.columns, strict=True)
+    columns = tuple((name.text, tree, run) for name, (_, tree, run) in pairs)
+    return replace(relation, columns=columns, view="")
+
+
+def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
+    tree = parsed(run)
+    if isinstance(tree, exp.Star) or (
+        isinstance(tree.this, exp.Star) and isinstance(tree, exp.Column)
+    ):
+        return _star(tree, run, relation, edges)
+    if isinstance(tree, exp.Alias):
+        return [Item(tree.this, run, tree.alias, tree.alias)]
+    if isinstance(tree, exp.Column):
+        return [Item(tree, run, relation.find(tree.name) or tree.name)]
+    return [Item(tree, run, _text(tree, run))]
+
+
+def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
+    table = tree.table if isinstance(tree, exp.Column) else ""
+    if table and table.lower() not in [name.lower() for name in relation.names]:
+        here = ", ".join(f"{name}.*" for name in relation.names)
+        raise QueryError(f"no stream here is called {table}", place(tree, run), legal=here)
+    pairs = _joined(relation, table) or [(name, name) for name, _, _ in relation.columns]
+    names = [name for name, _ in pairs]
+    pairs += [(edge, edge) for edge in edges if edge not in names and not table]
+    left_out = _left_out(
+        tree if isinstance(tree, exp.Star) else tree.this, run, [name for name, _ in pairs]
+    )
+    return [
+        Item(column(called), run, name, starred=True)
+        for name, called in pairs
+        if name.lower() not in left_out
+    ]
+
+
+def _joined(relation: Relation, table: str) -> list[tuple[str, str]]:
+    """Of a join: the columns of one input, or of USING once and then of all, and their names."""
+    sides = [side for side in relation.sides if table.lower() in ("", side.name.lower())]
+    merged = [] if table else list(relation.merged)
+    lower = [name.lower() for name in merged]
+    own = [pair for side in sides for pair in side.columns if pair[0].lower() not in lower]
+    return [*((name, name) for name in merged), *own]
+
+
+def _left_out(star: exp.Star, run: ast.Run, names: Sequence[str]) -> set[str]:
+    """Of `* EXCEPT (a, b)`, in lower case."""
+    for word, given in star.args.items():
+        if given and word != "except_":
+            message = f"* {word.upper()} is not supported yet"
+            raise QueryError(message, run.span, legal="* EXCEPT (a, b), and more columns beside it")
+    left_out = set()
+    for node in star.args.get("except_") or ():
+        if node.name.lower() not in (name.lower() for name in names):
+            message = f"unknown column {node.name}{nearest(node.name, names)}"
+            raise QueryError(message, place(node, run), legal=", ".join(names))
+        left_out.add(node.name.lower())
+    if len(left_out) == len(names):
+        raise QueryError("EXCEPT leaves no column", run.span, legal=", ".join(names))
+    return left_out
+
+
+_RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat, exp.ApproxQuantile, exp.ApproxDistinct)
+"""Calls that have several names, of which sqlglot prints another."""
+
+
+def _text(tree: Expr, run: ast.Run) -> str:
+    """The expression's text in Spark SQL, or as written where that would be another call."""
+    renamed = tree.find(*_RENAMED) is not None
+    return " ".join(run.original.split()) if run.overs or renamed else spark(tree)

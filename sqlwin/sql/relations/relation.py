@@ -1,0 +1,242 @@
+"""A relation while it is bound: columns as expressions over a base that is a plan node.
+
+A view or subquery with no window of its own is merged by substitution, so the
+base is a stream's Scan, or the window operator of a windowed query; filters on
+top are kept apart as one predicate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.names import nearest as nearest
+from sqlwin.plan.ir.nodes import (
+    Filter,
+    Join,
+    Node,
+    OverAggregate,
+    Project,
+    Scalar,
+    Scan,
+    StaticScan,
+    Stream,
+    WindowAggregate,
+    WindowRank,
+)
+from sqlwin.plan.properties.facts import join_of, untimed_streams
+from sqlwin.plan.properties.times import delay_in
+from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
+from sqlwin.sql.expressions.scalars import Expr, column, instead_of, known_column, scalar
+from sqlwin.sql.expressions.trees import rewritten
+from sqlwin.sql.relations.rank_bounds import OpenTop
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.depth import refuse_grown
+
+Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
+Columns = tuple[tuple[str, Expr, ast.Run], ...]
+NOWHERE = ast.Run("", "", Span(1, 1))
+
+
+@dataclass(frozen=True)
+class Side:
+    """An input of a join. columns: their own names, each with the one it has in the join."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+
+    def find(self, name: str) -> str | None:
+        """The join's name of a column of its own."""
+        return self._called.get(name.lower())
+
+    @cached_property
+    def _called(self) -> dict[str, str]:
+        return {own.lower(): called for own, called in reversed(self.columns)}
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """What hints say of TTLs, in microseconds, 0 for none. own: of what a query itself keeps.
+
+    sides: of the left and the right of its join, None where no hint says; None: as `own`.
+    """
+
+    own: int
+    sides: tuple[int | None, int | None] | None = None
+
+    @property
+    def both(self) -> tuple[int | None, int | None]:
+        return (self.own, self.own) if self.sides is None else self.sides
+
+
+@dataclass(frozen=True)
+class Relation:
+    """columns: name, expression over `base.schema`, and where it was written.
+
+    names: by which columns may be qualified. predicate_run: where it was written. ttl:
+    what a hint STATE_TTL says of its state; None: there is none. sides: of a
+    join, while its query is bound; merged: columns of USING, which stand there once; same:
+    columns that it makes equal, each with the one to be read for both. emits: whether its
+    operator has an EMIT of its own; retains: a RETAIN. view: the name of the view that it is,
+    unchanged. reads: what FROM calls that which its operator, and those before it, read.
+    versions: of versions of keys, by what each instant has one row at most.
+    """
+
+    base: Base
+    columns: Columns
+    names: tuple[str, ...]
+    predicate: Expr | None = None
+    predicate_run: ast.Run = NOWHERE
+    ttl: Lengths | None = None
+    sides: tuple[Side, ...] = ()
+    merged: tuple[str, ...] = ()
+    same: tuple[tuple[str, str], ...] = ()
+    emits: bool = False
+    retains: bool = False
+    view: str = ""
+    reads: tuple[str, ...] = ()
+    versions: tuple[Expr, ...] | None = None
+
+    @property
+    def stream(self) -> Stream | None:
+        return self.base.stream if isinstance(self.base, Scan) else None
+
+    @cached_property
+    def under(self) -> Schema:
+        """The columns of the base."""
+        return self.base.schema
+
+    def find(self, name: str) -> str | None:
+        """The column's own spelling; names are not case sensitive."""
+        return self._spelled.get(name.lower())
+
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        return {name.lower(): name for name, _, _ in reversed(self.columns)}
+
+    def expression(self, name: str) -> Expr:
+        return self._expressions[name]
+
+    @cached_property
+    def _expressions(self) -> dict[str, Expr]:
+        return {name: expr for name, expr, _ in reversed(self.columns)}
+
+    def candidates(self, name: str) -> list[tuple[Side, str]]:
+        """The inputs of a join that have such a column, and the join's name of it."""
+        found = [(side, side.find(name)) for side in self.sides]
+        return [(side, called) for side, called in found if called is not None]
+
+    def called(self, *names: str) -> Relation:
+        return replace(self, names=names)
+
+    def below(self, tree: Expr, run: ast.Run | None = None) -> Expr:
+        """`tree` over this relation's columns, as one over the base's. run: where it stands."""
+        named = [self.expression(node.name) for node in tree.find_all(exp.Column)]
+        refuse_grown(named, tree, None if run is None else run.span)
+        return rewritten(tree, self._substituted)
+
+    def _substituted(self, node: Expr) -> Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        return instead_of(node, self.expression(node.name))
+
+    @cached_property
+    def scalars(self) -> tuple[tuple[str, Scalar], ...]:
+        """The columns as a plan has them."""
+        return self._scalars(result=False)
+
+    def _scalars(self, result: bool) -> tuple[tuple[str, Scalar], ...]:
+        types = {column.name: column.type for column in self.under}
+        return tuple(
+            (name, known_column(expr, types) or scalar(expr, self.under, run, result))
+            for name, expr, run in self.columns
+        )
+
+    def plan(self, result: bool = False) -> Node:
+        """Base, then Filter where there is a predicate, then Project. result: see `scalar`."""
+        return Project(self.filtered(), self._scalars(result) if result else self.scalars)
+
+    def filtered(self) -> Node:
+        base: Node
+        if isinstance(self.base, OpenTop):
+            base, predicate = self.base.closed(self.predicate)
+        else:
+            base, predicate = self.base, self.predicate
+        if predicate is None:
+            return base
+        return Filter(base, condition(predicate, base.schema, self.predicate_run))
+
+    def schema(self) -> Schema:
+        return tuple(Column(name, made.type) for name, made in self.scalars)
+
+
+def condition(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
+    made = scalar(tree, schema, run)
+    if not pa.types.is_boolean(made.type):
+        message = f"a condition must be BOOLEAN, this is {type_name(made.type)}"
+        raise QueryError(message, run.span, legal="a comparison, such as value > 0")
+    return made
+
+
+def of_stream(stream: Stream, static: bool = False) -> Relation:
+    """static: it is a table that is looked up."""
+    columns = tuple((c.name, column(c.name), NOWHERE) for c in stream.schema)
+    base = StaticScan(stream) if static else Scan(stream)
+    return Relation(base, columns, (stream.name,))
+
+
+def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
+    """The relation with `name`, one of its columns, as event time. QueryError if it cannot be."""
+    stream = relation.stream
+    assert stream is not None
+    expr = relation.expression(name)
+    if stream.of and isinstance(expr, exp.Column):
+        return replace(relation, base=Scan(_retimed(stream, expr.name, span)))
+    if stream.ts is not None and not (isinstance(expr, exp.Column) and expr.name == stream.ts):
+        message = f"{name} is not the event time of {stream.name}"
+        raise QueryError(message, span, legal=_spelled(relation, stream.ts))
+    if not isinstance(expr, exp.Column):
+        raise QueryError(f"{name} is computed; event time is a column of the stream", span)
+    type_ = next(c.type for c in stream.schema if c.name == expr.name)
+    if type_ != TIMESTAMP:
+        message = f"event time must be TIMESTAMP, {name} is {type_name(type_)}"
+        raise QueryError(
+            message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)"
+        )
+    undeclared = stream.undeclared or stream.ts is None
+    return replace(relation, base=Scan(replace(stream, ts=expr.name, undeclared=undeclared)))
+
+
+def _retimed(stream: Stream, name: str, span: Span) -> Stream:
+    """A derived stream by another of its event times."""
+    behind = delay_in(stream, name)
+    type_ = next(column.type for column in stream.columns if column.name == name)
+    if behind is not None and type_ == TIMESTAMP:
+        return replace(stream, ts=name, delay=behind)
+    timed = [c.name for c in stream.columns if delay_in(stream, c.name) is not None]
+    message = f"{name} is no event time of {stream.name}"
+    if not timed:
+        message = f"{message}, which carries none"
+    raise QueryError(message, span, legal=", ".join(timed) or _lacking(stream))
+
+
+def _lacking(derived: Stream) -> str:
+    """What would give it an event time."""
+    untimed = [s.name for plan in derived.of for s in untimed_streams(plan)]
+    if untimed:
+        return f"a WATERMARK in CREATE STREAM {', '.join(dict.fromkeys(untimed))}"
+    if any(join_of(plan) is not None for plan in derived.of):
+        return "bounds of both event times in its join, or a RETAIN"
+    return "window_time, window_end or the event-time column in its SELECT"
+
+
+def _spelled(relation: Relation, ts: str) -> str:
+    """What the stream's event time is called here."""
+    called = [
+        n for n, expr, _ in relation.columns if isinstance(expr, exp.Column) and expr.name == ts
+    ]
+    return called[0] if called else ts

@@ -1,0 +1,204 @@
+"""Which column a name means.
+
+A resolved column is quoted and has its own spelling; a column of the window
+(`window_start`, Spark's `window.start` and `window(…).start`, ksqlDB's WINDOWSTART, Flink's
+TUMBLE_START(…)) is marked by the table `__window`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.functions.never import NEVER
+from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place
+from sqlwin.sql.expressions.trees import rewritten
+from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
+from sqlwin.sql.relations.relation import Relation, nearest
+from sqlwin.sql.text import ast
+
+WINDOW = "__window"
+DONE = "__done"
+"""Marks a column of the window operator's output while an expression is rewritten."""
+EDGES = ("window_start", "window_end", "window_time")
+_KSQL = {"windowstart": "window_start", "windowend": "window_end"}
+_BARE = ("current_time", "localtime", "localtimestamp")
+"""Functions that SQL calls without brackets, and that there are not."""
+_STRUCTS = ("window", "session_window")
+_ENDS = ("start", "end")
+_FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
+_LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
+
+
+@dataclass(frozen=True)
+class Scope:
+    """windowed: whether the window's columns may be named here. aliases: select items
+    that may be named, already resolved."""
+
+    relation: Relation
+    windowed: bool = False
+    aliases: Mapping[str, Expr] = field(default_factory=dict)
+
+    def resolved(self, tree: Expr, run: ast.Run) -> Expr:
+        return rewritten(tree, lambda node: self._resolve(node, run))
+
+    def dotted(self, name: str) -> Expr:
+        """What a name read by the grammar stands for: the column of that very name, dots and
+        all, else one that is qualified."""
+        parts = [name] if self.relation.find(name) else name.split(".")
+        made: Expr = exp.column(*reversed(parts[:4]))
+        for part in parts[4:]:
+            made = exp.Dot(this=made, expression=exp.to_identifier(part))
+        return made
+
+    def _resolve(self, node: Expr, run: ast.Run) -> Expr:
+        if _starred(node):
+            return _counted(node, run)
+        edge = window_edge(node)
+        if edge is not None and self.windowed:
+            self._qualified(node, run)
+            return column(edge, WINDOW)
+        if not isinstance(node, exp.Column) or node.table == DONE:
+            return node
+        if node.table == WINDOW:  # in an aggregate: of its rows, if they have such a column
+            node = column(node.name)
+        own = self._own(node, run)
+        if own is not None:
+            return own
+        alias = self.aliases.get(node.name.lower()) if not node.table else None
+        if alias is not None:
+            return instead_of(node, alias)
+        raise self._unknown(node, run, edge)
+
+    def _own(self, node: exp.Column, run: ast.Run) -> Expr | None:
+        """`o.s.f` is a field of the column `s` of `o`; of `o` as a column only where `o` names
+        no input, or one without a column `s`, as in Spark."""
+        first, *rest = (part.name for part in node.parts)
+        if not rest:
+            return self._column("", first, node, run)
+        named = first.lower() in _lower(self.relation.names)
+        found = self._column(first, rest[0], node, run) if named else None
+        if found is not None:
+            return _field(found, rest[1:])
+        struct = self._column("", first, node, run)
+        if struct is not None:
+            return _field(struct, rest)
+        if named:
+            return None
+        raise self._nobody(first, node, run)
+
+    def _column(self, table: str, name: str, node: exp.Column, run: ast.Run) -> Expr | None:
+        if self.relation.sides:
+            return self._joined(table.lower(), name, node, run)
+        found = self.relation.find(name)
+        return column(found) if found else None
+
+    def _qualified(self, node: Expr, run: ast.Run) -> None:
+        """QueryError for a window's column of an input that is not there."""
+        if isinstance(node, exp.Column) and len(node.parts) > 1:
+            first = node.parts[0].name
+            if first.lower() not in (WINDOW, *_STRUCTS, *_lower(self.relation.names)):
+                raise self._nobody(first, node, run)
+
+    def _nobody(self, table: str, node: Expr, run: ast.Run) -> QueryError:
+        here = ", ".join(self.relation.names)
+        return QueryError(f"no stream here is called {table}", place(node, run), legal=here)
+
+    def _joined(self, table: str, name: str, node: exp.Column, run: ast.Run) -> Expr | None:
+        """A column of one input of a join, or of several that it makes equal."""
+        merged = [known for known in self.relation.merged if known.lower() == name.lower()]
+        if merged and not table:
+            return column(merged[0])
+        exact = self.relation.find(name) if not table else None
+        if exact is not None:  # already resolved, or of one input alone
+            return column(exact)
+        found = [
+            (side, called)
+            for side, called in self.relation.candidates(name)
+            if table in ("", side.name.lower())
+        ]
+        same = {} if table else dict(self.relation.same)
+        meant = dict.fromkeys(same.get(called, called) for _, called in found)
+        if len(meant) > 1:
+            legal = ", ".join(f"{side.name}.{name}" for side, _ in found)
+            message = f"{name} is a column of {len(found)} inputs of this join"
+            raise QueryError(message, place(node, run), legal=legal)
+        return column(next(iter(meant))) if meant else None
+
+    def _unknown(self, node: exp.Column, run: ast.Run, edge: str | None) -> QueryError:
+        if edge is not None and self.relation.sides:
+            message = f"a join has no {edge}: the windows of its inputs say which rows pair"
+            return QueryError(message, place(node, run), legal="the columns of its inputs")
+        if edge is not None:
+            message = f"{place_text(node)} is known only above a window, in SELECT and HAVING"
+            return QueryError(message, place(node, run), legal="FROM TUMBLE(…) or HOP(…)")
+        table, name = _first(node)
+        if name.endswith("()") and is_clock(name.removesuffix("()")):
+            raise QueryError(WINDOWS, place(node, run), legal=WINDOWS_LEGAL)
+        if not table and name.lower() in _BARE:
+            message = f"{name} is not supported: {NEVER[name.lower()]}"
+            raise QueryError(message, place(node, run), legal="CURRENT_TIMESTAMP, CURRENT_DATE")
+        known = self._known(table)
+        message = f"unknown column {name}{nearest(name, known)}"
+        return QueryError(message, place(node, run), legal=", ".join(known))
+
+    def _known(self, table: str) -> list[str]:
+        """The columns that were meant, perhaps: of one input of a join, or all."""
+        sides = [side for side in self.relation.sides if side.name.lower() == table.lower()]
+        if sides:
+            return [own for own, _ in sides[0].columns]
+        return [name for name, _, _ in self.relation.columns]
+
+
+def _starred(node: Expr) -> bool:
+    whole = isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    return whole or isinstance(node, exp.Star)
+
+
+def _counted(node: Expr, run: ast.Run) -> Expr:
+    """The star of COUNT(*); QueryError for any other but a whole item of SELECT, which is no
+    expression."""
+    plain = isinstance(node, exp.Star) and not any(node.args.values())
+    if plain and isinstance(node.parent, exp.Count):
+        return node
+    message = "* stands for columns: alone in SELECT, or for rows in COUNT(*)"
+    raise QueryError(message, place(node, run), legal="SELECT *, a.*, * EXCEPT (id); COUNT(*)")
+
+
+def _field(struct: Expr, names: Sequence[str]) -> Expr:
+    for name in names:
+        struct = exp.Dot(this=struct, expression=exp.Identifier(this=name, quoted=True))
+    return struct
+
+
+def _first(node: exp.Column) -> tuple[str, str]:
+    """The qualifier and the name of a column, whatever fields of it follow."""
+    names = [part.name for part in node.parts]
+    return ("", names[0]) if len(names) == 1 else (names[0], names[1])
+
+
+def _lower(names: Iterable[str]) -> list[str]:
+    return [name.lower() for name in names]
+
+
+def place_text(node: exp.Column) -> str:
+    return f"{node.table}.{node.name}" if node.table else node.name
+
+
+def window_edge(node: Expr) -> str | None:
+    """The window's column that a node means, None for any other node."""
+    if isinstance(node, exp.Column):
+        if node.table.lower() in _STRUCTS and node.name.lower() in _ENDS:
+            return f"window_{node.name.lower()}"
+        lower = node.name.lower()
+        return _KSQL.get(lower, lower if lower in EDGES else None)
+    if isinstance(node, exp.Dot) and isinstance(node.this, exp.Anonymous):
+        edge = node.expression.name.lower()
+        return f"window_{edge}" if node.this.name.lower() in _STRUCTS and edge in _ENDS else None
+    if isinstance(node, exp.Anonymous):
+        function, _, edge = node.name.upper().rpartition("_")
+        return _LEGACY.get(edge) if function in _FUNCTIONS else None
+    return None

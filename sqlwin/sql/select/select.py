@@ -1,0 +1,250 @@
+"""SELECT: from the AST to a relation over a plan node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.sql.expressions.scalars import parsed, word
+from sqlwin.sql.joins.plans import passing
+from sqlwin.sql.joins.relation import joined
+from sqlwin.sql.over.ranks import EXAMPLE as RANK
+from sqlwin.sql.over.ranks import of_windows
+from sqlwin.sql.over.select import has_over, over
+from sqlwin.sql.relations.items import Item, called, items
+from sqlwin.sql.relations.relation import Relation
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.select.cascades import cascaded
+from sqlwin.sql.select.grouped import grouped, ungrouped
+from sqlwin.sql.select.grouping import bare_calls
+from sqlwin.sql.sources.derived import derived, limited
+from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_rows, timed
+from sqlwin.sql.syntax.cql import unwrapped
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.group_by import above_window, group_window, same_window
+from sqlwin.sql.windows.ksql import of_ksql
+from sqlwin.sql.windows.policies import emits, refuse_all, retains
+from sqlwin.sql.windows.ttl import of_hints
+from sqlwin.sql.windows.window import Window, refused, whole
+
+LEGAL = {
+    "ORDER BY": "no ORDER BY: rows come as windows close",
+    "LIMIT": "no LIMIT: a stream does not end",
+}
+
+
+def bind_select(select: ast.Select, known: Known) -> Relation:
+    for part in select.refused:
+        raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
+    if select.called:
+        return called(bind_select(replace(select, called=()), known), select.called)
+    if select.distinct is not None:
+        return bind_select(_once(select, known, select.distinct), known)
+    known = _inside(select, known)
+    relation, given = _from(select, known)
+    ttl = of_hints(select, relation)
+    reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
+    if select.relation.joins:
+        relation = replace(relation, ttl=ttl)
+        told = select.policies if _above_rows(select) else ast.Policies()
+        select = replace(select, where=None, policies=told)
+    window, group = group_window(select, given)
+    runs = unwrapped(select.items)
+    made = items(runs, relation, () if window is None else window.edges)
+    for tree, run in above_window(select, made):
+        same_window(tree, run, select.group)
+    if given is None:
+        relation, window = _rows(select, relation, known, window, made, group)
+    if window is not None and _bare(select, window, made, group):
+        window, made = None, items(runs, relation, ())
+    if window is None and relation.stream is None and select.policies.span is not None:
+        return bind_select(_inward(select), known)
+    bound = _bound(select, relation, window, made, group)
+    if bound.base is not relation.base:
+        told = select.policies
+        bound = replace(
+            bound,
+            emits=relation.emits or emits(told),
+            retains=relation.retains or retains(told),
+        )
+    return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
+    """Each row of a query once: its rows, grouped by all their columns."""
+    rows = select.relation.joins and not _above_rows(select)
+    below = passing(select.policies) if rows else ast.Policies()
+    inner = replace(select, distinct=None, policies=replace(below, retain_rows=None), ctes=())
+    columns = bind_select(inner, _inside(select, known)).columns
+    quoted = ("`" + name.replace("`", "``") + "`" for name, _, _ in columns)
+    return ast.Select(
+        (ast.Run("*", "*", span),),
+        ast.From(inner),
+        select.span,
+        group=tuple(ast.Run(name, name, span) for name in quoted),
+        policies=select.policies,
+        ctes=select.ctes,
+        ttl=select.ttl,
+    )
+
+
+def _inside(select: ast.Select, known: Known) -> Known:
+    """What the query may name: its common table expressions, too."""
+    known = known.inner()
+    known.early = known.early or _early(select.policies)
+    known.retain = max(known.retain, _retain(select.policies))
+    for at, (name, cte) in enumerate(select.ctes):
+        if name.text.lower() in [other.text.lower() for other, _ in select.ctes[:at]]:
+            message = f"two queries of this WITH are called {name.text}"
+            raise QueryError(message, name.span, legal="another name")
+        known.views[name.text.lower()] = View.of(name, cte, known, bind_select)
+        known.relation(name)
+    return known
+
+
+def _rows(
+    select: ast.Select,
+    relation: Relation,
+    known: Known,
+    window: Window | None,
+    made: list[Item],
+    group: Sequence[ast.Run],
+) -> tuple[Relation, Window | None]:
+    """What the query goes over, and by which window, where none is in FROM."""
+    own = window or _whole(select, made, group)
+    if own is None:
+        over_rows = has_over(made, select.qualify) and not of_windows(select, relation, made)
+        limited_ = limited(relation, select.where)
+        return derived(limited_, known) if over_rows else relation, None
+    relation = derived(limited(relation, select.where), known)
+    if window is None:
+        relation, own = cascaded(relation, own, made, group)
+    return timed(relation, own), own
+
+
+def _early(given: ast.Policies) -> bool:
+    return given.early is not None or given.changes is not None
+
+
+def _retain(given: ast.Policies) -> int:
+    return 0 if given.retain is None else given.retain.micros
+
+
+def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
+    """A join has taken in WHERE and the policies, too; where a window is over it, RETAIN alone."""
+    if select.relation.joins:
+        if _above_rows(select):
+            below = replace(passing(select.policies), retain_rows=None)  # n rows of a group
+            select = replace(select, policies=below)
+        rows, above = joined(select, known, bind_select), select.relation.above
+        if above is None:
+            return rows, None
+        over = of_ksql(above)
+        return timed(derived(rows, known), over), over
+    found, window = bind_from(select.relation, known, bind_select)
+    if _above_rows(select) or select.policies.span is not None:
+        found = of_rows(found, select.relation.source.span)
+    return found, window
+
+
+def _above_rows(select: ast.Select) -> bool:
+    """Whether the query does more with rows than to take them as they come."""
+    clauses = (select.having, select.qualify, select.relation.above)
+    if select.group or any(clause is not None for clause in clauses):
+        return True
+    runs = unwrapped(select.items)
+    return any(run.overs or any(bare_calls(parsed(run), run)) for run in runs)
+
+
+def _inward(select: ast.Select) -> ast.Select:
+    """The query with its policies moved to the one in FROM, which has the window."""
+    inner, span = select.relation.source, select.policies.span
+    if not isinstance(inner, ast.Select):
+        message = "the window stands in a query that has a name; its policies stand there too"
+        raise QueryError(message, span, legal="EMIT and RETAIN beside the window")
+    if inner.policies.span is not None:
+        message = "the query in FROM, which has the window, has policies of its own"
+        raise QueryError(message, span, legal="EMIT and RETAIN once")
+    moved = replace(inner, policies=select.policies)
+    source = replace(select.relation, source=moved)
+    return replace(select, relation=source, policies=ast.Policies())
+
+
+def _bound(
+    select: ast.Select,
+    relation: Relation,
+    window: Window | None,
+    made: list[Item],
+    group: Sequence[ast.Run],
+) -> Relation:
+    if window is not None:
+        return grouped(select, relation, window, made, group)
+    relation = narrowed(relation, select.where, "WHERE")
+    if has_over(made, select.qualify):
+        return over(select, relation, made)
+    return _stateless(select, relation, made)
+
+
+def _whole(select: ast.Select, made: list[Item], group: Sequence[ast.Run]) -> Window | None:
+    """The whole stream, where something is grouped or aggregated with no window."""
+    span = group[0].span if group else _aggregate_place(made)
+    if span is None and select.having is not None:
+        if not list(bare_calls(parsed(select.having), select.having)):
+            message = "HAVING needs a window, a GROUP BY or an aggregate"
+            raise QueryError(message, select.having.span, legal="WHERE, or a window in FROM")
+        span = select.having.span
+    return None if span is None else whole(span)
+
+
+def _aggregate_place(made: list[Item]) -> Span | None:
+    """Of the first aggregate of a select list that has nothing with an OVER clause."""
+    if has_over(made):
+        return None
+    found = (word(call, item.run) for item in made for call in bare_calls(item.tree, item.run))
+    return next(found, None)
+
+
+def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[ast.Run]) -> bool:
+    """Whether rows are asked for as they come: no aggregate and no key to group by.
+
+    What comes into a window of the instant, or of all there was, is each row itself.
+    """
+    if window.session is not None:
+        _refuse_rows(select, window, made)
+    if not ungrouped(select, window, made, group):
+        return False
+    if window.group is not None and not window.counts:
+        return False  # the rows of each window, ranked or not
+    if has_over(made, select.qualify):
+        message = "OVER and a window of the stream in one query are not supported yet"
+        legal = "ranks of the rows of a window of TUMBLE, HOP or CUMULATE; or OVER alone"
+        raise QueryError(message, window.span, legal=legal)
+    if window.frame is None or window.counts or window.frame.preceding not in (0, None):
+        message = "a window without an aggregate or GROUP BY is not supported yet"
+        raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
+    return True
+
+
+def _refuse_rows(select: ast.Select, window: Window, made: list[Item]) -> None:
+    """Of sessions there are aggregates: what a row's session is may change with each row."""
+    calls = (call for item in made for call in bare_calls(item.tree, item.run))
+    if select.group or select.having or next(calls, None) is not None:
+        return
+    runs = [*(item.run for item in made), *([select.qualify] if select.qualify else [])]
+    over = next((target.span for run in runs for target in run.overs), None)
+    if over is not None:
+        message = "ranks of the rows of a session are not supported yet"
+        raise QueryError(message, over, legal=f"GROUP BY, and ranks of its groups: {RANK}")
+    message = "a session without an aggregate or GROUP BY is not supported yet"
+    raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
+
+
+def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Relation:
+    refuse_all(select.policies, "this query has no window to emit or retain")
+    scope = Scope(relation)
+    columns = tuple(
+        (item.name, relation.below(scope.resolved(item.tree, item.run), item.run), item.run)
+        for item in made
+    )
+    return replace(relation, columns=columns, names=(), sides=(), merged=(), view="")

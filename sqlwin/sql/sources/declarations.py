@@ -1,0 +1,211 @@
+"""CREATE STREAM, CREATE TABLE, CREATE SINK to the plan's values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from sqlwin.durations import LEGAL as DURATIONS
+from sqlwin.durations import micros
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
+from sqlwin.plan.options.connectors import SINKS, STREAMS
+from sqlwin.plan.options.connectors import check as check_options
+from sqlwin.schema import (
+    RESERVED,
+    SHOWN,
+    TIMESTAMP,
+    Column,
+    Schema,
+    type_name,
+    type_named,
+    type_names,
+)
+from sqlwin.secrets import hidden
+from sqlwin.sql.expressions.calls import refuse_calls
+from sqlwin.sql.expressions.scalars import Expr, parsed, scalar
+from sqlwin.sql.expressions.volatile import LEGAL, clock_in
+from sqlwin.sql.relations.relation import nearest, of_stream
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.prepared import QUOTED
+
+_TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?\s*(.*)\Z", re.DOTALL)
+_ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
+_TAIL = re.compile(
+    rf"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+(?:{QUOTED})|\s)*\Z", re.IGNORECASE
+)
+_DELAY = re.compile(r"\s*`?(\w+)`?\s*(?:-\s*(.*))?\Z", re.DOTALL)
+_INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
+
+
+def is_static(created: ast.CreateStream) -> bool:
+    """CREATE TABLE with no watermark."""
+    return created.kind == "TABLE" and not created.watermarks
+
+
+def stream(created: ast.CreateStream) -> Stream:
+    created = _offset_column(created)
+    kind = "table" if is_static(created) else "stream"
+    options = dict(created.options)
+    check_options(f"{kind} {created.name.text}", options, STREAMS, created.span)
+    declared = [column for column in created.columns if column.type is not None]
+    _distinct(created.columns)
+    columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
+    made = Stream(created.name.text, columns, None, options=hidden(created.options))
+    made = _computed(made, created.columns)
+    ts, delay = _watermark(created, made)
+    offset, trusted = _position(created, made)
+    return replace(made, ts=ts, delay=delay, offset=offset, trusted=trusted)
+
+
+def sink(created: ast.CreateSink) -> Sink:
+    _distinct(created.columns)
+    columns = tuple(Column(_own(c.name), column_type(c)) for c in created.columns)
+    made = Sink(created.name.text, columns or None, hidden(created.options))
+    check_options(f"sink {made.name}", dict(made.options), SINKS, created.name.span)
+    for column in created.columns:
+        if column.name.text.lower() in SHOWN.values():
+            message = f"each result has a column {column.name.text.lower()} of its own"
+            raise QueryError(message, column.name.span, legal="any other name")
+    return made
+
+
+def _own(name: ast.Name) -> str:
+    if name.text.startswith(RESERVED):
+        message = f"names that begin with {RESERVED} are sqlwin's own: {name.text}"
+        raise QueryError(message, name.span, legal="any other name")
+    return name.text
+
+
+def _distinct(columns: Sequence[ast.ColumnDef]) -> None:
+    seen: set[str] = set()
+    for column in columns:
+        if column.name.text.lower() in seen:
+            message = f"the column {column.name.text} is declared twice"
+            raise QueryError(message, column.name.span, legal="once; case does not tell them apart")
+        seen.add(column.name.text.lower())
+
+
+def column_type(column: ast.ColumnDef) -> pa.DataType:
+    assert column.type is not None
+    written = column.type
+    read = _TYPE.match(written.original)
+    legal = ", ".join(type_names())
+    if read is None:
+        raise QueryError(f"{written.original} is not a type", written.span, legal=legal)
+    name, precision, scale, rest = read.groups()
+    zoned = _ZONE.match(rest) if name.upper() == "TIMESTAMP" else None
+    found = type_named(name)
+    if found is not None and pa.types.is_decimal(found) and precision:
+        if not (1 <= int(precision) <= 38 and int(scale or 0) <= int(precision)):
+            message = f"{' '.join(written.original.split())} has no such precision and scale"
+            raise QueryError(message, written.span, legal="DECIMAL(p, s), 1 <= p <= 38, s <= p")
+        found = pa.decimal128(int(precision), int(scale or 0))
+    if found is None or not _TAIL.match(rest[zoned.end() :] if zoned else rest):
+        message = f"{' '.join(written.original.split())} is not a type of a column"
+        raise QueryError(message + nearest(name, type_names()), written.span, legal=legal)
+    return found
+
+
+def _offset_column(created: ast.CreateStream) -> ast.CreateStream:
+    """`offset BIGINT` is a column if there is none called BIGINT and there is such a type."""
+    names = {column.name.text.lower() for column in created.columns}
+    kept, columns = [], list(created.columns)
+    for position in created.positions:
+        called = position.column.text
+        if called.lower() in names or type_named(called) is None:
+            kept.append(position)
+            continue
+        run = ast.Run(called, called, position.column.span)
+        columns.append(ast.ColumnDef(position.word, type=run))
+    columns.sort(key=lambda column: (column.name.span.line, column.name.span.column))
+    return replace(created, columns=tuple(columns), positions=tuple(kept))
+
+
+def _computed(made: Stream, columns: Sequence[ast.ColumnDef]) -> Stream:
+    computed: list[tuple[str, Scalar]] = []
+    for column in columns:
+        if column.expression is not None:
+            run = column.expression
+            tree = parsed(run)
+            refuse_calls(tree, run, "a computed column")
+            _refuse_clock(tree, run)
+            so_far = replace(made, computed=tuple(computed))
+            resolved = Scope(of_stream(so_far)).resolved(tree, run)
+            computed.append((_own(column.name), scalar(resolved, so_far.schema, run)))
+    return replace(made, computed=tuple(computed))
+
+
+def _refuse_clock(tree: Expr, run: ast.Run) -> None:
+    """Any query may read the column, as a key or an event time too."""
+    call = clock_in(tree, run.span)
+    if call is not None:
+        message = (
+            f"{call.text} is the time when a batch is worked on, which no column of a "
+            "stream is: a query that keeps state would depend on how its input is cut into batches"
+        )
+        raise QueryError(message, call.span, legal=LEGAL)
+
+
+def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int]:
+    if not created.watermarks:
+        return None, 0
+    first, *more = created.watermarks
+    if more:
+        raise QueryError(
+            "a stream has one watermark", more[0].column.span, legal="one WATERMARK FOR"
+        )
+    column = _column(made.schema, first.column)
+    if column.type != TIMESTAMP:
+        message = f"event time must be TIMESTAMP, {column.name} is {type_name(column.type)}"
+        legal = f"at AS TO_TIMESTAMP_LTZ({column.name}, 3), WATERMARK FOR at AS at"
+        raise QueryError(message, first.column.span, legal=legal)
+    return column.name, _delay(first, column.name)
+
+
+def _delay(watermark: ast.Watermark, ts: str) -> int:
+    run = watermark.expression
+    legal = f"WATERMARK FOR {ts} AS {ts} - INTERVAL '5' SECOND"
+    read = _DELAY.match(run.original)
+    if read is None or read[1].lower() != ts.lower():
+        message = f"a watermark is {ts}, or {ts} less a duration"
+        raise QueryError(message, run.span, legal=legal)
+    if read[2] is None:
+        return 0
+    interval = _INTERVAL.match(read[2])
+    if interval is None:
+        raise QueryError("a watermark is behind by a duration", run.span, legal=legal)
+    try:
+        text = interval[2] if interval[1] is None else interval[1]
+        delay = micros(text, interval[3])
+    except ValueError as problem:
+        raise QueryError(str(problem), run.span, legal=DURATIONS) from None
+    if delay < 0:
+        raise QueryError("a watermark cannot be ahead of the stream", run.span, legal=legal)
+    return delay
+
+
+def _position(created: ast.CreateStream, made: Stream) -> tuple[str | None, bool]:
+    if not created.positions:
+        return None, False
+    first, *more = created.positions
+    if more:
+        raise QueryError("a stream has one OFFSET", more[0].column.span, legal="OFFSET id")
+    column = _column(made.schema, first.column)
+    if not pa.types.is_integer(column.type):
+        message = f"OFFSET must be an integer column, {column.name} is {type_name(column.type)}"
+        raise QueryError(message, first.column.span, legal="a BIGINT that grows")
+    return column.name, first.trusted
+
+
+def _column(schema: Schema, name: ast.Name) -> Column:
+    known = [column.name for column in schema]
+    for column in schema:
+        if column.name.lower() == name.text.lower():
+            return column
+    message = f"unknown column {name.text}{nearest(name.text, known)}"
+    raise QueryError(message, name.span, legal=", ".join(known))

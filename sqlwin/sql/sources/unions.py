@@ -1,0 +1,75 @@
+"""UNION ALL: the results of several queries as the rows of one derived stream.
+
+Columns go by their places and have the first query's names; numbers are widened as in
+an INSERT. Its event time must be one in each of the queries, for what needs one above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import Scan, Stream
+from sqlwin.schema import Schema, type_name
+from sqlwin.sql.expressions.scalars import column
+from sqlwin.sql.expressions.widening import widens
+from sqlwin.sql.relations.relation import NOWHERE, Relation
+from sqlwin.sql.sources.derived import UNION, stage, timed_by_itself
+from sqlwin.sql.text import ast
+
+if TYPE_CHECKING:
+    from sqlwin.sql.sources.from_clause import Known
+
+
+def united(parts: Sequence[Relation], union: ast.Union, known: Known) -> Relation:
+    schemas = [part.schema() for part in parts]
+    types = [_widest(union, at, schemas) for at in range(_width(union, schemas))]
+    names = [name for name, _, _ in parts[0].columns]
+    pairs = zip(parts, schemas, strict=True)
+    alike = [_alike(part, names, types, schema) for part, schema in pairs]
+    plans = tuple(stage(part, known) for part in alike)
+    stream = timed_by_itself(Stream(UNION, alike[0].schema(), None, of=plans))
+    columns = tuple((name, column(name), NOWHERE) for name in names)
+    reads = tuple(dict.fromkeys(name for part in parts for name in part.reads))
+    return Relation(Scan(stream), columns, (), reads=reads)
+
+
+def _width(union: ast.Union, schemas: Sequence[Schema]) -> int:
+    first = len(schemas[0])
+    for part, schema in zip(union.parts, schemas, strict=True):
+        if len(schema) != first:
+            message = f"this query has {len(schema)} columns, the first of its UNION ALL {first}"
+            legal = ", ".join(f"{c.name} {type_name(c.type)}" for c in schemas[0])
+            raise QueryError(message, part.span, legal=legal)
+    return first
+
+
+def _widest(union: ast.Union, at: int, schemas: Sequence[Schema]) -> pa.DataType:
+    found = schemas[0][at].type
+    for part, schema in zip(union.parts, schemas, strict=True):
+        other = schema[at].type
+        if other == found or widens(other, found):
+            continue
+        if not widens(found, other):
+            told = f"{type_name(other)}, and {type_name(found)} before"
+            message = f"column {at + 1} of the UNION ALL is {told}"
+            legal = f"CAST({schema[at].name} AS {type_name(found)})"
+            raise QueryError(message, part.items[min(at, len(part.items) - 1)].span, legal=legal)
+        found = other
+    return found
+
+
+def _alike(
+    part: Relation, names: Sequence[str], types: Sequence[pa.DataType], schema: Schema
+) -> Relation:
+    columns = []
+    for name, wanted, own, (_, tree, run) in zip(names, types, schema, part.columns, strict=True):
+        if own.type != wanted:
+            tree = exp.cast(tree, type_name(wanted), dialect="spark")
+        columns.append((name, tree, run))
+    return replace(part, columns=tuple(columns))

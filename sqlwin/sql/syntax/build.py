@@ -1,0 +1,261 @@
+"""From the grammar's tree to the AST: names unquoted, durations counted, places kept.
+
+Each method is named after its rule in `grammar/sqlwin.lark` and gets what the
+rules below it made. What FROM reads is in `build_relations`, windows are in
+`build_windows`, policies in `build_policies`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from lark import Token
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.sql.syntax.clauses import Clause, in_order, policies
+from sqlwin.sql.syntax.cql import inserted
+from sqlwin.sql.syntax.hints import calls, large
+from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
+from sqlwin.sql.syntax.policies import PolicyRules
+from sqlwin.sql.syntax.relations import RelationRules
+from sqlwin.sql.syntax.subqueries import unnested
+from sqlwin.sql.syntax.ttl_hint import hinted
+from sqlwin.sql.syntax.windows import WindowRules
+from sqlwin.sql.text import ast, prepared
+
+
+@v_args(meta=True)
+class Build(WindowRules, RelationRules, PolicyRules):
+    """`source` is the text that was parsed; runs are slices of it. query: parses one of them."""
+
+    def __init__(
+        self,
+        source: str,
+        functions: tuple[PythonAggregate, ...],
+        query: Callable[[ast.Run], ast.Select],
+    ) -> None:
+        super().__init__(source, functions)
+        self.parse = query
+
+    def start(self, meta: Meta, children: Children) -> list[ast.Statement]:
+        return list(children)
+
+    def window_call(self, meta: Meta, children: Children) -> ast.Call:
+        return self.table_function(meta, children)
+
+    # --- declarations ---
+
+    def column(self, meta: Meta, children: Children) -> ast.ColumnDef:
+        return ast.ColumnDef(named(children[0]), type=children[1])
+
+    def computed(self, meta: Meta, children: Children) -> ast.ColumnDef:
+        return ast.ColumnDef(named(children[0]), expression=children[1])
+
+    def watermark(self, meta: Meta, children: Children) -> ast.Watermark:
+        return ast.Watermark(named(children[1]), children[2])
+
+    def position(self, meta: Meta, children: Children) -> ast.Position:
+        return ast.Position(named(children[0]), named(children[1]), len(children) == 3)
+
+    def create_stream(self, meta: Meta, children: Children) -> ast.CreateStream:
+        kind, name = [child for child in children if isinstance(child, Token)]
+        parts = children
+        return ast.CreateStream(
+            name=named(name),
+            kind=str(kind).upper(),
+            columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
+            watermarks=tuple(p for p in parts if isinstance(p, ast.Watermark)),
+            positions=tuple(p for p in parts if isinstance(p, ast.Position)),
+            options=_options(parts),
+            span=named(name).span,
+        )
+
+    def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
+        name, *names, select = children
+        return ast.CreateView(named(name), _called(select, names))
+
+    def create_as(self, meta: Meta, children: Children) -> ast.Statement:
+        """ksqlDB starts a query by it that writes a topic, Flink one that fills a table."""
+        kind, name = (child for child in children if isinstance(child, Token))
+        what = f"CREATE {str(kind).upper()} {named(name).text} AS SELECT"
+        message = f"{what} keeps its results, and does not say in which sink"
+        legal = "CREATE VIEW … AS SELECT … for a name; CREATE SINK and INSERT INTO … SELECT …"
+        raise QueryError(message, named(name).span, legal=legal)
+
+    def names(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
+        return tuple(named(child) for child in children)
+
+    def create_sink(self, meta: Meta, children: Children) -> ast.CreateSink:
+        columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
+        return ast.CreateSink(named(children[0]), columns, _options(children))
+
+    def insert(self, meta: Meta, children: Children) -> ast.Insert:
+        sink, *names, select = children
+        if names:
+            message = "the columns of an INSERT go by their places, and by no list of names"
+            legal = f"INSERT INTO {named(sink).text} SELECT …, in the order of the sink's columns"
+            raise QueryError(message, names[0][0].span, legal=legal)
+        return ast.Insert(named(sink), select)
+
+    def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
+        return ast.ExplainOf(children[0])
+
+    def describe(self, meta: Meta, children: Children) -> ast.DescribeOf:
+        return ast.DescribeOf(named(children[0]))
+
+    def show_streams(self, meta: Meta, children: Children) -> ast.ShowAll:
+        return ast.ShowAll(meta_span(meta))
+
+    def describe_function(self, meta: Meta, children: Children) -> ast.DescribeFunctionOf:
+        return ast.DescribeFunctionOf(named(children[1]))
+
+    def show_functions(self, meta: Meta, children: Children) -> ast.ShowFunctionsLike:
+        _, *pattern = children
+        return ast.ShowFunctionsLike(prepared.unquoted(pattern[0]) if pattern else None)
+
+    def set(self, meta: Meta, children: Children) -> ast.Set:
+        name, value = children[0]
+        return ast.Set(name, value, meta_span(meta))
+
+    def options(self, meta: Meta, children: Children) -> Clause:
+        times = Counter(key for key, _ in children)
+        for key in times:
+            if times[key] > 1:
+                raise QueryError(f"the option {key} is given twice", meta_span(meta), legal="once")
+        return Clause("WITH", tuple(sorted(children)), meta_span(meta))
+
+    def option(self, meta: Meta, children: Children) -> tuple[str, str]:
+        return children[0], children[1]
+
+    def key(self, meta: Meta, children: Children) -> str:
+        return ".".join(prepared.unquoted(str(child)) for child in children)
+
+    def value(self, meta: Meta, children: Children) -> str:
+        return prepared.unquoted(str(children[0]))
+
+    # --- queries ---
+
+    def query(self, meta: Meta, children: Children) -> ast.Select:
+        ctes = next((child for child in children if isinstance(child, tuple)), None)
+        rows = [child for child in children if isinstance(child, ast.Select)]
+        words = [child for child in children if isinstance(child, Token)]
+        made = _united(rows, [named(word) for word in words])
+        return made if ctes is None else self.with_ctes(made, ctes)
+
+    def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
+        first = children[0]
+        if isinstance(first, Token):
+            message = "a query of WITH reads those before it, and never itself"
+            raise QueryError(message, named(first).span, legal="WITH v AS (SELECT …) SELECT …")
+        return tuple(children)
+
+    def cte(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Select]:
+        name, *names, select = children
+        return named(name), _called(select, names)
+
+    def stream_operator(self, meta: Meta, children: Children) -> ast.Select:
+        operator, select = children
+        inserted(named(operator))
+        return select  # type: ignore[no-any-return]
+
+    def distinct(self, meta: Meta, children: Children) -> Span:
+        return meta_span(meta)
+
+    def items(self, meta: Meta, children: Children) -> tuple[ast.Run, ...]:
+        return tuple(children)
+
+    def select(self, meta: Meta, children: Children) -> ast.Select:
+        clauses = in_order([c for c in children if isinstance(c, Clause)])
+        hints = [call for c in children if isinstance(c, Token) for call in calls(named(c))]
+        lengths, sizes = [hinted(hint) for hint in hints], [large(hint) for hint in hints]
+        read = zip(hints, lengths, sizes, strict=True)
+        others = [hint for hint, length, size in read if length is None and size is None]
+        refused = [ast.Name(f"the hint {h.text}", h.span) for h in others]
+        refused += [c for c in children if isinstance(c, ast.Name)]
+        refused += [c.value for c in clauses.values() if c.word.startswith("refused")]
+        made = ast.Select(
+            items=next(c for c in children if isinstance(c, tuple)),
+            relation=next(c for c in children if isinstance(c, ast.From)),
+            span=Span(meta.line, meta.column, len("SELECT")),
+            where=_value(clauses, "WHERE"),
+            group=_value(clauses, "GROUP BY") or (),
+            having=_value(clauses, "HAVING"),
+            qualify=_value(clauses, "QUALIFY"),
+            windows=_value(clauses, "WINDOW") or (),
+            policies=policies(clauses),
+            refused=tuple(refused),
+            ttl=tuple(pair for found in lengths for pair in found or ()),
+            large=next((size for size in sizes if size is not None), None),
+            distinct=next((c for c in children if isinstance(c, Span)), None),
+        )
+        return unnested(made, self.parse)
+
+    def where(self, meta: Meta, children: Children) -> Clause:
+        return Clause("WHERE", children[0], word(meta, "WHERE"))
+
+    def group(self, meta: Meta, children: Children) -> Clause:
+        return Clause("GROUP BY", tuple(children), word(meta, "GROUP BY"))
+
+    def having(self, meta: Meta, children: Children) -> Clause:
+        return Clause("HAVING", children[0], word(meta, "HAVING"))
+
+    def named_windows(self, meta: Meta, children: Children) -> Clause:
+        return Clause("WINDOW", tuple(children[1:]), word(meta, "WINDOW"))
+
+    def named_window(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Spec]:
+        return named(children[0]), children[1]
+
+    def qualify(self, meta: Meta, children: Children) -> Clause:
+        return Clause("QUALIFY", children[0], word(meta, "QUALIFY"))
+
+    def order(self, meta: Meta, children: Children) -> Clause:
+        return _refused("ORDER BY", meta)
+
+    def limit(self, meta: Meta, children: Children) -> Clause:
+        return _refused("LIMIT", meta)
+
+    def set_operation(self, meta: Meta, children: Children) -> Clause:
+        return _refused(str(children[0]).upper(), meta)
+
+    def subquery(self, meta: Meta, children: Children) -> ast.Select:
+        return children[0]  # type: ignore[no-any-return]
+
+
+def _called(select: ast.Select, names: list[tuple[ast.Name, ...]]) -> ast.Select:
+    return replace(select, called=names[0]) if names else select
+
+
+def _united(rows: list[ast.Select], words: list[ast.Name]) -> ast.Select:
+    """From the left, as SQL has it; what stands behind the last of its queries is that one's."""
+    made, alike = rows[0], rows[:1]
+    for at, (row, union) in enumerate(zip(rows[1:], words, strict=True)):
+        once = union.text.upper().split()[-1] != "ALL"
+        before = [made] if at and made.distinct is not None else alike
+        alike = [*before, row]
+        made = _all(alike, union.span, union.span if once else None)
+    return made
+
+
+def _all(rows: list[ast.Select], span: Span, distinct: Span | None) -> ast.Select:
+    star = ast.Run("*", "*", span)
+    source = ast.From(ast.Union(tuple(rows), span))
+    return ast.Select((star,), source, span, distinct=distinct)
+
+
+def _refused(what: str, meta: Meta) -> Clause:
+    return Clause(f"refused {what}", ast.Name(what, word(meta, what)), word(meta, what))
+
+
+def _value(clauses: dict[str, Clause], name: str) -> Any:
+    return clauses[name].value if name in clauses else None
+
+
+def _options(children: Children) -> ast.Options:
+    clauses = (c for c in children if isinstance(c, Clause) and c.word == "WITH")
+    return next((clause.value for clause in clauses), ())

@@ -1,0 +1,163 @@
+"""Syntax errors, taught by example.
+
+`grammar/mistakes/*.txt` hold wrong texts under the message each deserves. Two
+texts make the same mistake where the parser stops in the same state at the same
+word or, failing that, at the same kind of word.
+Anything else says what was read and what might have stood there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
+from sqlwin.sql.text.prepared import offset, span
+
+END = "the end of the text"
+NESTED = "columns of lists, structs and maps are declared by a schema, in Python"
+_NESTED = re.compile(
+    r"\bCREATE\s+(?:STREAM|TABLE|SINK)\b[^;]*?[(,]\s*\w+\s+((?:ARRAY|MAP|STRUCT)\s*<[^;]*>)\s*\Z",
+    re.IGNORECASE,
+)
+"""What stands before the place where the parser stops: to it `<` and `>` compare."""
+_CALLED = re.compile(r"(\bOF\s+)?\b(\w+)\s*\Z", re.IGNORECASE)
+"""What is called where the parser stops, and whether it is the version of a table."""
+_WORDS = {
+    "NAME": "a name",
+    "STRING": "'text'",
+    "NUMBER": "a number",
+    "LPAR": "(",
+    "RPAR": ")",
+    "COMMA": ",",
+    "EQUAL": "=",
+    "SEMICOLON": ";",
+    "DOT": ".",
+    "LSQB": "[",
+    "RSQB": "]",
+    "KIND": "STREAM",
+    "SIDE": "PRECEDING",
+    "KSQL_PART": "SIZE",
+    "WINDOW_WORD": "WINDOW",
+    "NAMED_WINDOW": "WINDOW",
+    "_GROUP": "GROUP",
+    "KSQL_WINDOW": "WINDOW TUMBLING",
+    "MATCH": "MATCH_CONDITION",
+    "AS_OF": "FOR SYSTEM_TIME AS OF",
+    "$END": "the end",
+}
+_QUIET = frozenset(
+    ("SET_OPERATION", "TEXT", "OP", "STAR", "HINT", "STREAM_OPERATOR", "NTH_VALUE", "DOT", "EQUAL")
+)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where the parser stopped: its state, and the word's kind and text in capitals."""
+
+    state: object
+    kind: str
+    word: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    message: str
+    legal: str
+    examples: tuple[str, ...]
+
+
+def explained(
+    unexpected: UnexpectedInput, text: str, grammar: Lark, folder: Path, start: str
+) -> QueryError:
+    place = _place(unexpected, text)
+    stop = _stop(unexpected)
+    called = _CALLED.search(text, 0, offset(text, place))
+    if stop.kind == "LPAR" and called is not None and not called[1] and is_clock(called[2]):
+        return QueryError(WINDOWS, span(text, *called.span(2)), text, WINDOWS_LEGAL)
+    lesson = _nearest(stop, taught(grammar, folder)) if start == "start" else None
+    if lesson is not None:
+        return QueryError(lesson.message, place, text, lesson.legal)
+    declared = _NESTED.search(text, 0, offset(text, place))
+    if declared is not None and start == "start":
+        at = span(text, *declared.span(1))
+        return QueryError(NESTED, at, text, "a schema: sqlwin.query(text, {'s': pa.schema(…)})")
+    shown = END if stop.kind == "$END" else _shown(unexpected)
+    return QueryError(f"cannot read {shown} here", place, text, _expected(unexpected))
+
+
+def lessons(folder: Path) -> Iterator[Lesson]:
+    """Blocks of a message, a line `legal: …`, and wrong texts, one a line."""
+    for path in sorted((folder / "mistakes").glob("*.txt")):
+        for block in path.read_text("utf-8").split("\n\n"):
+            lines = [line for line in block.splitlines() if line and not line.startswith("#")]
+            if lines:
+                message, legal, *examples = lines
+                yield Lesson(message, legal.removeprefix("legal: "), tuple(examples))
+
+
+@lru_cache(maxsize=1)
+def taught(grammar: Lark, folder: Path) -> tuple[tuple[Stop, Lesson], ...]:
+    """Where each example stops."""
+    known = []
+    for lesson in lessons(folder):
+        for example in lesson.examples:
+            try:
+                grammar.parse(example, start="start")
+            except UnexpectedInput as unexpected:
+                known.append((_stop(unexpected), lesson))
+            else:
+                raise ValueError(f"not a mistake: {example}")
+    return tuple(known)
+
+
+def _nearest(stop: Stop, known: tuple[tuple[Stop, Lesson], ...]) -> Lesson | None:
+    same = [(other, lesson) for other, lesson in known if other.state == stop.state]
+    for other, lesson in same:
+        if (other.kind, other.word) == (stop.kind, stop.word):
+            return lesson
+    for other, lesson in same:
+        if other.kind == stop.kind:
+            return lesson
+    return None
+
+
+def _stop(unexpected: UnexpectedInput) -> Stop:
+    state = getattr(unexpected, "state", None)
+    position = getattr(state, "position", None)
+    if isinstance(unexpected, UnexpectedToken):
+        token: Token = unexpected.token
+        return Stop(position, token.type, str(token).upper())
+    return Stop(position, "character", getattr(unexpected, "char", ""))
+
+
+def _shown(unexpected: UnexpectedInput) -> str:
+    if isinstance(unexpected, UnexpectedToken):
+        return str(unexpected.token)
+    return str(getattr(unexpected, "char", "this"))
+
+
+def _place(unexpected: UnexpectedInput, text: str) -> Span:
+    if isinstance(unexpected, UnexpectedCharacters):
+        start = int(unexpected.pos_in_stream or 0)  # type: ignore[redundant-expr]
+        return span(text, start, start + 1)
+    assert isinstance(unexpected, UnexpectedToken)
+    if unexpected.token.type == "$END":
+        end = len(text.rstrip())
+        return span(text, end, end + 1)
+    start = unexpected.token.start_pos or 0
+    return span(text, start, start + len(unexpected.token))
+
+
+def _expected(unexpected: UnexpectedInput) -> str:
+    """Words that may stand there, the rare ones left out."""
+    given = getattr(unexpected, "accepts", None) or getattr(unexpected, "expected", None) or ()
+    names = sorted(name for name in given if name not in _QUIET and not name.startswith("__"))
+    return ", ".join(_WORDS.get(name, name.replace("_", " ")) for name in names)

@@ -1,0 +1,101 @@
+"""Tree to AST: what FROM reads, and joins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lark import Token, Transformer
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from sqlwin.errors import QueryError
+from sqlwin.sql.syntax.clauses import Clause
+from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.runs import bracketed, parts
+
+
+@v_args(meta=True)
+class RelationRules(Transformer[Token, Any]):
+    def relation(self, meta: Meta, children: Children) -> ast.From:
+        first: ast.From = children[0]
+        joins = tuple(c for c in children[1:] if isinstance(c, ast.Join))
+        return replace(first, joins=joins, above=found(children, ast.KsqlWindow))
+
+    def input(self, meta: Meta, children: Children) -> ast.From:
+        source, *rest = children
+        given = {c.word: c.value for c in rest if isinstance(c, Clause)}
+        window = next((c for c in rest if isinstance(c, ast.Spec | ast.KsqlWindow)), None)
+        return ast.From(source, window, given.get("alias"), given.get("as of"))
+
+    def alias(self, meta: Meta, children: Children) -> Clause:
+        return Clause("alias", named(children[-1]), meta_span(meta))
+
+    def as_of(self, meta: Meta, children: Children) -> Clause:
+        return Clause("as of", children[-1], meta_span(meta))
+
+    # --- joins ---
+
+    def join(self, meta: Meta, children: Children) -> ast.Join:
+        word, right, *rest = children
+        given = {c.word: c.value for c in rest if isinstance(c, Clause)}
+        return ast.Join(
+            word=ast.Name(key_of(word), named(word).span),
+            right=right,
+            on=given.get("on"),
+            using=given.get("using", ()),
+            match=given.get("match"),
+            within=found(rest, ast.Within),
+        )
+
+    def comma_join(self, meta: Meta, children: Children) -> ast.Join:
+        comma = ast.Name(",", replace(meta_span(meta), length=1))
+        return ast.Join(comma, children[-1])
+
+    def on(self, meta: Meta, children: Children) -> Clause:
+        return Clause("on", children[-1], meta_span(meta))
+
+    def using(self, meta: Meta, children: Children) -> Clause:
+        return Clause("using", tuple(named(child) for child in children[1:]), meta_span(meta))
+
+    def match(self, meta: Meta, children: Children) -> Clause:
+        return Clause("match", children[-1], meta_span(meta))
+
+    def within(self, meta: Meta, children: Children) -> ast.Within:
+        graced = any(isinstance(c, Token) and c.type == "GRACE" for c in children)
+        durations = [c for c in children if isinstance(c, ast.Duration)]
+        grace = durations.pop() if graced else None
+        return ast.Within(durations[0], durations[-1], meta_span(meta), grace)
+
+    # --- what is read ---
+
+    def name(self, meta: Meta, children: Children) -> ast.Name:
+        return ast.Name(".".join(named(c).text for c in children), meta_span(meta))
+
+    def table_function(self, meta: Meta, children: Children) -> ast.Call:
+        function, *arguments = children
+        return ast.Call(named(function), tuple(arguments), meta_span(meta))
+
+    def argument(self, meta: Meta, children: Children) -> ast.Argument:
+        *label, value = children
+        made = value if isinstance(value, ast.Argument) else ast.Argument(None, value, value.span)
+        return replace(made, label=named(label[0]).text if label else None, span=meta_span(meta))
+
+    def table_argument(self, meta: Meta, children: Children) -> ast.Argument:
+        table, *keys = children
+        return ast.Argument(None, table, meta_span(meta), partition=keys[0] if keys else ())
+
+    def table_keys(self, meta: Meta, children: Children) -> tuple[ast.Run, ...]:
+        """One expression, or several in brackets: behind a comma stands the next argument."""
+        listed = bracketed(children[0])
+        return (children[0],) if listed is None else tuple(parts(listed))
+
+    def expression(self, meta: Meta, children: Children) -> ast.Run:
+        return children[0]  # type: ignore[no-any-return]
+
+    def descriptor(self, meta: Meta, children: Children) -> ast.Name:
+        if len(children) > 1:
+            message = "DESCRIPTOR names one column, the event time"
+            raise QueryError(message, meta_span(meta), legal="DESCRIPTOR(ts)")
+        return children[0]  # type: ignore[no-any-return]

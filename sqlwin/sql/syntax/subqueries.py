@@ -1,0 +1,191 @@
+"""Queries in WHERE as joins: EXISTS and IN are SEMI JOIN, NOT EXISTS is ANTI JOIN.
+
+    FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k)      a SEMI JOIN b ON b.k = a.k
+    FROM a WHERE a.k IN (SELECT k FROM b WHERE b.v = a.v)      a SEMI JOIN b ON a.k = b.k AND …
+    FROM a WHERE a.k IN (SELECT k FROM b GROUP BY k)           a SEMI JOIN (SELECT …) ON a.k = …
+
+A name without a qualifier means a column of the query's own input, where it has such a one.
+What the text leaves as it is says TRUE in place of the query, so that all places hold.
+
+>>> from sqlwin.errors import Span
+>>> text = "v > 1 AND k NOT IN (SELECT k FROM b)"
+>>> [found] = queries(ast.Run(text, text, Span(1, 1)))
+>>> found.word.text, found.value.text, found.negated, found.inner.text
+('IN', 'k', True, 'SELECT k FROM b')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.sql.expressions.calls import call_at
+from sqlwin.sql.expressions.scalars import NESTED, parsed
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.prepared import QUOTED
+from sqlwin.sql.text.runs import ALIAS, part
+
+Parse = Callable[[ast.Run], ast.Select]
+
+LEGAL = "EXISTS (SELECT 1 FROM b WHERE b.id = a.id), by itself or joined by AND"
+_TOKEN = re.compile(rf"{QUOTED}|\w+|.", re.DOTALL)
+_NOTS = re.compile(r"(\s*\bNOT\b)*\s*", re.IGNORECASE)
+_NOT_IN = re.compile(r"\s*(\bNOT\s*)?\Z", re.IGNORECASE)
+_ASKS = re.compile(rf"\s*\((?={NESTED})", re.IGNORECASE)
+_NOTHING_ELSE = re.compile(r"(\s|TRUE\b|AND\b)*\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One condition with a query. start, end: its characters. value: what stands before IN."""
+
+    word: ast.Name
+    start: int
+    end: int
+    negated: bool
+    value: ast.Run
+    inner: ast.Run
+
+
+def unnested(select: ast.Select, parse: Parse) -> ast.Select:
+    """The query with the queries of its WHERE as joins; parse: of what stands in brackets."""
+    where = select.where
+    found = [] if where is None else queries(where)
+    if where is None or not found:
+        return select
+    if select.relation.window is not None:
+        message = f"{found[0].word.text} beside a window of the stream is not supported yet"
+        legal = "a query in FROM with this WHERE, and the window over it; FROM TUMBLE(…)"
+        raise QueryError(message, found[0].word.span, legal=legal)
+    joins = tuple(_join(each, parse, at) for at, each in enumerate(found, 1))
+    relation = replace(select.relation, joins=(*select.relation.joins, *joins))
+    return replace(select, relation=relation, where=_rest(where, found))
+
+
+def queries(run: ast.Run) -> list[Found]:
+    """QueryError for a query that is no condition joined by AND."""
+    tokens = [(token.start(), token[0]) for token in _TOKEN.finditer(run.text)]
+    made: list[Found] = []
+    depth, begin, until, either = 0, 0, 0, False
+    for at, token in tokens:
+        if at < until:
+            continue
+        word = token.upper()
+        if word in ("EXISTS", "IN") and (asks := _ASKS.match(run.text, at + len(token))):
+            until = _closing(run.text, asks.end() - 1)
+            name = ast.Name(word, run.at(at, at + len(token)))
+            if depth:
+                raise _placed(name, "in brackets")
+            before, inner = part(run, begin, at), part(run, asks.end(), until - 1)
+            made.append(_found(name, begin, until, before, inner))
+        elif word in ("AND", "OR") and not depth:
+            either, begin = either or word == "OR", at + len(token)
+        elif until > begin and made and not token.isspace():
+            raise _placed(made[-1].word, f"before {token}")
+        depth += (token in "([") - (token in ")]")
+    if made and either:
+        raise _placed(made[0].word, "under OR")
+    return made
+
+
+def _found(word: ast.Name, start: int, end: int, before: ast.Run, inner: ast.Run) -> Found:
+    lead = _NOTS.match(before.text)
+    assert lead is not None
+    trail = _NOT_IN.search(before.text, lead.end())
+    assert trail is not None
+    nots = len((lead[0] + " " + trail[0]).split())
+    value = part(before, lead.end(), trail.start())
+    if word.text == "EXISTS" and value.text:
+        raise _placed(word, f"behind {value.text}")
+    return Found(word, start, end, nots % 2 == 1, value, inner)
+
+
+def _closing(text: str, opened: int) -> int:
+    """Behind the bracket that closes one."""
+    depth = 0
+    for token in _TOKEN.finditer(text, opened):
+        depth += (token[0] == "(") - (token[0] == ")")
+        if depth == 0:
+            return token.end()
+    return len(text)
+
+
+def _rest(where: ast.Run, found: Sequence[Found]) -> ast.Run | None:
+    text = where.text
+    for each in found:
+        text = text[: each.start] + " TRUE".ljust(each.end - each.start) + text[each.end :]
+    return None if _NOTHING_ELSE.match(text) else replace(where, text=text)
+
+
+def _join(found: Found, parse: Parse, number: int) -> ast.Join:
+    if found.word.text == "IN" and found.negated:
+        message = "NOT IN is true of no row as soon as its query gives a NULL"
+        raise QueryError(
+            message,
+            found.word.span,
+            legal="NOT EXISTS (SELECT 1 FROM b WHERE b.id = a.id), which passes over NULLs",
+        )
+    select = parse(found.inner)
+    kind = "LEFT ANTI JOIN" if found.negated else "LEFT SEMI JOIN"
+    word = ast.Name(kind, found.word.span)
+    simple = _simple(select)
+    if found.word.text == "EXISTS":
+        if not simple or select.where is None:
+            message = "EXISTS takes the rows of one input, and a condition of both queries"
+            raise QueryError(message, found.word.span, legal=f"{LEGAL}; a view of all else")
+        return ast.Join(word, select.relation, select.where, nested=True)
+    if not _alone(select):
+        message = "the query of an IN has one column"
+        raise QueryError(message, select.span, legal="a.id IN (SELECT b.id FROM b …)")
+    item = select.items[0]
+    if simple:
+        member = _unnamed(item)
+        return ast.Join(
+            word, select.relation, select.where, nested=True, equal=(found.value, member)
+        )
+    alias = ast.Name(f"in{number}", select.span)
+    source = ast.From(replace(select, called=(ast.Name("value", select.span),)), alias=alias)
+    member = replace(item, text="value", original="value", overs=())
+    return ast.Join(word, source, nested=True, equal=(found.value, member))
+
+
+def _simple(select: ast.Select) -> bool:
+    """Whether it gives the rows of one input as they come: DISTINCT changes nothing of that."""
+    given = (select.group, select.having, select.qualify, select.ctes, select.ttl, select.refused)
+    source = select.relation
+    if (
+        isinstance(source.source, ast.Union)
+        or any(given)
+        or select.policies.span is not None
+        or source.joins
+        or source.window is not None
+    ):
+        return False
+    runs = [run for run in select.items if run.text.strip() != "*"]
+    trees = [(parsed(run), run) for run in runs]
+    calls = (call_at(node, run) for tree, run in trees for node in tree.walk())
+    return not any(run.overs for run in runs) and all(call is None for call in calls)
+
+
+def _unnamed(item: ast.Run) -> ast.Run:
+    if not isinstance(parsed(item), exp.Alias):
+        return item
+    end = ALIAS.search(item.text)
+    assert end is not None
+    return part(item, 0, end.start())
+
+
+def _alone(select: ast.Select) -> bool:
+    """Whether it says of one column, as far as can be seen before its FROM is known."""
+    if isinstance(select.relation.source, ast.Union):
+        return all(_alone(part) for part in select.relation.source.parts)
+    return len(select.items) == 1 and not isinstance(parsed(select.items[0]), exp.Star)
+
+
+def _placed(word: ast.Name, where: str) -> QueryError:
+    message = f"a query in WHERE, {where}, is not supported yet"
+    return QueryError(message, word.span, legal=LEGAL)

@@ -1,0 +1,165 @@
+"""Frames of OVER clauses: every spelling of one is a `Frame`.
+
+A frame is written in the order of its window. Where that is `ORDER BY ts DESC`
+it is mirrored: what precedes a row there follows it in event time. Where ORDER BY
+names the OFFSET behind the event time no two rows are peers, and RANGE up to the
+current row is the same as ROWS.
+
+| ORDER BY            | frame not given, or `ROWS 2 PRECEDING`                 |
+|---------------------|--------------------------------------------------------|
+| `ts`                | RANGE, all before and the peers; ROWS, two before      |
+| `ts, id` (OFFSET)   | ROWS, all before; ROWS, two before                     |
+| `ts DESC`           | RANGE, the peers and all after; ROWS, two after        |
+| none                | the whole partition; refused                           |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlwin.errors import QueryError
+from sqlwin.sql.text import ast
+from sqlwin.windows import Exclude, Frame, Unit
+
+LEGAL = "OVER (PARTITION BY product ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING)"
+_ALONE = {Exclude.GROUP: Exclude.CURRENT_ROW, Exclude.TIES: Exclude.NO_OTHERS}
+
+
+@dataclass(frozen=True)
+class Time:
+    """How a window is ordered by event time. alone: by position too, so no row has peers."""
+
+    descending: bool = False
+    alone: bool = False
+
+    @property
+    def unit(self) -> Unit:
+        """In which a row's peers and it are one."""
+        return Unit.ROWS if self.alone else Unit.RANGE
+
+    def frame(self, unit: Unit, preceding: int | None, following: int | None) -> Frame:
+        """The frame that reaches so far in this order."""
+        if self.descending:
+            preceding, following = following, preceding
+        return Frame(unit, preceding, following)
+
+
+def frame_of(spec: ast.Spec, time: Time | None) -> Frame:
+    """time: None without ORDER BY."""
+    exclude = _exclude(spec.exclude)
+    if spec.frame is not None:
+        _refuse_ends(spec.frame)
+    if time is None:
+        return _unordered(spec, exclude)
+    if spec.frame is None:
+        return _excluding(time.frame(time.unit, None, 0), exclude, time)
+    unit = _unit(spec.frame)
+    if unit is Unit.RANGE and time.alone:
+        _refuse_distance(spec.frame)
+        unit = Unit.ROWS
+    preceding, following = _reach(spec.frame)
+    return _excluding(time.frame(unit, preceding, following), exclude, time)
+
+
+def _excluding(frame: Frame, exclude: Exclude, time: Time) -> Frame:
+    return replace(frame, exclude=_ALONE.get(exclude, exclude) if time.alone else exclude)
+
+
+def _unordered(spec: ast.Spec, exclude: Exclude) -> Frame:
+    """Without ORDER BY all rows of a partition are peers: only the whole of it is a frame."""
+    if spec.frame is not None and not _whole(spec.frame):
+        raise QueryError("OVER needs ORDER BY the event-time column", spec.span, legal=LEGAL)
+    if spec.exclude is not None and exclude in _ALONE:
+        message = f"EXCLUDE {exclude.value} needs ORDER BY, which says what rows are peers"
+        raise QueryError(message, spec.exclude.span, legal="ORDER BY ts, EXCLUDE CURRENT ROW")
+    return Frame(Unit.RANGE, None, None, exclude)
+
+
+def _whole(frame: ast.FrameSpec) -> bool:
+    sides = (frame.start.side, frame.end.side if frame.end else "CURRENT ROW")
+    if _unit(frame) is Unit.RANGE:
+        return all(frame_end in _PEERS for frame_end in sides)
+    return sides == ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
+
+
+_PEERS = ("UNBOUNDED PRECEDING", "CURRENT ROW", "UNBOUNDED FOLLOWING")
+
+
+def _unit(frame: ast.FrameSpec) -> Unit:
+    if frame.unit == "GROUPS":
+        message = "a frame in GROUPS is not supported yet"
+        raise QueryError(message, frame.span, legal="ROWS or RANGE")
+    return Unit(frame.unit)
+
+
+def _exclude(given: ast.Name | None) -> Exclude:
+    if given is None:
+        return Exclude.NO_OTHERS
+    try:
+        return Exclude(given.text)
+    except ValueError:
+        legal = ", ".join(f"EXCLUDE {known.value}" for known in Exclude)
+        message = f"a frame cannot exclude {given.text}"
+        raise QueryError(message, given.span, legal=legal) from None
+
+
+def _refuse_distance(frame: ast.FrameSpec) -> None:
+    for bound in (frame.start, frame.end):
+        if bound is not None and bound.amount is not None:
+            message = "RANGE with a distance takes ORDER BY the event time alone"
+            raise QueryError(message, bound.span, legal="ORDER BY ts, or a frame in ROWS")
+
+
+# --- bounds -------------------------------------------------------------------------
+
+
+def _refuse_ends(frame: ast.FrameSpec) -> None:
+    for bound, which, wrong, legal in (
+        (frame.start, "begin", "UNBOUNDED FOLLOWING", "UNBOUNDED PRECEDING"),
+        (frame.end, "end", "UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"),
+    ):
+        if bound is not None and bound.side == wrong:
+            raise QueryError(f"a frame cannot {which} with {wrong}", bound.span, legal=legal)
+
+
+def _reach(frame: ast.FrameSpec) -> tuple[int | None, int | None]:
+    """How far before the row and after it, as in `Frame`. One bound alone is the start."""
+    unit = _unit(frame)
+    first = _place(frame.start, unit)
+    last = _place(frame.end, unit) if frame.end is not None else 0
+    if first is not None and last is not None and first > last:
+        message = "this frame begins after its end"
+        legal = "BETWEEN 5 PRECEDING AND 2 PRECEDING, BETWEEN CURRENT ROW AND 3 FOLLOWING"
+        raise QueryError(message, frame.span, legal=legal)
+    return None if first is None else -first, last
+
+
+def _place(bound: ast.Bound, unit: Unit) -> int | None:
+    """Where the bound lies, the row at 0; None: without bound."""
+    if bound.side.startswith("UNBOUNDED"):
+        return None
+    length = distance(bound, unit)
+    return -length if bound.side == "PRECEDING" else length
+
+
+def distance(bound: ast.Bound, unit: Unit) -> int:
+    length = measured(bound, unit)
+    if length < 0:
+        message = "a bound of a frame is a distance, at least 0"
+        raise QueryError(message, bound.span, legal="n PRECEDING or n FOLLOWING")
+    return length
+
+
+def measured(bound: ast.Bound, unit: Unit) -> int:
+    """Microseconds under RANGE, rows under ROWS."""
+    amount = bound.amount
+    if amount is None:
+        return 0
+    if unit is Unit.RANGE and isinstance(amount, ast.Count):
+        message = "RANGE is measured in event time and needs a duration"
+        legal = f"RANGE INTERVAL '{amount.rows}' MINUTE PRECEDING, or ROWS {amount.rows} PRECEDING"
+        raise QueryError(message, bound.span, legal=legal)
+    if unit is Unit.ROWS and isinstance(amount, ast.Duration):
+        legal = "ROWS 5 PRECEDING, or RANGE INTERVAL '5' MINUTE PRECEDING"
+        raise QueryError("ROWS counts rows and takes no duration", bound.span, legal=legal)
+    return amount.micros if isinstance(amount, ast.Duration) else amount.rows

@@ -1,0 +1,81 @@
+"""The window that GROUP BY calls, and what above it must repeat that call.
+
+Flink's `TUMBLE(ts, size)`, Spark's `window(ts, size)`: one of the keys is the window, the
+others stay keys. `TUMBLE_START(ts, size)` and `window(ts, size).start` name its beginning.
+
+>>> from sqlwin.errors import Span
+>>> text = "window(ts, '1 hour')"
+>>> run = ast.Run(text, text, Span(1, 1))
+>>> [call.sql() for call in _called_alike("WINDOW", "WINDOW", [run])]
+["WINDOW(ts, '1 hour')"]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.sql.expressions.scalars import Expr, parsed, spark, word
+from sqlwin.sql.relations.items import Item
+from sqlwin.sql.relations.scope import window_edge
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.calls import is_window_function, of_group
+from sqlwin.sql.windows.window import Window
+
+_WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
+
+
+def group_window(
+    select: ast.Select, window: Window | None
+) -> tuple[Window | None, tuple[ast.Run, ...]]:
+    """The window, and what else GROUP BY names."""
+    rest = []
+    for run in select.group:
+        call = _WINDOW_CALL.match(run.original)
+        if call is None or not is_window_function(call[1]):
+            rest.append(run)
+            continue
+        if window is not None:
+            raise QueryError("a query has one window", run.span, legal="one of the two")
+        window = of_group(run)
+    return window, tuple(rest)
+
+
+def above_window(select: ast.Select, made: list[Item]) -> Iterator[tuple[Expr, ast.Run]]:
+    """All that may name the window: items, HAVING, QUALIFY, and what OVER clauses go by."""
+    clauses = [run for run in (select.having, select.qualify) if run is not None]
+    yield from ((item.tree, item.run) for item in made)
+    yield from ((parsed(run), run) for run in clauses)
+    overs = [over for run in (*(item.run for item in made), *clauses) for over in run.overs]
+    for spec in (*overs, *(spec for _, spec in select.windows)):
+        if isinstance(spec, ast.Spec):
+            yield from ((parsed(run), run) for run in spec.partition)
+            yield from ((parsed(run, exp.Ordered), run) for run in spec.order)
+
+
+def same_window(tree: Expr, run: ast.Run, group: Sequence[ast.Run]) -> None:
+    """Flink's TUMBLE_START(…) and Spark's window(…).start repeat the call of GROUP BY; another
+    one would be a slip."""
+    for found in tree.find_all(exp.Anonymous, exp.Dot):
+        if window_edge(found) is None:
+            continue
+        node = found.this if isinstance(found, exp.Dot) else found
+        name = node.name.upper()
+        function = name if isinstance(found, exp.Dot) else name.rpartition("_")[0]
+        calls = list(_called_alike(function, node.name, group))
+        if node.expressions not in [call.expressions for call in calls]:
+            legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
+            message = f"{name} must repeat the window of GROUP BY"
+            raise QueryError(message, word(node, run), legal=legal)
+
+
+def _called_alike(function: str, name: str, group: Sequence[ast.Run]) -> Iterator[Expr]:
+    """The calls of `function` in GROUP BY, each as one of `name`: SESSION is no call to sqlglot."""
+    for run in group:
+        call = _WINDOW_CALL.match(run.original)
+        if call is not None and call[1].upper() == function:
+            yield parsed(replace(run, text=name + run.text[call.end(1) :]))

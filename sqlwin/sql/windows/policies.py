@@ -1,0 +1,214 @@
+"""EMIT, RETAIN and EXPIRED to a plan's Policy.
+
+Each kind of window has a function of its own, for their defaults differ: `policy` for
+windows of event time, `of_sessions` for sessions of it, `counted` for windows of
+messages, `unending` for what has no window, or one that only the end of input closes;
+those of joins are in `join_policies`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+from sqlwin.errors import QueryError
+from sqlwin.policies import Early, Expired, Late, Policy
+from sqlwin.sql.text import ast
+from sqlwin.windows import Frame, Unit
+
+
+def policy(
+    given: ast.Policies,
+    length: int | None,
+    lateness: int | None,
+    grace: ast.Duration | None = None,
+    retention: ast.Duration | None = None,
+    early: Early | None = None,
+) -> Policy:
+    """length: of the window in event time, None where it has no bound. lateness: of its rows,
+    as `facts.lateness` has it: what may still come may also be corrected.
+
+    grace, retention: ksqlDB's; the first is RETAIN, the second changes no result.
+    early: what holds where the query says nothing of it.
+    """
+    retain = _retain(given, grace, retention)
+    if retain is None and given.retain_rows is None and None not in (length, lateness):
+        retain = max(length, lateness)  # type: ignore[type-var]
+    return Policy(
+        retain=retain,
+        retain_rows=_rows(given),
+        timeout=_timeout(given),
+        **_early(given, early),
+        **_late(given),
+        **_expired(given),
+    )
+
+
+def counted(given: ast.Policies, slides: bool) -> Policy:
+    """Of a window in ROWS: what it holds is told by numbers, so RETAIN has no effect.
+
+    slides: each message fills a window, so that none is early and none waits.
+    """
+    if given.late is not None:
+        message = "a window in ROWS counts messages as they come: none is late"
+        raise QueryError(message, given.late.span, legal="EMIT EARLY …, EMIT ON CLOSE")
+    if _emits(given.expired):
+        message = "EXPIRED EMIT makes a session of an expired row, and in ROWS none expires"
+        raise QueryError(message, given.expired.span, legal="EXPIRED EMIT of sessions of time")
+    _retain(given, None, None)
+    _rows(given)
+    soon = {"timeout": _timeout(given), **_early(given, None)}
+    return Policy(retain=0, **({} if slides else soon), **_expired(given))
+
+
+def by_order(given: ast.Policies, frame: Frame | None, lateness: int | None) -> Policy:
+    """Of a window in ROWS over a result, whose rows are numbered by event time.
+
+    frame: of a sliding one. lateness: as of `policy`.
+    """
+    if _emits(given.expired):
+        message = "EXPIRED EMIT is of sessions of time, and these go by numbers of rows"
+        raise QueryError(message, given.expired.span, legal="EXPIRED INTO errors, RETAIN of a time")
+    if given.retain_rows is not None:
+        message = "RETAIN n ROWS of a window in ROWS over a result, whose numbers change"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN of a time")
+    return policy(given, 0 if frame is None else reach_of([frame]), lateness)
+
+
+def of_sessions(
+    given: ast.Policies,
+    gap: int,
+    lateness: int | None,
+    grace: ast.Duration | None,
+    retention: ast.Duration | None,
+) -> Policy:
+    """gap: that ends them, 0 where each row has its own."""
+    if not _emits(given.expired):
+        return policy(given, gap, lateness, grace, retention)
+    if given.retain_rows is not None:
+        message = "EXPIRED EMIT goes with a retention of time: RETAIN counts no rows here"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
+    rules = policy(replace(given, expired=None), gap, lateness, grace, retention)
+    return replace(rules, expired=Expired.EMIT)
+
+
+def unending(given: ast.Policies) -> Policy:
+    """Of what is full only at the end of input: each update is sent, if nothing else is said."""
+    return policy(given, None, None, early=Early.ON_UPDATE)
+
+
+def reach_of(frames: Iterable[Frame]) -> int | None:
+    """How far frames reach to either side in event time; None: without bound."""
+    every = list(frames)
+    if any(None in (frame.preceding, frame.following) for frame in every):
+        return None
+    in_time = [frame for frame in every if frame.unit is Unit.RANGE]
+    return max((end or 0 for f in in_time for end in (f.preceding, f.following)), default=0)
+
+
+def emits(given: ast.Policies) -> bool:
+    """Whether an EMIT is given."""
+    told = (given.early, given.late, given.on_close, given.timeout, given.changes, given.final)
+    return any(part is not None for part in told)
+
+
+def retains(given: ast.Policies) -> bool:
+    """Whether a RETAIN is given."""
+    return given.retain is not None or given.retain_rows is not None
+
+
+def refuse_all(given: ast.Policies, why: str) -> None:
+    """Policies of a query that has no window of its own."""
+    if given.span is not None:
+        raise QueryError(why, given.span, legal="EMIT and RETAIN beside a window")
+
+
+# --- the fields ---------------------------------------------------------------------
+
+
+def _early(given: ast.Policies, default: Early | None) -> dict[str, Any]:
+    """ON CLOSE and FINAL, where EARLY does not stand beside them, mean nothing before it."""
+    told = given.early
+    if told is None:
+        if given.changes is not None:
+            default = Early.ON_UPDATE
+        elif given.on_close is not None or given.final is not None:
+            default = None
+        return {"early": default}
+    if isinstance(told.every, ast.Count):
+        if told.every.rows < 1:
+            message = "EARLY EVERY n ROWS needs at least 1"
+            raise QueryError(message, told.every.span, legal="EARLY EVERY 100 ROWS")
+        return {"early": Early.ROWS, "early_rows": told.every.rows}
+    if isinstance(told.every, ast.Duration):
+        period = _period("EARLY EVERY", told.every, "EARLY ON UPDATE")
+        return {"early": Early.EVERY, "early_period": period}
+    return {"early": Early.ON_UPDATE}
+
+
+def _late(given: ast.Policies) -> dict[str, Any]:
+    if given.final is not None:
+        return {"late": Late.NEVER}
+    if given.changes is not None:
+        return {"late": Late.ON_UPDATE}
+    if given.late is None:
+        return {"late": Late.EVERY}
+    if given.late.every is None:
+        return {"late": Late(given.late.how.lower())}
+    period = _period("LATE EVERY", given.late.every, "LATE ON UPDATE")
+    return {"late": Late.EVERY, "late_period": period}
+
+
+def _timeout(given: ast.Policies) -> int | None:
+    if given.timeout is None:
+        return None
+    return _period("TIMEOUT", given.timeout, "ON CLOSE TIMEOUT INTERVAL '1' MINUTE")
+
+
+def _period(what: str, told: ast.Duration, legal: str) -> int:
+    if told.micros <= 0:
+        raise QueryError(f"{what} takes a duration greater than 0", told.span, legal=legal)
+    return told.micros
+
+
+def _rows(given: ast.Policies) -> int | None:
+    if given.retain_rows is None:
+        return None
+    if given.retain_rows.rows < 1:
+        message = "RETAIN n ROWS needs at least 1"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN 100000 ROWS")
+    return given.retain_rows.rows
+
+
+def _retain(
+    given: ast.Policies, grace: ast.Duration | None, retention: ast.Duration | None
+) -> int | None:
+    if given.retain is not None and grace is not None:
+        message = "GRACE PERIOD and RETAIN are one thing"
+        raise QueryError(message, given.retain.span, legal="either of them")
+    told = given.retain or grace
+    if told is not None and told.micros < 0:
+        raise QueryError("RETAIN takes a duration of at least 0", told.span, legal="RETAIN 1 HOUR")
+    if retention is not None and retention.micros < (told.micros if told else 0):
+        message = (
+            "RETENTION is shorter than the GRACE PERIOD: a window would go while rows may come"
+        )
+        raise QueryError(message, retention.span, legal="RETENTION at least the GRACE PERIOD")
+    return told.micros if told else None
+
+
+def _emits(told: ast.Expired | None) -> TypeGuard[ast.Expired]:
+    return told is not None and told.how == "EMIT"
+
+
+def _expired(given: ast.Policies) -> dict[str, Any]:
+    told = given.expired
+    if told is None:
+        return {}
+    if _emits(told):
+        message = "EXPIRED EMIT makes a session of a row; this window is no session"
+        raise QueryError(message, told.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
+    if told.into is None:
+        return {"expired": Expired.COUNT}
+    return {"expired": Expired.STREAM, "errors": told.into.text}
