@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.explain import joins
-from sqlwin.plan.explain import windows
+from sqlwin.plan.explain import joins, windows
 from sqlwin.plan.explain.lines import line
 from sqlwin.plan.explain.warnings import cautions_of, undeclared
 from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, Script, StaticScan, Stream
