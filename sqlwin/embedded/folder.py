@@ -4,6 +4,9 @@
     checkpoint.json    which of them there are: one that is gone is missed
     lock               held by the process that runs
 
+Invariant: the list is on disk before the first file is made, empty, and names a file only once
+it is made. So a file without a list has lost it, and a file that is listed was there.
+
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
 >>> with held(folder, 1):
@@ -19,19 +22,16 @@ sqlwin.errors.StateError: .../query-0.sqlite is gone, and checkpoint.json says t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.files.lock import locked
 from sqlwin.runtime.files.sealed_text import read_json, write_text
-from sqlwin.state.commits import Commits
 from sqlwin.state.sqlite_file import TO_DO
 
 MADE = "checkpoint.json"
-FIRST = 1
-"""The commit that makes a file; the list of files follows it."""
 VERSION = 1
 
 
@@ -54,6 +54,8 @@ def held(folder: Path | None, queries: int) -> Iterator[None]:
         raise RunError(f"cannot keep state in {file_of(folder, 0)}: {error}") from error
     with locked(folder):
         _check(folder, queries)
+        if not (folder / MADE).exists():
+            _list(folder, [])  # before any file, which without it is a leftover
         yield
 
 
@@ -61,14 +63,18 @@ def note(folder: Path, queries: int) -> None:
     """The files are made now."""
     made = sorted({*_made(folder), *(file_of(folder, n).name for n in range(queries))})
     if made != _made(folder):
-        write_text(folder / MADE, json.dumps({"version": VERSION, "files": made}))
+        _list(folder, made)
+
+
+def _list(folder: Path, files: Sequence[str]) -> None:
+    write_text(folder / MADE, json.dumps({"version": VERSION, "files": files}))
 
 
 def _check(folder: Path, queries: int) -> None:
     listed = (folder / MADE).exists()
     for file in (file_of(folder, number) for number in range(queries)):
-        if not listed and file.exists() and Commits(str(file)).known() > FIRST:
-            raise StateError(f"{folder / MADE} is gone, and {file.name} was written to; {TO_DO}")
+        if not listed and file.exists():
+            raise StateError(f"{folder / MADE} is gone, and {file.name} is there; {TO_DO}")
         if file.name in _made(folder) and not file.exists():
             raise StateError(f"{file} is gone, and {MADE} says that it was made; {TO_DO}")
 

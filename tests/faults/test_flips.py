@@ -132,7 +132,7 @@ def test_damage_is_told_with_the_file_and_what_to_do(tmp_path: Path, how: str) -
 def test_a_list_of_files_that_is_gone_is_missed(tmp_path: Path) -> None:
     options, file = kept(tmp_path)
     (file.parent / "checkpoint.json").unlink()
-    with pytest.raises(StateError, match=r"checkpoint\.json is gone, and query-0\.sqlite was"):
+    with pytest.raises(StateError, match=r"checkpoint\.json is gone, and query-0\.sqlite is"):
         run(script(SCRIPT), options)
 
 
