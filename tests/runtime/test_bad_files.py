@@ -113,6 +113,19 @@ def test_a_compressed_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
         decode(tmp_path, gzip.compress(b'{"id": 1}\n' * 1000)[:-20], "json")
 
 
+@pytest.mark.parametrize("format_", ["json", "csv"])
+@pytest.mark.parametrize("of", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_refused_as_a_whole(tmp_path: Path, format_: str, of: str) -> None:
+    text = '{"id": 1}\n' if format_ == "json" else "id\n1\n"
+    with pytest.raises(RunError, match="it is UTF-16, and files are read as UTF-8"):
+        decode(tmp_path, f"\ufeff{text}".encode(of), format_)
+
+
+def test_a_damaged_first_line_is_no_utf_16(tmp_path: Path) -> None:
+    decoded = decode(tmp_path, b'\xff\xfe{"id": 0}\n{"id": 1}\n', "json")
+    assert decoded.rows["id"].to_list() == [1]
+
+
 @pytest.mark.parametrize(
     ("header", "cause"),
     [

@@ -17,7 +17,7 @@ from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import boolean
 from sqlwin.runtime.formats import csv_lines, json_lines
-from sqlwin.runtime.formats.content import FAILURES, content
+from sqlwin.runtime.formats.content import FAILURES, text
 from sqlwin.runtime.formats.fit import fit, no_names, repeated
 from sqlwin.runtime.formats.lines import Lines, Texts
 from sqlwin.runtime.formats.values import presentable
@@ -90,13 +90,13 @@ def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) ->
 
 
 def _json(path: str, stream: Stream, shown: str) -> _Found:
-    found = json_lines.decode(content(path), stream.columns)
+    found = json_lines.decode(text(path), stream.columns)
     warnings = () if found.fits else (no_names(shown, stream.name, _declared(stream)),)
     return _Found(found.lines, found.texts, warnings)
 
 
 def _csv(path: str, stream: Stream, shown: str) -> _Found:
-    data, declared = content(path).removeprefix(json_lines.BOM), _declared(stream)
+    data, declared = text(path).removeprefix(json_lines.BOM), _declared(stream)
     options = dict(stream.options)
     delimiter = options.get("delimiter", ",")
     warnings: tuple[str, ...] = ()

@@ -31,6 +31,7 @@ _KNOWN: dict[bytes, Callable[[bytes], bytes]] = {
 }
 TEXT_TOO = (b"\x78\x01", b"\x78\x5e")
 """Marks of zlib with which a text may begin."""
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HEAD = 64
 FAILURES = (OSError, EOFError, zlib.error, pa.ArrowException)
 """Of a file that cannot be read, or is damaged as a whole."""
@@ -41,6 +42,17 @@ def content(path: str | Path) -> bytes:
     data = Path(path).read_bytes()
     known = _of(data)
     return data if known is None else known(data)
+
+
+def text(path: str | Path) -> bytes:
+    """The content of a file of lines. One of `FAILURES` also where it is UTF-16: no line of it is
+    UTF-8, and all would be malformed."""
+    data = content(path)
+    if data.startswith(_UTF16) and b"\0" in data[:_HEAD]:
+        raise OSError(
+            "it is UTF-16, and files are read as UTF-8: iconv -f UTF-16 -t UTF-8 makes it so"
+        )
+    return data
 
 
 def is_compressed(path: str | Path) -> bool:
