@@ -35,7 +35,7 @@ COMMITS = ("kept/spark/offsets", "kept/spark/commits", "kept/sqlwin/progress", "
 RANDOM = "a moment"
 WORKERS = ("-m pyspark.daemon pyspark.worker", "early.py -m pyspark")
 """Those of tasks, and those on the driver; not what has planned the query and is idle."""
-POLL, LONGEST = 0.002, 240.0
+POLL, LONGEST = 0.002, 900.0
 LOG = logging.getLogger(__name__)
 
 
