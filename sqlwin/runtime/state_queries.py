@@ -26,7 +26,7 @@ sqlwin.errors.InputError: 7 is no key: its p is a STRING, not 7
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -125,8 +125,9 @@ class Answers(ABC):
 
         None: from the first, to the last. Windows measured in messages know no time, so
         there both are None. key: of the windows; of a session join the session key. join_keys:
-        of a join, in place of it: the equal columns, by the left's names. QueryError, with the
-        reason, where the query keeps no messages.
+        of a join: the equal columns, by the left's names; of a session join beside the session
+        key as well, where it may be left out of them. QueryError, with the reason, where the
+        query keeps no messages.
         """
         asking = self._asking
         keys = asking.message_keys(key, join_keys)
@@ -173,11 +174,27 @@ class Asking:
             return None if key is None else self.keyed(key)
         if self._join is None:
             raise QueryError("join_keys are of joins, and the query joins nothing")
-        if key is not None:
-            raise QueryError("join_keys have the key among them: ask by one of the two")
         operator = self.operator
         assert isinstance(operator, Joining)
-        return self._line(join_keys, list(operator.equal))
+        equal = list(operator.equal)
+        if key is None:
+            return self._line(join_keys, equal)
+        if self.by_join_keys:
+            raise QueryError("the messages of a join have join_keys, and no key of a window")
+        return self._of_both(self.keyed(key), join_keys, equal)
+
+    def _of_both(self, key: pl.DataFrame, join_keys: Key, equal: list[str]) -> pl.DataFrame:
+        """A line of all equal columns: `join_keys` are all of them, or those that `key` has not."""
+        rest = [name for name in equal if name not in key.columns]
+        given = len(join_keys) if isinstance(join_keys, Mapping | tuple | list) else 1
+        if rest and given == len(rest):
+            return pl.concat([key, self._line(join_keys, rest)], how="horizontal").select(equal)
+        whole = self._line(join_keys, equal)
+        if not whole.select(key.columns).equals(key):
+            raise InputError(
+                f"key and join_keys differ in {', '.join(map(self._called, key.columns))}"
+            )
+        return whole
 
     def point(self, at: Instant | None, otherwise: int) -> int:
         """An instant in microseconds, or a message number."""

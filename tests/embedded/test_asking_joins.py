@@ -150,8 +150,11 @@ def test_a_session_join_is_asked_by_its_session_key() -> None:
     assert q.messages(join_keys=(1, 7))["value"].to_pylist() == [7, None]
     with pytest.raises(InputError, match=r"legal is a value for orders\.id BIGINT"):
         q.fetch((1, 7))
-    with pytest.raises(QueryError, match="ask by one of the two"):
-        q.messages(key=1, join_keys=(1, 7))
+    for join_keys in (7, (7,), {"value": 7}, (1, 7), {"orders.id": 1, "value": 7}):
+        assert q.messages(key=1, join_keys=join_keys)["value"].to_pylist() == [7, None]
+    assert q.messages(key=2, join_keys=7)["value"].to_pylist() == [7]
+    with pytest.raises(InputError, match=r"key and join_keys differ in orders\.id"):
+        q.messages(key=2, join_keys=(1, 7))
 
 
 def test_of_a_join_with_a_table_the_rows_of_the_table_are_kept() -> None:
