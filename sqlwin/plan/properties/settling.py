@@ -23,7 +23,7 @@ from sqlwin.plan.ir.nodes import (
     WindowAggregate,
     WindowRank,
 )
-from sqlwin.plan.properties.times import edge_in, source
+from sqlwin.plan.properties.edges import edge_in, source
 from sqlwin.windows import Cumulate, Hop, Unit
 
 

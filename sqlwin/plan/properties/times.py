@@ -20,21 +20,15 @@ is not late above.
                                               rows do, and its RETAIN
     join                    left column       its own, and how far the right may be ahead
                             right column      its own, and how far it may be behind
-
-`edge` tells of a column that it is the edge of a group window, through any number of
-stages, so that GROUP BY window_start, window_end over the result of windows is those
-windows again: of all that end in one `advance`, which is what `cascade` makes.
-
->>> cascade(Hop(size=10, advance=4))  # ends at 10, 14, 18: 10 is the end of [6, 10)
-Hop(size=4, advance=4, offset=2, unit=<Unit.RANGE: 'RANGE'>)
+                            GREATEST of both  the greater of their own: the newer row came last
+    any                     GREATEST(x, …)    the least of those that have one
+    FULL JOIN               COALESCE(l, r)    the greater of theirs, where there is no NULL
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
-from sqlwin.plan.ir.joins import HALVES
 from sqlwin.plan.ir.nodes import (
     Join,
     Node,
@@ -47,38 +41,21 @@ from sqlwin.plan.ir.nodes import (
     TopN,
     WindowAggregate,
     WindowRank,
-    quoted,
 )
 from sqlwin.plan.ir.once import once
+from sqlwin.plan.properties.edges import (
+    cascade,
+    edge,
+    edge_in,
+    last_of,
+    less_one,
+    names_of,
+    scalars_of,
+    written,
+)
 from sqlwin.policies import Early
 from sqlwin.schema import TIMESTAMP
-from sqlwin.windows import AsOf, Cumulate, Hop, JoinSessions, Session, Unit, Whole
-
-
-@dataclass(frozen=True)
-class Edge:
-    """kind: start, end, or time, which is the last instant."""
-
-    kind: str
-    window: Hop | Cumulate
-
-
-def cascade(window: Hop | Cumulate) -> Hop:
-    """The tumbling window that holds the last instants of one of `window`'s ends."""
-    advance = window.advance if isinstance(window, Hop) else window.step
-    return Hop(advance, advance, (window.offset + window.size) % advance)
-
-
-def last_instant(column: str, edge: Edge) -> Scalar:
-    """Of a window, over a column that is its end or, where its size is known, its start."""
-    sign, by = ("+", edge.window.size - 1) if edge.kind == "start" else ("-", 1)
-    told = f"({{}} {sign} INTERVAL '{by}' MICROSECOND)"
-    return Scalar(told.format(_written(column)), told.format(quoted(column)), TIMESTAMP, (column,))
-
-
-def _written(column: str) -> str:
-    """As a query has it."""
-    return column if column.isidentifier() else f"`{column}`"
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit, Whole
 
 
 def preferred(stream: Stream, among: Sequence[str] | None = None) -> str | None:
@@ -100,9 +77,6 @@ def preferred(stream: Stream, among: Sequence[str] | None = None) -> str | None:
 def _kind(stream: Stream, name: str) -> str:
     found = edge_in(stream, name)
     return "carried" if found is None else found.kind
-
-
-# --- how far behind ---------------------------------------------------------------------
 
 
 @once
@@ -139,16 +113,6 @@ def delay(plan: Node, name: str) -> int | None:
     return own
 
 
-@once
-def _names(plan: Node) -> frozenset[str]:
-    return frozenset(column.name for column in plan.schema)
-
-
-@once
-def _scalars(plan: Project) -> dict[str, Scalar]:
-    return dict(plan.columns)
-
-
 def _most(delays: Iterable[int | None]) -> int | None:
     found = list(delays)
     return None if None in found else max((d for d in found if d is not None), default=None)
@@ -159,46 +123,20 @@ def _plus(one: int | None, other: int | None) -> int | None:
 
 
 def _projected(plan: Project, name: str) -> int | None:
-    scalar = _scalars(plan)[name]
+    scalar = scalars_of(plan)[name]
     if scalar.is_column:
         return delay(plan.input, scalar.inputs[0])
-    below = _last(plan, name)
+    below = last_of(plan, name)
     if below is not None:
         return 0 if below.kind == "start" else delay(plan.input, scalar.inputs[0])
+    if _calls(scalar, "GREATEST"):
+        return _greatest(plan.input, scalar.inputs)
+    if _calls(scalar, "COALESCE") and isinstance(plan.input, Join):
+        return _either(plan.input, scalar.inputs)
     end = scalar.inputs[0] if len(scalar.inputs) == 1 else ""
-    if not end or scalar.sql != _less_one(end):
+    if not end or scalar.sql != less_one(end):
         return None
     return _plus(delay(plan.input, end), 1)
-
-
-def source(plan: Project, name: str) -> str | None:
-    """The column below that one is, or is made of as the last instant of a window."""
-    scalar = _scalars(plan)[name]
-    if len(scalar.inputs) != 1:
-        return None
-    (below,) = scalar.inputs
-    last = _last(plan, name) is not None or scalar.sql == _less_one(below)
-    return below if scalar.is_column or last else None
-
-
-def _less_one(column: str) -> str:
-    """A session's last instant may be one at which the watermark stands."""
-    return f"({_written(column)} - INTERVAL '1' MICROSECOND)"
-
-
-def _last(plan: Project, name: str) -> Edge | None:
-    """The edge of a window of which a column is made into its last instant."""
-    scalar = _scalars(plan)[name]
-    if len(scalar.inputs) != 1 or scalar.is_column:
-        return None
-    found = edge(plan.input, scalar.inputs[0])
-    if (
-        found is None
-        or found.kind == "time"
-        or (found.kind == "start" and isinstance(found.window, Cumulate))
-    ):
-        return None
-    return found if scalar.sql == last_instant(scalar.inputs[0], found).sql else None
 
 
 def _windowed(plan: WindowAggregate, name: str) -> int | None:
@@ -231,19 +169,78 @@ def _framed(plan: OverAggregate, name: str) -> int | None:
         return None
     if plan.window_columns and name in ("window_start", "window_end"):
         return 0 if name == "window_end" else plan.calls[0].frame.preceding
-    if name not in _names(plan.input):
+    if name not in names_of(plan.input):
         return None
     frames = [call.frame for call in plan.calls]
     ahead = [f.following for f in frames if f.unit is Unit.RANGE and f.following is not None]
     return _plus(delay(plan.input, name), max((0, *ahead)))
 
 
-def _joined(plan: Join, name: str) -> int | None:
-    left = name in _names(plan.left)
-    own = delay(plan.left if left else plan.right, name)
-    padded = ("right", "full") if left else ("left", "full")
-    if own is None or plan.kind in padded:
+def _calls(scalar: Scalar, function: str) -> bool:
+    """Whether it is a call of several columns and nothing else."""
+    columns = ", ".join(map(written, scalar.inputs))
+    return len(scalar.inputs) > 1 and scalar.sql == f"{function}({columns})"
+
+
+def _greatest(plan: Node, names: Sequence[str]) -> int | None:
+    """GREATEST passes over NULL, and is no less than any other."""
+    known = [delay(plan, name) for name in names]
+    if isinstance(plan, Join):
+        known.append(_newer(plan, names))
+    if isinstance(plan, Project):
+        passed = [s.inputs[0] for s in map(scalars_of(plan).get, names) if s and s.is_column]
+        known.append(_greatest(plan.input, passed))
+    return min((each for each in known if each is not None), default=None)
+
+
+def _newer(plan: Join, names: Sequence[str]) -> int | None:
+    """Of the newer row of each pair, by columns of both sides; of a row that is null-padded its
+    own. A pair is emitted when its second row comes, which is not late by its own side."""
+    match = plan.match
+    if plan.static or not isinstance(match, JoinWindow) or match.unit is Unit.ROWS:
         return None
+    left = _greatest(plan.left, [name for name in names if name in names_of(plan.left)])
+    right = _greatest(plan.right, [name for name in names if name in names_of(plan.right)])
+    if left is None or right is None:
+        return None
+    unmatched = []
+    if plan.kind in ("left", "full"):
+        unmatched.append(_unmatched(plan, True, left))
+    if plan.kind in ("right", "full"):
+        unmatched.append(_unmatched(plan, False, right))
+    return _most([left, right, *unmatched])
+
+
+def join_times(plan: Join, names: Sequence[str]) -> list[str]:
+    """Those of its columns that are event times of its inputs; none where not both sides have
+    one, or their GREATEST is no event time."""
+    left, right = names_of(plan.left), names_of(plan.right)
+    known = [n for n in names if delay(plan.left if n in left else plan.right, n) is not None]
+    both = any(n in left for n in known) and any(n in right for n in known)
+    return known if both and _newer(plan, known) is not None else []
+
+
+def _either(plan: Join, names: Sequence[str]) -> int | None:
+    """Of COALESCE of the event times of both sides, of which one is no NULL."""
+    left, *others = (name in names_of(plan.left) for name in names)
+    if plan.static or not any(other is not left for other in others):
+        return None
+    return _most(_present(plan, name) for name in names)
+
+
+def _joined(plan: Join, name: str) -> int | None:
+    padded = ("right", "full") if name in names_of(plan.left) else ("left", "full")
+    return None if plan.kind in padded else _present(plan, name)
+
+
+def _present(plan: Join, name: str) -> int | None:
+    """Where it is not NULL only because the other side's row is null-padded."""
+    left = name in names_of(plan.left)
+    return _unmatched(plan, left, delay(plan.left if left else plan.right, name))
+
+
+def _unmatched(plan: Join, left: bool, own: int | None) -> int | None:
+    """Of a row that waits for partners as long as one may come. own: before it waits."""
     if isinstance(plan.match, AsOf) or plan.static:
         return own if left else None
     if isinstance(plan.match, JoinSessions) or plan.match.unit is Unit.ROWS:
@@ -251,52 +248,3 @@ def _joined(plan: Join, name: str) -> int | None:
     low, high = plan.match.low, plan.match.high
     other = high if left else None if low is None else -low
     return _plus(own, plan.policy.retain if other is None else max(0, other))
-
-
-# --- edges of windows -------------------------------------------------------------------
-
-
-@once
-def edge_in(stream: Stream, name: str) -> Edge | None:
-    """Of a derived stream, the same in all its plans; a declared stream has none."""
-    found = {edge(plan, name) for plan in stream.of}
-    return found.pop() if len(found) == 1 else None
-
-
-@once
-def edge(plan: Node, name: str) -> Edge | None:
-    """Which edge of a window of time a column is, None for any other."""
-    if isinstance(plan, Scan):
-        return edge_in(plan.stream, name)
-    if isinstance(plan, StaticScan):
-        return None
-    if isinstance(plan, Project):
-        return _edge_above(plan, name)
-    if isinstance(plan, Join):
-        return _edge_joined(plan, name)
-    if isinstance(plan, TopN | WindowRank) and name == plan.name:
-        return None
-    if isinstance(plan, WindowAggregate) and name not in plan.keys:
-        shape = plan.window
-        timed = isinstance(shape, Hop | Cumulate) and shape.unit is Unit.RANGE
-        kind = {"window_start": "start", "window_end": "end"}.get(name)
-        return Edge(kind, shape) if timed and kind else None  # type: ignore[arg-type]
-    if isinstance(plan, OverAggregate) and name not in _names(plan.input):
-        return None
-    return edge(plan.input, name)
-
-
-def _edge_above(plan: Project, name: str) -> Edge | None:
-    scalar = _scalars(plan)[name]
-    if scalar.is_column:
-        return edge(plan.input, scalar.inputs[0])
-    found = _last(plan, name)
-    return None if found is None else replace(found, kind="time")
-
-
-def _edge_joined(plan: Join, name: str) -> Edge | None:
-    left = name in _names(plan.left)
-    padded = ("right", "full") if left else ("left", "full")
-    if plan.kind in padded or (plan.kind in HALVES and not left):
-        return None
-    return edge(plan.left if left else plan.right, name)

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
-from sqlwin.plan.properties.times import cascade, edge
+from sqlwin.plan.properties.edges import cascade, edge
 from sqlwin.policies import Expired
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import RANKS

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import TopN
 from sqlwin.plan.properties.changelog import lateness
-from sqlwin.plan.properties.times import edge
+from sqlwin.plan.properties.edges import edge
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import RANKS

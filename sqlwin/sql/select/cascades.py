@@ -13,7 +13,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlwin.plan.ir.nodes import Project, Scan, Stream
-from sqlwin.plan.properties.times import Edge, cascade, edge_in, last_instant
+from sqlwin.plan.properties.edges import Edge, cascade, edge_in, last_instant
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.relations.items import Item

@@ -24,7 +24,7 @@ from sqlwin.plan.properties.facts import (
     arriving,
     with_policy,
 )
-from sqlwin.plan.properties.times import delay_in, preferred
+from sqlwin.plan.properties.times import delay_in, join_times, preferred
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.sql.expressions.scalars import column, conjoined, parsed
@@ -46,8 +46,9 @@ def derived(relation: Relation, known: Known) -> Relation:
 
 def result(relation: Relation, known: Known) -> Relation:
     """The relation over a Scan of what it gives."""
-    schema = relation.schema()
-    plan = stage(relation, known)
+    timed = _with_join_time(relation)
+    schema = timed.schema()
+    plan = stage(timed, known)
     stream = timed_by_itself(Stream(_name(relation), schema, None, of=(plan,)))
     columns = tuple((name, column(name), run) for name, _, run in relation.columns)
     return replace(
@@ -60,6 +61,22 @@ def result(relation: Relation, known: Known) -> Relation:
         emits=False,
         view="",
     )
+
+
+def _with_join_time(relation: Relation) -> Relation:
+    """Of a join that gives the event times of both sides, with the later one, as in ksqlDB."""
+    base = relation.base
+    if not isinstance(base, Join):
+        return relation
+    given = [tree for _, tree, _ in relation.columns if isinstance(tree, exp.Column)]
+    times = join_times(base, [tree.name for tree in given])
+    if not times:
+        return relation
+    later = exp.Greatest(this=column(times[0]), expressions=[column(name) for name in times[1:]])
+    name = JOIN_TIME
+    while relation.find(name) is not None:
+        name += "_"
+    return replace(relation, columns=(*relation.columns, (name, later, NOWHERE)))
 
 
 def limited(relation: Relation, where: ast.Run | None) -> Relation:
@@ -108,6 +125,8 @@ def _name(relation: Relation) -> str:
     return relation.view or "_".join(relation.names) or "query"
 
 
+JOIN_TIME = "join_time"
+"""No column of the relation: the query above does not see it."""
 UNION = "union"
 
 
