@@ -2,7 +2,7 @@
 
 Python examples (`>>>`) are doctests and run where they stand. A ```sql block is
 bound; with no CREATE STREAM of its own it reads the stream that semantics.md
-declares. ```sql refused must be refused.
+declares. ```sql refused must be refused. A ```text picture is drawn from the golden above it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pytest
 from sqlwin.cli import _parser, main
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
+from tests.docs.pictures import draw, pictures
 from tests.golden.checks import differences
 from tests.golden.hosts import HOSTS
 from tests.golden.text import parse
@@ -26,7 +27,7 @@ from tests.golden.text import parse
 REPO = Path(__file__).parents[2]
 PAGES = [
     REPO / "README.md",
-    *sorted((REPO / "docs").glob("*.md")),
+    *sorted((REPO / "docs").rglob("*.md")),
     *sorted((REPO / "queries").glob("**/README.md")),
 ]
 SHELL = ("shell", "sh", "bash", "console")
@@ -59,7 +60,7 @@ def _blocks(page: Path) -> Iterator[Block]:
         else:
             yield Block(page, began, kind, "\n".join(lines))
             kind = None
-    assert kind is None, f"{page.name}: the block of line {began} is never closed"
+    assert kind is None, f"{page.relative_to(REPO)}: the block of line {began} is never closed"
 
 
 def each(found: list[Block]) -> pytest.MarkDecorator:
@@ -117,8 +118,20 @@ def test_a_golden_holds(block: Block) -> None:
             assert not differences(golden, host.run([golden])[golden.name]), host.name
 
 
+@each(blocks("text picture"))
+def test_a_picture_is_of_the_golden_above_it(block: Block) -> None:
+    """`python -m tests.docs.pictures` draws them anew."""
+    drawn = {picture: golden for golden, picture in pictures(block.page.read_text("utf-8"))}
+    assert block.text == draw(parse(str(block), drawn[block.text]))
+
+
+def test_every_kind_of_window_has_a_picture() -> None:
+    kinds = {page for page in PAGES if page.parent.name == "windows"}
+    assert kinds == {block.page for block in blocks("text picture")} & kinds != set()
+
+
 def test_every_block_says_what_it_is() -> None:
-    known = {"sql", "sql refused", "golden", "python", *SHELL}
+    known = {"sql", "sql refused", "golden", "python", "text", "text picture", *SHELL}
     strange = [f"{b}: {b.kind!r}" for page in PAGES for b in _blocks(page) if b.kind not in known]
     assert strange == []
 
@@ -213,7 +226,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPO)))
 def test_a_link_leads_somewhere(page: Path) -> None:
     broken = []
     for path, anchor in links(page):
@@ -226,14 +239,14 @@ def test_a_link_leads_somewhere(page: Path) -> None:
 NAMED = re.compile(r"`((?:sqlwin|tests|queries|docs|tools|grammar)/[\w./-]*)`")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPO)))
 def test_a_file_that_is_named_exists(page: Path) -> None:
     named = set(NAMED.findall(page.read_text(encoding="utf-8")))
     missing = {name for name in named if "{" not in name and not (REPO / name).exists()}
     assert missing - MADE_UP == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPO)))
 def test_a_module_that_is_named_exists(page: Path) -> None:
     """`source.py` and the like: some module of the package, or a script, is called that."""
     known = {

@@ -104,7 +104,7 @@ def corpus() -> tuple[str, ...]:
     for path in sorted(ROOT.glob("tests/golden/**/*.golden")):
         block = re.search(r"--- query\n(.*?)\n---", path.read_text("utf-8"), re.DOTALL)
         found += [block[1]] if block else []
-    for path in sorted(ROOT.glob("docs/*.md")):
+    for path in sorted(ROOT.glob("docs/**/*.md")):
         found += re.findall(r"```sql[^\n]*\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
     return tuple(dict.fromkeys(text for text in (*found, *kept()) if len(text) < MOST))
 

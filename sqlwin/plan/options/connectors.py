@@ -142,7 +142,7 @@ _READ_PATH = Option(
 _WRITE_PATH = Option("path", _path, "path = '…'", "a folder of this run's alone", needed=True)
 _FORMAT = _words("format", FILE_FORMATS, "of the files", "json")
 _TTL = tuple(
-    Option(name, read, legal, "see [state TTL](semantics.md#state-ttl)")
+    Option(name, read, legal, "see [state TTL](semantics/ttl.md)")
     for name, (_, read, legal) in ttl_options.OPTIONS.items()
 )
 
