@@ -27,7 +27,7 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "raises where it is evaluated",
     ),
     (
-        "operands that constants decide: `x + CASE WHEN b THEN NULL END`",
+        "what constants decide: `x + CASE WHEN b THEN NULL END`, `COALESCE(x, 1) IS NULL`",
         "the optimizer may drop `x`, which raises no more",
         "`x` is dropped for NULLs and conditions without columns",
     ),
