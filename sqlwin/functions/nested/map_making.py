@@ -56,15 +56,19 @@ def _be_key(type_: pa.DataType) -> None:
 
 def _map(call: Call) -> str:
     parts = []
-    known = all(isinstance(arg, Typed) and arg.is_constant for arg in call.args)
     for first, wanted in enumerate((call.result.key_type, call.result.item_type)):
         given = as_type("tuple[Typed, ...]", call.args[first::2])
-        made_ = [cast(each, wanted, implicitly=True) for each in given]
-        parts.append([(_unsigned(each) if known and not first else each).sql for each in made_])
+        parts.append([cast(each, wanted, implicitly=True) for each in given])
     keys, items = parts
     if not keys:
         return f"CAST(MAP() AS {call.engine_type})"
-    return built(call.result, f"list_value({', '.join(keys)})", f"list_value({', '.join(items)})")
+    if all(isinstance(arg, Typed) and arg.is_constant for arg in call.args):
+        keys = list(map(_unsigned, keys))
+    return built(call.result, _array(keys), _array(items))
+
+
+def _array(parts: Sequence[Typed]) -> str:
+    return f"list_value({', '.join(part.sql for part in parts)})"
 
 
 def _unsigned(key: Typed) -> Typed:

@@ -40,11 +40,13 @@ def chained(function: str, args: Sequence[Typed], type_: pa.DataType, two: Two) 
     operands = tuple(part for arg in args for part in _flat(arg, sign, type_))
     constants = [part for part in operands if part.is_constant]
     others = [part for part in operands if not part.is_constant]
-    if len(constants) < 1 + (len(operands) == 2) or None in (part.value for part in constants):
+    values = [part.value for part in constants]
+    as_it_is = not values or (len(operands) == 2 and others)
+    if as_it_is or None in values:
         return replace(two(*args), chain=(sign, operands))
-    whole = _of_constants(sign, [part.value for part in constants], type_)
+    whole = _of_constants(sign, values, type_)
     if whole is None:
-        return _overflowing(function, type_)
+        return _overflowing(function, type_) if others else two(*args)
     made = reduce(two, [*others, whole])
     return replace(made, chain=(sign, (*others, whole)))
 
