@@ -112,7 +112,11 @@ def _of_row(theirs: Json, ours: Json, mistyped: bool, near: float) -> str:
 
 
 def _same_double(theirs: Json, ours: Json) -> bool:
-    """Whether both are texts of one DOUBLE: of 2^62 Java 17 writes `4.6116860184273879E18`."""
+    """Whether both are texts of one DOUBLE, of which Java 17 has more digits than it takes.
+
+    >>> _same_double("4.6116860184273879E18", "4.611686018427388E18"), _same_double("1.5", "1.5")
+    (True, False)
+    """
     texts = [each for each in (theirs, ours) if isinstance(each, str)]
     if not all(map(_AS_JAVA.fullmatch, texts)) or len(texts) < 2:
         return False

@@ -77,9 +77,9 @@ class Matcher:
     def all(self, text: str) -> tuple[str, list[Any]]:
         """All matches, and the text they are of, where a character may be cut into two halves."""
         found = list(self._whole(text))
-        if any(match.start() == match.end() and _is_pair(text, match.end()) for match in found):
-            return self._cut(text)
-        return text, found
+        if text.isascii() or not any(_is_before_pair(match, text) for match in found):
+            return text, found
+        return self._cut(text)
 
     def _cut(self, text: str) -> tuple[str, list[Any]]:
         found, at = list[Any](), 0
@@ -89,10 +89,9 @@ class Matcher:
                 break
             found.append(match)
             at = match.end()
-            if match.start() == at:
-                if _is_pair(text, at):
-                    text = text[:at] + _halves(text[at]) + text[at + 1 :]
-                at += 1
+            if _is_before_pair(match, text):
+                text = text[:at] + _halves(text[at]) + text[at + 1 :]
+            at += match.start() == at
         return text, found
 
     def _whole(self, text: str) -> Iterator[Any]:
@@ -107,8 +106,10 @@ class Matcher:
             last = match.span()
 
 
-def _is_pair(text: str, at: int) -> bool:
-    return text[at : at + 1] > "\uffff"
+def _is_before_pair(match: Any, text: str) -> bool:
+    """Whether it is empty, and before a character beyond U+FFFF."""
+    at = match.end()
+    return match.start() == at and text[at : at + 1] > "\uffff"
 
 
 def _halves(character: str) -> str:
