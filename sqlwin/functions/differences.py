@@ -9,22 +9,17 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
     (
         "a time of day as a TIMESTAMP: `'10:11:12'`",
         "that time today",
-        "CAST raises, TRY_CAST is NULL: nothing reads a clock",
+        "raises, in TRY_CAST, too: nothing reads a clock",
     ),
     (
         "BINARY that is no UTF-8, as a STRING",
         "those bytes",
-        "CAST raises, TRY_CAST is NULL: a STRING is UTF-8; `MAKE_VALID_UTF8(b)`",
-    ),
-    (
-        "empty matches of a regular expression",
-        "also between the halves of a character beyond U+FFFF, which cuts it in two",
-        "characters are whole",
+        "raises, in TRY_CAST, too: a STRING is UTF-8; `MAKE_VALID_UTF8(b)`",
     ),
     (
         "`'${name}'` in a query",
         "a variable of the session",
-        r"those characters; `'$\{name}'` is the same in both",
+        r"refused; `'$\{name}'` is those characters in both",
     ),
     (
         "what stands twice in an expression",
@@ -32,7 +27,7 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "raises where it is evaluated",
     ),
     (
-        "operands that constants decide: `x + CASE WHEN b THEN NULL END`",
+        "what constants decide: `x + CASE WHEN b THEN NULL END`, `COALESCE(x, 1) IS NULL`",
         "the optimizer may drop `x`, which raises no more",
         "`x` is dropped for NULLs and conditions without columns",
     ),
@@ -52,7 +47,6 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "the map has both",
         "raises DUPLICATED_MAP_KEY",
     ),
-    ("a constant `-0.0D` as the key of a MAP of constants", "0.0", "-0.0"),
     (
         "a NULL of no type: `ARRAY_CONTAINS(a, NULL)`",
         "refused",

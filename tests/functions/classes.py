@@ -3,7 +3,7 @@
 | class | |
 |---|---|
 | `same` | type, values and errors; or neither gives any value |
-| `near` | but for the last digit of a double |
+| `near` | but for the last digit of a double, or of its text, which Java 17 does not keep short |
 | `type` | the values, not the type |
 | `never` | refused for a reason of `sqlwin/functions/never.py`, where Spark has values |
 | `refused` | a QueryError, where Spark has values |
@@ -19,6 +19,7 @@ An expression with rows of several classes has the last of them in this order.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -33,6 +34,7 @@ CLASSES = (
     *("same", "near", "type", "never", "refused", "rejected", "unraised", "taken"),
     *("silent", "crash"),
 )
+_AS_JAVA = re.compile(r"-?[0-9]\.[0-9]+E-?[0-9]+")
 NEAR = {"double": 4e-16, "float": 2e-7}
 """Relative, by what is in a type's name: about two units in the last place."""
 
@@ -105,7 +107,20 @@ def _of_row(theirs: Json, ours: Json, mistyped: bool, near: float) -> str:
         return "same"
     if mistyped and _number(theirs) == _number(ours) is not None:
         return "type"
-    return "near" if near and _near(theirs, ours, near) else "silent"
+    is_near = _same_double(theirs, ours) or (near and _near(theirs, ours, near))
+    return "near" if is_near else "silent"
+
+
+def _same_double(theirs: Json, ours: Json) -> bool:
+    """Whether both are texts of one DOUBLE, of which Java 17 has more digits than it takes.
+
+    >>> _same_double("4.6116860184273879E18", "4.611686018427388E18"), _same_double("1.5", "1.5")
+    (True, False)
+    """
+    texts = [each for each in (theirs, ours) if isinstance(each, str)]
+    if not all(map(_AS_JAVA.fullmatch, texts)) or len(texts) < 2:
+        return False
+    return float(texts[0]) == float(texts[1])
 
 
 def _number(value: Json) -> Decimal | None:

@@ -38,6 +38,8 @@ LAST = ROWS.slice(1)
         "(most + 1) % n",
         "bit_get(n, most + 1)",
         "n = most + 1",
+        "get(CASE WHEN n IS NOT NULL THEN array(n) END, most + 1)",
+        "levenshtein(s, CAST(most + 1 AS STRING))",
     ],
 )
 def test_behind_a_null_nothing_is_evaluated(text: str) -> None:
@@ -66,6 +68,8 @@ def test_beside_a_null_for_all_rows_nothing_is_evaluated(text: str) -> None:
         ("most + 5 + -5", [MOST, MOST]),
         ("try_add(n, 1) + n + 1", [None, 6]),
         ("try_add(most + n, 1)", [None, None]),
+        ("try_add(n + 2147483647, 1)", [None, None]),
+        ("try_multiply(n * 65536, 65536)", [None, None]),
         ("CASE WHEN TRUE THEN n ELSE most + 1 END", [None, 2]),
         ("coalesce(dayofweek(DATE '2024-02-29'), pmod(n, n - n) ^ n)", [5, 5]),
         ("replace('', '', s)", [None, ""]),
@@ -83,6 +87,9 @@ def test_values(text: str, wanted: list[object]) -> None:
         "try_add(most, 1) + 1",
         "l + 1 > 0",
         "nullif(1L, 101 + l)",
+        "1 + n + 2147483647",
+        "log(-d, CAST(l AS INT))",
+        "concat(CAST(CAST(l AS INT) AS STRING), CAST(NULL AS STRING))",
         "CAST(d AS DECIMAL(20, 4))",
         "CAST('9.2e+18' || '' AS DECIMAL(20, 4))",
     ],

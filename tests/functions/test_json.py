@@ -113,6 +113,8 @@ REFUSED = [
     ("from_json('1', 'INT')", "FROM_JSON makes no INT"),
     ("from_json('1', 'nonsense<')", "is no schema"),
     ("from_json('{}', 'a INT, a INT')", "is no schema"),
+    ("from_json('{}', 'a INTERVAL DAY TO SECOND')", "an interval is read as a STRING"),
+    ("from_csv('', 'a INT, b interval month')", "an interval is read as a STRING"),
     ("from_json('{}', 'MAP<INT, INT>')", "keys of a map of JSON are STRINGs"),
     ("from_json('{}', 'a INT', map('mode', 'DROPMALFORMED'))", "there is no mode DROPMALFORMED"),
     ("to_json(struct(1), map('dateFormat', 'yyyy-b'))", "yyyy-b|[Ii]llegal|pattern"),

@@ -59,6 +59,7 @@ def test_every_value_is_in_a_row(subject: str) -> None:
         (Answer("string", ("1" * 20,)), Ours("string", ("1" * 19 + "2",)), "silent"),
         (Answer("float", ("0.1",)), Ours("float", ("0.10000001",)), "near"),
         (Answer("double", ("inf",)), Ours("double", ("1.0",)), "silent"),
+        (Answer("string", ("2.5000000000000001E9",)), Ours("string", ("2.5E9",)), "near"),
         (Answer("int", (1,)), Ours(crashed="AssertionError"), "crash"),
         (Answer("array<double>", (["0.1"],)), Ours("array<double>", (["0.5"],)), "silent"),
     ],

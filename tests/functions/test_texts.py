@@ -214,3 +214,37 @@ def test_replacement_and_split() -> None:
     assert replaced("a1b22", r"\d", r"\$$0") == "a$1b$2$2"
     assert split("abc", "", 2) == ["a", "bc"]
     assert split("", ",", -1) == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("regexp_replace('😀', '', '-')", "-?-?-"),
+        ("regexp_replace('a😀b', 'x*', '-')", "-a-?-?-b-"),
+        ("regexp_replace('a😀b', 'a*', '-')", "--?-?-b-"),
+        ("regexp_count('😀', '')", 3),
+        ("split('😀b', 'x*')", ["?", "?", "b", ""]),
+        ("regexp_extract_all('a😀', '(b*)')", ["", "", "", ""]),
+        ("regexp_replace('😀', '.', '<$0>')", "<😀>"),
+    ],
+)
+def test_an_empty_match_goes_on_in_the_middle_of_a_pair(text: str, wanted: Any) -> None:
+    """As Java's matcher, which counts in units of UTF-16."""
+    assert value(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("overlay('abcdef' PLACING '' FROM -2147483648)", "abcdef"),
+        ("overlay('abcdef' PLACING 'x' FROM 2147483647)", "abcdefx"),
+        ("overlay('abcdef' PLACING 'x' FROM 3 FOR 2147483647)", "abx"),
+    ],
+)
+def test_overlay_from_far_away(text: str, wanted: str) -> None:
+    assert value(text) == wanted
+
+
+def test_try_cast_of_bytes_that_are_no_text_raises() -> None:
+    with pytest.raises(Failed, match="INVALID_UTF8_STRING"):
+        value("TRY_CAST(b AS STRING)")

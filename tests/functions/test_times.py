@@ -235,6 +235,36 @@ def test_refused(text: str, message: str) -> None:
         asked(text)
 
 
+@pytest.mark.parametrize("text", ["10:11:12", "T10", "9:5", "T10:11:12.5 UTC"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "TRY_CAST('{}' AS TIMESTAMP)",
+        "try_to_timestamp('{}')",
+        "from_csv('{}', 'a TIMESTAMP')",
+        """from_json('{{"a":"{}"}}', 'a TIMESTAMP')""",
+    ],
+)
+def test_a_time_of_no_day_raises(call: str, text: str) -> None:
+    """Spark takes today for its day."""
+    with pytest.raises(Failed, match="is a time of no day; nothing here reads a clock"):
+        asked(call.format(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("interval", "interval + 1", "interval - 1", "interval * 2", "1 - interval"),
+        *("-interval", "interval > 1", "abs(interval - 5) + 1", "interval IS NULL"),
+    ],
+)
+def test_a_column_called_interval(text: str) -> None:
+    columns = (Column("interval", pa.int64()), Column("x", pa.int64()))
+    plain = compiled(sqlglot.parse_one(text.replace("interval", "x"), read=SqlwinSpark), columns)
+    made = compiled(sqlglot.parse_one(text, read=SqlwinSpark), columns)
+    assert made.sql == plain.sql.replace('"x"', '"interval"')
+
+
 def test_rows_of_many_kinds() -> None:
     """What is read at once, one by one, and not at all; NULLs stay."""
     texts = ["2024-02-29", None, "2024-2-9", "+10000-01-01"]

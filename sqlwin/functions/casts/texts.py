@@ -6,6 +6,7 @@ A DOUBLE is written as Java writes it: 0.001 to 9999999.999 plainly, all else as
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -116,20 +117,9 @@ def _bytes_texts(blobs: pa.Array) -> pa.Array:
         raise ValueError("[INVALID_UTF8_STRING] The bytes are no UTF-8, and no STRING.") from None
 
 
-@vector("trybytestext")
-def _tried_bytes_texts(blobs: pa.Array) -> pa.Array:
-    return by_value(_decoded, blobs, type=pa.string())
-
-
-def _decoded(blob: bytes) -> str | None:
-    try:
-        return blob.decode()
-    except UnicodeDecodeError:
-        return None
-
-
 def _bytes_to_string(casting: Casting) -> Typed:
-    return casting.vector(_bytes_texts, _tried_bytes_texts)
+    """TRY_CAST raises, too: what Spark has there is no NULL."""
+    return replace(casting.vector(_bytes_texts), fails=True)
 
 
 CASTS: dict[tuple[str, str], How] = {

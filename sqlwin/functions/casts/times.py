@@ -6,6 +6,7 @@ the years that have four digits. Numbers are seconds.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
@@ -292,7 +293,8 @@ def _from_text_of(zero: str, strict: Vector, lenient: Vector) -> How:
         value = casting.given.value
         if isinstance(value, str) and value.strip().lower() == "epoch":
             return casting.text(zero)
-        return casting.vector(strict, lenient)
+        # TRY_CAST, too: a time of day has a value in Spark, and none here
+        return replace(casting.vector(strict, lenient), fails=True)
 
     return how
 

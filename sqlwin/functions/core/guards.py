@@ -42,8 +42,8 @@ _NULL_IF_ANY = _RIGHT_FIRST | _names(
     date_add date_sub add_months next_day datediff timestampdiff months_between date_format
     make_date format_number year month day hour minute second dayofweek weekday dayofyear
     quarter weekofyear last_day unix_timestamp unix_micros
-    [] element_at array_position array_contains slice array_union array_except array_intersect
-    arrays_overlap array_remove map_contains_key map_from_arrays
+    [] element_at try_element_at get levenshtein array_position array_contains slice array_union
+    array_except array_intersect arrays_overlap array_remove map_contains_key map_from_arrays
     """
 )
 """Functions that are NULL where any argument is."""

@@ -36,7 +36,7 @@ from sqlwin.functions.core.types import (
 )
 from sqlwin.functions.core.vectors import vector
 from sqlwin.functions.csv.text import BLANK
-from sqlwin.functions.instants.iso import days_of, micros_of
+from sqlwin.functions.instants.iso import days_of, is_time_of_day, micros_of
 from sqlwin.functions.json.time_options import readers
 from sqlwin.schema import TIMESTAMP
 
@@ -228,12 +228,6 @@ def inferred(line: object, options: str) -> str:
     return f"STRUCT<{', '.join(fields)}>"
 
 
-def _is_time(part: str) -> bool:
-    """`14:30:45`: to Spark an instant of the day on which it is read."""
-    time = part.removeprefix("T")
-    return time[:1].isdigit() and micros_of(f"1970-01-01T{time}") is not None
-
-
 def _inferred(part: str) -> str:
     if _integer(part, 2**31) is not None:
         return "INT"
@@ -245,6 +239,6 @@ def _inferred(part: str) -> str:
         return "DOUBLE"
     if re.fullmatch(r"\d{4}-\d\d-\d\d", part) and days_of(part) is not None:
         return "DATE"
-    if part and (micros_of(part) is not None or _is_time(part)):
+    if part and (is_time_of_day(part) or micros_of(part) is not None):
         return "TIMESTAMP"
     return "BOOLEAN" if _truth(part) is not None else "STRING"

@@ -6,14 +6,17 @@
 | `2024-02-29T…`, `2024-02-29 …`: whatever is `…` | `2024-02-29 10`, `…10:11`, `…10:11:12.5`    |
 |                                                 | `…10:11:12 Europe/Paris`, `…10:11:12+02:00` |
 
-Years have 4 digits or more, and a sign. What Spark reads by its clock (`now`, `today`, a time
-without a date) is malformed here: a result would depend on when it is computed. `epoch` is
-1970-01-01 as a constant, and malformed in a column.
+Years have 4 digits or more, and a sign. `epoch` is 1970-01-01 as a constant, and malformed in a
+column. A time without a date is one of the day on which Spark reads it; here it raises, in TRY_CAST
+and FROM_JSON, too: a result would depend on when it is computed.
 
 >>> micros_of("2024-02-29 10:11:12.5 PST"), days_of("2024-2-29Tx")
 (1709230272500000, 19782)
->>> micros_of("10:11:12") is days_of("2023-02-29") is None
+>>> micros_of("now") is days_of("2023-02-29") is None
 True
+>>> micros_of("10:11:12")
+Traceback (most recent call last):
+ValueError: [CAST_INVALID_INPUT] '10:11:12' is a time of no day; nothing here reads a clock
 """
 
 from __future__ import annotations
@@ -55,11 +58,22 @@ def _days(year: int, month: int, day: int) -> int | None:
     return made if -_INT <= made < _INT else None
 
 
+def is_time_of_day(text: str) -> bool:
+    """`14:30:45`, `T14`: to Spark an instant of the day on which it is read."""
+    plain = text.strip(_SPACE)
+    time = plain.removeprefix("T")
+    begins = time[:1].isdigit() and (":" in time or time != plain)
+    return begins and micros_of(f"1970-01-01T{time}") is not None
+
+
 def micros_of(text: str) -> int | None:
-    """Since 1970; None where it is malformed."""
+    """Since 1970; None where it is malformed. ValueError for a time of day."""
     plain = text.strip(_SPACE)
     found = _INSTANT.match(plain)
     if found is None:
+        if is_time_of_day(plain):
+            told = f"'{plain}' is a time of no day; nothing here reads a clock"
+            raise ValueError(f"[CAST_INVALID_INPUT] {told}")
         return None
     year, month, day, hour, minute, second, fraction, named = found.groups()
     days_ = _days(int(year), int(month or 1), int(day or 1))

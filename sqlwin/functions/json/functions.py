@@ -14,7 +14,6 @@ from sqlwin.functions.core.typed import Body, Refused, Typed
 from sqlwin.functions.core.types import (
     NULL,
     STRING,
-    is_interval,
     is_list,
     is_map,
     is_nested,
@@ -72,8 +71,6 @@ def _from_json_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
 def _string_keys(type_: pa.DataType) -> None:
     if is_map(type_) and type_.key_type != STRING:
         raise Refused("keys of a map of JSON are STRINGs", legal="MAP<STRING, INT>", at=1)
-    if is_interval(type_):
-        raise Refused("an interval is not read from JSON", legal="STRING, and a CAST", at=1)
     parts = list(type_) if is_struct(type_) else []
     nested = [field.type for field in parts]
     nested += [type_.value_type] if is_list(type_) else []

@@ -70,6 +70,9 @@ def options(
     return json.dumps(chosen)
 
 
+_INTERVAL = re.compile(r"\bINTERVAL\s+(?:YEAR|MONTH|DAY|HOUR|MINUTE|SECOND)\b", re.I)
+
+
 def schema(text: str) -> pa.DataType:
     """`a INT, b STRING`, `ARRAY<INT>`, or Spark's own JSON of a type. Refused where it is none.
 
@@ -81,6 +84,8 @@ def schema(text: str) -> pa.DataType:
     found = _of_json(text) if text.lstrip().startswith(("{", '"')) else _of_ddl(text)
     if found is None or _has_twice(found):
         never = why_type(text) if found is None else ""
+        if _INTERVAL.search(text):
+            never = "an interval is read as a STRING, of which a CAST makes one"
         message = f"{text!r} is no schema" + (f": {never}" if never else "")
         raise Refused(message, legal="'a INT, b ARRAY<STRING>'")
     return found

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, function, of
+from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.map_building import ENTRIES, built
 from sqlwin.functions.core.nested_values import by_rows, identity, made, values
 from sqlwin.functions.core.typed import Body, Refused, Typed
@@ -17,6 +18,7 @@ from sqlwin.functions.core.types import (
     NULL,
     STRING,
     engine_name,
+    is_float,
     is_map,
     is_struct,
     name,
@@ -56,11 +58,22 @@ def _map(call: Call) -> str:
     parts = []
     for first, wanted in enumerate((call.result.key_type, call.result.item_type)):
         given = as_type("tuple[Typed, ...]", call.args[first::2])
-        parts.append([cast(each, wanted, implicitly=True).sql for each in given])
+        parts.append([cast(each, wanted, implicitly=True) for each in given])
     keys, items = parts
     if not keys:
         return f"CAST(MAP() AS {call.engine_type})"
-    return built(call.result, f"list_value({', '.join(keys)})", f"list_value({', '.join(items)})")
+    if all(isinstance(arg, Typed) and arg.is_constant for arg in call.args):
+        keys = list(map(_unsigned, keys))
+    return built(call.result, _array(keys), _array(items))
+
+
+def _array(parts: Sequence[Typed]) -> str:
+    return f"list_value({', '.join(part.sql for part in parts)})"
+
+
+def _unsigned(key: Typed) -> Typed:
+    """The keys of a map of constants, which Spark makes before there is a row, have no -0.0."""
+    return literal(0.0, key.type) if is_float(key.type) and key.value == 0 else key
 
 
 def _arrays_type(keys: pa.DataType, items: pa.DataType) -> pa.DataType:

@@ -10,6 +10,9 @@ TRY_, is that of all: `try_add(n, 1) + 1` is `n + 2`, which raises.
 >>> inner = chained("+", (n, one), INT, plus)
 >>> inner.sql, chained("+", (inner, m), INT, plus).sql
 ('n + 1', 'n + m + CAST(1 AS INTEGER)')
+
+Where the constants overflow among themselves, so does the chain for every row, even one with a
+NULL: `1 + n + 2147483647` raises, and `try_add(n + 2147483647, 1)` is NULL.
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from functools import reduce
 
 import pyarrow as pa
 
+from sqlwin.functions.core.entry import failing
 from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import engine_name
 
 SIGNS = {"+": "+", "try_add": "+", "*": "*", "try_multiply": "*"}
 _OF_CONSTANTS: dict[str, Callable[[Sequence[int]], int]] = {"+": sum, "*": math.prod}
@@ -35,9 +40,13 @@ def chained(function: str, args: Sequence[Typed], type_: pa.DataType, two: Two) 
     operands = tuple(part for arg in args for part in _flat(arg, sign, type_))
     constants = [part for part in operands if part.is_constant]
     others = [part for part in operands if not part.is_constant]
-    whole = _of_constants(sign, constants, type_)
-    if whole is None or (others and len(operands) == 2):
+    values = [part.value for part in constants]
+    as_it_is = not values or (len(operands) == 2 and others)
+    if as_it_is or None in values:
         return replace(two(*args), chain=(sign, operands))
+    whole = _of_constants(sign, values, type_)
+    if whole is None:
+        return _overflowing(function, type_) if others else two(*args)
     made = reduce(two, [*others, whole])
     return replace(made, chain=(sign, (*others, whole)))
 
@@ -48,11 +57,15 @@ def _flat(arg: Typed, sign: str, type_: pa.DataType) -> tuple[Typed, ...]:
     return operands if of == sign and arg.type == type_ else (arg,)
 
 
-def _of_constants(sign: str, constants: Sequence[Typed], type_: pa.DataType) -> Typed | None:
-    """None where there are none, or it has no place in the type: that is for the engine to say."""
-    values = [constant.value for constant in constants]
-    if not values or None in values:
-        return None
+def _of_constants(sign: str, values: Sequence[int], type_: pa.DataType) -> Typed | None:
+    """None where it overflows."""
     made = _OF_CONSTANTS[sign](values)
     limit = 2 ** (type_.bit_width - 1)
     return literal(made, type_) if -limit <= made < limit else None
+
+
+def _overflowing(function: str, type_: pa.DataType) -> Typed:
+    if function.startswith("try_"):
+        return literal(None, type_)
+    told = failing("ARITHMETIC_OVERFLOW", f"constants of {function} overflow")
+    return Typed(f"CAST({told} AS {engine_name(type_)})", type_, fails=True)

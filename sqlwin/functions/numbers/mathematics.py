@@ -113,6 +113,14 @@ def _bucket(value: float, low: float, high: float, count: int) -> int | None:
     return count + 1 if value <= lower else int(count * (upper - value) / (upper - lower)) + 1
 
 
+def _log(call: Call) -> str:
+    """Both are evaluated, though a base of no logarithm decides."""
+    first, second = "{0} > 0", "{1} > 0"
+    if any(arg.fails for arg in call.args if isinstance(arg, Typed)):
+        first, second = second, first
+    return call.filled(f"CASE WHEN {first} AND {second} THEN ln({{1}}) / ln({{0}}) END")
+
+
 FUNCTIONS: tuple[Function, ...] = (
     *rounding.FUNCTIONS,
     _unary("rint", of_doubles("rint", np.rint), "The nearest whole number, halves to even."),
@@ -127,7 +135,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "log",
         of(_UNARY, "CASE WHEN {0} > 0 THEN ln({0}) END"),
-        of(_BINARY, "CASE WHEN {0} > 0 AND {1} > 0 THEN ln({1}) / ln({0}) END"),
+        of(_BINARY, _log),
         doc="The natural logarithm, or of a base, which comes first.",
     ),
     function("pow power", of(_BINARY, _power), doc="The first to the power of the second."),

@@ -4,6 +4,12 @@
 'Smith, John'
 >>> split("a1b2c", r"\\d", 2)
 ['a', 'b2c']
+
+Java counts in units of UTF-16, and goes on by one of them behind an empty match: the next one may
+be in the middle of a character beyond U+FFFF, which it cuts in two. Each half is `?` as UTF-8.
+
+>>> replaced("\N{GRINNING FACE}", "x*", "-"), split("\N{GRINNING FACE}", "x*", -1)
+('-?-?-', ['?', '?', ''])
 """
 
 from __future__ import annotations
@@ -68,7 +74,27 @@ class Matcher:
             return self.fast.search(text)
         return _in_time(lambda left: self.full.search(text, timeout=left))
 
-    def all(self, text: str) -> Iterator[Any]:
+    def all(self, text: str) -> tuple[str, list[Any]]:
+        """All matches, and the text they are of, where a character may be cut into two halves."""
+        found = list(self._whole(text))
+        if text.isascii() or not any(_is_before_pair(match, text) for match in found):
+            return text, found
+        return self._cut(text)
+
+    def _cut(self, text: str) -> tuple[str, list[Any]]:
+        found, at = list[Any](), 0
+        while at <= len(text):
+            match = _in_time(lambda left: self.full.search(text, at, timeout=left))  # noqa: B023
+            if match is None:
+                break
+            found.append(match)
+            at = match.end()
+            if _is_before_pair(match, text):
+                text = text[:at] + _halves(text[at]) + text[at + 1 :]
+            at += match.start() == at
+        return text, found
+
+    def _whole(self, text: str) -> Iterator[Any]:
         if not self._fits(text):
             yield from _in_time(lambda left: list(self.full.finditer(text, timeout=left)))
             return
@@ -78,6 +104,25 @@ class Matcher:
             if match.span() != last:
                 yield match
             last = match.span()
+
+
+def _is_before_pair(match: Any, text: str) -> bool:
+    """Whether it is empty, and before a character beyond U+FFFF."""
+    at = match.end()
+    return match.start() == at and text[at : at + 1] > "\uffff"
+
+
+def _halves(character: str) -> str:
+    high, low = divmod(ord(character) - 0x10000, 0x400)
+    return chr(0xD800 + high) + chr(0xDC00 + low)
+
+
+def joined(text: str) -> str:
+    """Halves side by side are one character again; others are `?`."""
+    if text.isascii():
+        return text
+    pairs = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return pairs.encode("utf-8", "replace").decode("utf-8")
 
 
 def begin() -> None:
@@ -128,7 +173,8 @@ def extracted(text: str, pattern: str, number: int) -> str:
 
 def all_extracted(text: str, pattern: str, number: int) -> list[str]:
     found = matcher(pattern)
-    return [_group(match, number, found.how.groups) for match in found.all(text)]
+    _, matches = found.all(text)
+    return [joined(_group(match, number, found.how.groups)) for match in matches]
 
 
 def replaced(text: str, pattern: str, replacement: str, position: int = 1) -> str:
@@ -137,9 +183,9 @@ def replaced(text: str, pattern: str, replacement: str, position: int = 1) -> st
     start = position - 1
     found = matcher(pattern)
     made, at = [text[:start]], 0
-    rest, size = text[start:], len(text)
+    (rest, matches), size = found.all(text[start:]), len(text)
     parts: list[str | int] | None = None
-    for match in found.all(rest):
+    for match in matches:
         if parts is None:
             parts = parts_of(replacement, found.how)
         put = "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
@@ -147,7 +193,7 @@ def replaced(text: str, pattern: str, replacement: str, position: int = 1) -> st
         check_bytes(size)
         made += [rest[at : match.start()], put]
         at = match.end()
-    return "".join([*made, rest[at:]])
+    return joined("".join([*made, rest[at:]]))
 
 
 _PART = re.compile(
@@ -195,11 +241,12 @@ def split(text: str, pattern: str, limit: int) -> list[str]:
         return [*text[:last], *([text[last:]] * (last < len(text)))]
     made: list[str] = []
     at = 0
-    for match in matcher(pattern).all(text):
+    text, matches = matcher(pattern).all(text)
+    for match in matches:
         if limit > 0 and len(made) == limit - 1:
             break
         if at == 0 and match.end() == 0:
             continue
         made.append(text[at : match.start()])
         at = match.end()
-    return [*made, text[at:]]
+    return [joined(part) for part in (*made, text[at:])]

@@ -62,6 +62,13 @@ def lower_text(given: str) -> str:
 
 
 def _concat(call: Call) -> str:
+    """Beside a NULL as it stands the others are evaluated, too."""
+    args = [arg for arg in call.args if isinstance(arg, Typed)]
+    at = next((at for at, arg in enumerate(args) if arg.is_constant and arg.value is None), 0)
+    if any(arg.fails for arg in args[:at]):
+        before = " || ".join(arg.sql for arg in args[:at])
+        null = f"CAST(NULL AS {call.engine_type})"
+        return f"CASE WHEN ({before}) IS NULL THEN {null} ELSE {null} END"
     return f"({' || '.join(call.texts)})" if call.args else "''"
 
 

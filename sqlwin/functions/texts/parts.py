@@ -105,7 +105,9 @@ def _translated(call: Call) -> str:
 @valued("overlay")
 def _overlay(text: S, put: S, position: int, length: int) -> S:
     count = len(put) if length < 0 else length
-    return part(text, 1, position - 1) + put + part(text, position + count)
+    behind = position + count
+    # as many as there are: _ALL of them from -2147483648 on would not reach the end
+    return part(text, 1, position - 1) + put + part(text, behind, len(text) + abs(behind))
 
 
 @valued("splitpart")

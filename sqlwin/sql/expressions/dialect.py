@@ -223,6 +223,10 @@ class SqlwinSpark(Spark):
             index = self._index
             if not self._match(TokenType.INTERVAL) and require_interval:
                 return None
+            operator = self._curr.token_type
+            if operator == TokenType.STAR or (operator in _SIGNS and not self._is_piece()):
+                self._retreat(index)
+                return None  # a column of this name
             if self._curr.token_type == TokenType.PLUS and self._next.token_type in _PIECES:
                 self._advance()
             is_text = self._match(TokenType.STRING, advance=False)

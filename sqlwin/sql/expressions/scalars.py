@@ -39,6 +39,7 @@ _FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
 """What sqlglot raises for calls that it takes apart without looking: MAP(1), DATE_ADD()."""
 NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
+_VARIABLE = re.compile(r"\$\{(?:\w+?:)?(?P<name>\S+?)\}")
 _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
 
 
@@ -46,6 +47,7 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     """The run as sqlglot reads it; into: what it must be. QueryError where it does not."""
     refuse_compiled()
     _no_query(run)
+    _no_variable(run)
     try:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError, *_FOREIGN) as problem:
@@ -67,6 +69,15 @@ def _no_query(run: ast.Run) -> None:
             message = "a query inside an expression is not supported yet"
             legal = "EXISTS (SELECT …) or a.id IN (SELECT …) in WHERE; a FROM of its own, as a view"
             raise QueryError(message, run.at(*at.span()), legal=legal)
+
+
+def _no_variable(run: ast.Run) -> None:
+    """Spark puts a variable of the session there before it reads the query, even within a text."""
+    found = _VARIABLE.search(run.text)
+    if found:
+        message = f"{found[0]} is a variable of a Spark session, and there is none"
+        legal = f"$\\{found[0][1:]} where a text has it; a parameter :{found['name']}"
+        raise QueryError(message, run.at(*found.span()), legal=legal)
 
 
 def _repeatable(tree: Expr, run: ast.Run) -> None:
