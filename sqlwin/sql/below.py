@@ -107,6 +107,9 @@ class Below:
     def _result(self, call: Call, args: tuple[str, ...], run: ast.Run) -> pa.DataType:
         types = tuple(self.columns[arg].type for arg in args)
         result = call.function.returns(types, call.listed)
+        if call.distinct and not all(map(is_orderable, types)):
+            message = f"{type_name(types[0])} has no order, and so no distinct values"
+            raise QueryError(message, run.span, legal="MAP_ENTRIES(value)")
         if result is None:
             told = ", ".join(type_name(type_) for type_ in types)
             message = f"{call.function.name.upper()} takes {call.function.accepts}, not {told}"

@@ -141,7 +141,7 @@ ALIAS = re.compile(r"(\s+AS)?\s+\S+\s*\Z", re.IGNORECASE)
 """Of an expression that has one."""
 
 
-_RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat, exp.ApproxQuantile, exp.ApproxDistinct)
+_RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat)
 """Calls that have several names, of which sqlglot prints another."""
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from sqlwin.aggregates import ALIASES, SIGNATURES
-from tests.aggregates.calls import CALLS
+from tests.aggregates.calls import CALLS, calls_of
 from tests.aggregates.compare import compared, report
 from tests.aggregates.ours import FORMS, SESSION, WHOLE, Batch
 from tests.aggregates.record import recorded
@@ -56,7 +56,9 @@ def test_values_and_types(name: str) -> None:
 @pytest.mark.parametrize("name", SOME)
 def test_every_form_of_a_window_gives_the_same(name: str) -> None:
     rows = tables()[name]
-    one, *others = [without_places(Batch(rows, FORMS[form]).answers(CALLS)) for form in FORMS]
+    one, *others = [
+        without_places(Batch(rows, FORMS[form]).answers(calls_of(name))) for form in FORMS
+    ]
     assert [other for other in others if other != one] == []
 
 
@@ -90,7 +92,7 @@ def test_forms_of_a_window_give_the_same(form: str) -> None:
 
 def test_every_call_is_recorded_over_every_type() -> None:
     assert set(QUICK) <= set(RECORDED) <= set(KINDS)
-    assert list(recorded()) == [(name, call) for name in RECORDED for call in CALLS]
+    assert list(recorded()) == [(name, call) for name in RECORDED for call in calls_of(name)]
 
 
 def test_every_aggregate_is_in_a_call() -> None:
