@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.core.types import widest
 from sqlwin.plan.changelogs import (
     corrected,
     lateness,
@@ -27,7 +28,6 @@ from sqlwin.sql.relation import NOWHERE, Relation, condition
 from sqlwin.sql.scalars import Expr, column, conjoined, scalar, spark
 from sqlwin.sql.ttl import lengths
 from sqlwin.sql.ttl_words import Hinted
-from sqlwin.sql.widening import widens
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit
 
 if TYPE_CHECKING:
@@ -127,12 +127,12 @@ class Plans:
         return join_sessions.session(each, by)
 
     def _key(self, sides: tuple[_Side, _Side], left: Expr, right: Expr, run: ast.Run) -> None:
-        """Add an equality, both sides of one type, unless it stands there."""
+        """Add an equality, both sides of the type that `=` compares them in, unless it is there."""
         made = [side.scalar(tree, run) for side, tree in zip(sides, (left, right), strict=True)]
         one, other = made[0].type, made[1].type
         if one != other:
-            wider = other if widens(one, other) else one
-            if wider is one and not widens(other, one):
+            wider = widest(one, other)
+            if wider is None:
                 told = f"{type_name(one)} and {type_name(other)}"
                 legal = f"CAST(… AS {type_name(one)})"
                 raise QueryError(f"{told} are never equal", run.span, legal=legal)

@@ -32,6 +32,8 @@ def ascending(value: Any) -> tuple[Any, ...]:
     """A key to order values by and to tell equal ones: NULL, then numbers, then NaN."""
     if value is None:
         return (0,)
+    if isinstance(value, list | dict):  # an ARRAY, a STRUCT: the first difference decides
+        return (1, tuple(map(ascending, value.values() if isinstance(value, dict) else value)))
     nan = isinstance(value, float) and math.isnan(value)
     return (2,) if nan else (1, value)
 
