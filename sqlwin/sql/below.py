@@ -98,6 +98,8 @@ class Below:
         if wanted is None and not known.numeric:
             return self.add(tree, run, "arg")
         have = scalar(self.relation.below(tree), self.relation.under, run).type
+        if known.casts is not None and pa.types.is_nested(have):
+            return self.add(tree, run, "arg")
         if known.numeric and have == STRING:
             tree = exp.cast(tree, type_name(DOUBLE), dialect="spark")
         elif wanted not in (None, have) and (wanted == known.casts or widens(have, wanted)):
