@@ -11,10 +11,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from tests.aggregates.calls import CALLS, same_but
+import pyarrow as pa
+
+from tests.aggregates.calls import calls_of, same_but
 from tests.aggregates.ours import FORMS, TUMBLE, Batch
 from tests.aggregates.record import recorded
 from tests.aggregates.tables import GROUPS, tables
+from tests.aggregates.ties import tied
+from tests.functions.canonical import Json, canonical
 from tests.functions.classes import Verdict, verdict
 from tests.functions.compare import text
 from tests.functions.oracle import Answer
@@ -22,20 +26,36 @@ from tests.functions.ours import Ours
 
 
 def compared(
-    name: str, calls: Sequence[str] = CALLS, form: str = TUMBLE
+    name: str, only: str = "", form: str = TUMBLE
 ) -> Iterator[tuple[str, Answer, Ours, Verdict]]:
-    """Of one type's table, every call with both answers."""
+    """Of one type's table, every call that contains the text `only`, with both answers."""
+    calls = [call for call in calls_of(name) if only in call]
+    groups = grouped(tables()[name])
     for call, ours in Batch(tables()[name], form).answers(calls):
         theirs = recorded()[name, call]
-        yield call, theirs, ours, judged(call, theirs, ours)
+        yield call, theirs, ours, judged(call, theirs, ours, groups)
 
 
-def judged(call: str, theirs: Answer, ours: Ours) -> Verdict:
+def grouped(rows: pa.Table) -> list[list[dict[str, Json]]]:
+    """The rows of each group, in the form of `canonical`."""
+    forms = {name: list(map(canonical, rows[name])) for name in rows.column_names}
+    groups: dict[int, list[dict[str, Json]]] = {}
+    for row in zip(*forms.values(), strict=True):
+        named = dict(zip(forms, row, strict=True))
+        groups.setdefault(named["g"], []).append(named)
+    return [groups[g] for g in sorted(groups)]
+
+
+def judged(
+    call: str, theirs: Answer, ours: Ours, groups: Sequence[Sequence[dict[str, Json]]]
+) -> Verdict:
     """The verdict, where answers that Spark leaves open are the same."""
-    if len(theirs.rows) != len(ours.rows):
+    if not theirs.rows or len(theirs.rows) != len(ours.rows):
         return verdict(theirs, ours)
-    pairs = zip(theirs.rows, ours.rows, strict=True)
-    rows = tuple(one if same_but(call, one, other) else other for one, other in pairs)
+    rows = tuple(
+        one if same_but(call, one, other) or tied(call, group, one, other) else other
+        for one, other, group in zip(theirs.rows, ours.rows, groups, strict=True)
+    )
     return verdict(theirs, Ours(ours.type, rows, ours.refused, ours.crashed))
 
 
@@ -52,10 +72,9 @@ def main() -> None:
     parser.add_argument("--only", default="", help="calls that contain this text")
     parser.add_argument("--form", default="tumble", choices=tuple(FORMS))
     given = parser.parse_args()
-    calls = [call for call in CALLS if given.only in call]
     for name in given.types or tables():
         print(name)
-        for call, theirs, ours, found in compared(name, calls, FORMS[given.form]):
+        for call, theirs, ours, found in compared(name, given.only, FORMS[given.form]):
             if found.kind != "same":
                 print("\n".join(report(call, theirs, ours, found)), flush=True)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.aggregates.calls import CALLS
+from tests.aggregates.calls import calls_of
 from tests.aggregates.tables import digest, tables
 from tests.functions.oracle import Answer, session
 
@@ -41,10 +41,10 @@ def _read(line: str) -> tuple[tuple[str, str], Answer]:
 
 def _lines(answers: Answers) -> Iterator[str]:
     yield json.dumps({"tables": digest()})
-    for name, call in ((name, call) for name in tables() for call in CALLS):
-        if (name, call) in answers:
-            found = answers[name, call]
-            line = [name, call, found.type, found.rows, found.refused]
+    for key in ((name, call) for name in tables() for call in calls_of(name)):
+        if key in answers:
+            found = answers[key]
+            line = [*key, found.type, found.rows, found.refused]
             yield json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -61,7 +61,7 @@ def record(names: Iterable[str]) -> None:
     with session() as spark:
         for name in names:
             began = time.monotonic()
-            found = Batch(spark, tables()[name]).answers(CALLS)
+            found = Batch(spark, tables()[name]).answers(calls_of(name))
             answers |= {(name, call): answer for call, answer in found}
             write(answers)
             print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)

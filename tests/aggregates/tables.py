@@ -117,6 +117,9 @@ KINDS: dict[str, Kind] = {
         TIMESTAMP, _day(1, 1, 2), _day(2024, 2, 29), _day(1969, 12, 31), MINUTE, _day(9999)
     ),
     "array<int>": _chosen(pa.list_(pa.int32()), [], [2], [1, None], [1], None, [3]),
+    "array<double>": _chosen(
+        pa.list_(pa.float64()), [], [0.0], [NAN, 1.0], [-0.0], [None, 2.0], [NAN], None, [INF]
+    ),
     "struct<a:int,b:string>": _chosen(
         pa.struct([("a", pa.int32()), ("b", pa.string())]),
         *({"a": a, "b": b} for a, b in ((1, "x"), (1, None), (None, "y"), (2, ""))),

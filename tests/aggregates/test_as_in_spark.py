@@ -16,13 +16,19 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.aggregates import ALIASES, SIGNATURES
-from tests.aggregates.calls import CALLS
+import sqlwin
+from sqlwin.aggregates import ALIASES, REFUSED, SIGNATURES
+from sqlwin.errors import QueryError
+from sqlwin.sql import script
+from tests.aggregates.calls import CALLS, calls_of
 from tests.aggregates.compare import compared, report
+from tests.aggregates.live import differences
 from tests.aggregates.ours import FORMS, SESSION, WHOLE, Batch
 from tests.aggregates.record import recorded
+from tests.aggregates.spoken import AGGREGATES, BY_GRAMMAR
 from tests.aggregates.tables import KINDS, tables
 from tests.functions.canonical import Json
+from tests.functions.oracle import session
 from tests.functions.ours import Ours
 
 KNOWN = Path(__file__).with_name("differences.txt")
@@ -56,7 +62,9 @@ def test_values_and_types(name: str) -> None:
 @pytest.mark.parametrize("name", SOME)
 def test_every_form_of_a_window_gives_the_same(name: str) -> None:
     rows = tables()[name]
-    one, *others = [without_places(Batch(rows, FORMS[form]).answers(CALLS)) for form in FORMS]
+    one, *others = [
+        without_places(Batch(rows, FORMS[form]).answers(calls_of(name))) for form in FORMS
+    ]
     assert [other for other in others if other != one] == []
 
 
@@ -90,7 +98,32 @@ def test_forms_of_a_window_give_the_same(form: str) -> None:
 
 def test_every_call_is_recorded_over_every_type() -> None:
     assert set(QUICK) <= set(RECORDED) <= set(KINDS)
-    assert list(recorded()) == [(name, call) for name in RECORDED for call in CALLS]
+    assert list(recorded()) == [(name, call) for name in RECORDED for call in calls_of(name)]
+
+
+def test_every_aggregate_of_spark_is_taken_or_refused() -> None:
+    taken = {known.name for known in SIGNATURES} | set(ALIASES) | set(BY_GRAMMAR)
+    assert (AGGREGATES & taken) | set(REFUSED) == AGGREGATES
+    assert not taken & set(REFUSED)
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_a_refused_one_says_why_and_what_comes_near(name: str) -> None:
+    text = f"SELECT {name}(x) FROM input GROUP BY g"
+    with pytest.raises(QueryError) as raised:
+        script(text, {"input": sqlwin.stream(tables()["int"].schema, ts="ts")})
+    assert raised.value.message == f"{name.upper()} is no aggregate here: {REFUSED[name].why}"
+    assert raised.value.legal == REFUSED[name].nearest
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.parametrize("name", SOME)
+def test_random_tables_live(name: str) -> None:
+    known = {line.split("\t")[2] for line in KNOWN.read_text("utf-8").splitlines()}
+    with session() as spark:
+        told = list(differences(spark, name, seed=2, groups=8, form="tumble"))
+    assert [one for one in told if one.split(None, 1)[1].splitlines()[0] not in known] == []
 
 
 def test_every_aggregate_is_in_a_call() -> None:

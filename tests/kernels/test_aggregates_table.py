@@ -34,7 +34,9 @@ def facts(known: Signature) -> list[str]:
     spellings = ", ".join(f"`{name.upper()}`" for name, to in ALIASES.items() if to == known.name)
     arguments = "; ".join([known.accepts, *(param.value for param in known.params)])
     arguments += ", or an array of them" * known.listed
-    arguments += f" (left out: `{known.defaults[0]}`)" if known.defaults else ""
+    optional = [default for default in known.defaults if default is not None]
+    arguments += f" (left out: `{optional[0]}`)" if optional else ""
+    arguments += ", or nothing" * (known.defaults == (None,))
     state = "full" if known.full_state else "incremental"
     if known.keeps_values(distinct=True) and not known.full_state:
         state += ", full with DISTINCT"
@@ -45,7 +47,7 @@ def facts(known: Signature) -> list[str]:
     ]  # fmt: skip
 
 
-SAYS_MORE = ("sum", "avg", "try_sum", "try_avg", "percentile_disc")
+SAYS_MORE = ("sum", "avg", "try_sum", "try_avg", "percentile_disc", "regr_avgx", "regr_avgy")
 """Their results depend on the argument in words of their own."""
 
 
@@ -69,7 +71,7 @@ def test_every_aggregate_is_in_the_table(known: Signature) -> None:
 def test_results_of_sum_and_avg() -> None:
     cells = {row[0]: row[3] for row in TABLE}
     assert cells["`TRY_SUM`"] == cells["`SUM`"]
-    assert cells["`TRY_AVG`"] == cells["`AVG`"]
+    assert cells["`TRY_AVG`"] == cells["`AVG`"] == cells["`REGR_AVGX`"] == cells["`REGR_AVGY`"]
     assert cells["`SUM`"] == "BIGINT, DOUBLE; DECIMAL(p + 10, s)"
     assert cells["`AVG`"] == "DOUBLE; DECIMAL(p + 4, s + 4)"
     sums = (("sum", pa.decimal128(20, 2)), ("avg", pa.decimal128(14, 6)))

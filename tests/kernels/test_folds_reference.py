@@ -26,6 +26,7 @@ from tests.support.kernels.brute import VALUES, Row, frame_of, same, size, table
 pytestmark = pytest.mark.drawn
 
 EACH = one_in(5)
+REGRESSIONS = tuple(known.name for known in SIGNATURES if known.name.startswith("regr_"))
 WHERE = st.sampled_from([None, "w"])
 
 
@@ -89,10 +90,21 @@ CASES = [
     Case("string_agg", ("s",), ("",), distinct=True, order=(Order("s", descending=True),)),
     *(Case(f, ("f64", "i8")) for f in ("covar_samp", "covar_pop", "corr")),
     *(Case(f, ("i8", "d5")) for f in ("covar_samp", "covar_pop", "corr")),
+    *(Case(f, ("d5", "i8")) for f in REGRESSIONS),
+    *(Case(f, ("f64", "i8")) for f in ("regr_avgx", "regr_avgy", "regr_count")),
+    *(Case(f, (c,)) for f in ("skewness", "kurtosis") for c in ("i8", "d5")),
+    *(Case(f, (c,)) for f in ("bit_and", "bit_or", "bit_xor") for c in ("i8", "i16", "i32", "i64")),
+    *(Case(f, ("i8",), distinct=True) for f in ("stddev_pop", "var_samp", "kurtosis")),
+    *(Case("median", (c,), distinct=True) for c in ("i8", "f64")),
+    Case("percentile_cont", ("i8",), (0.3,), distinct=True),
+    Case("percentile_cont", ("i8",), (0.3,), distinct=True, order=(Order("i8", descending=True),)),
+    *(Case("bit_xor", (c,), distinct=True) for c in ("i8", "i64")),
 ]
 SKETCHED = [
     *(Case("approx_count_distinct", (c,)) for c in (*ORDERED, "d5", "f32")),
     *(Case("approx_percentile", ("i8",), (p,)) for p in (0.0, 0.3, 1.0)),
+    Case("approx_percentile", ("i8",), (0.3, 100)),
+    Case("approx_count_distinct", ("s",), (0.01,)),
     *(Case("approx_percentile", (c,), (0.3,)) for c in ("i64", "d5", "f32", "date", "t")),
 ]
 KNOWN = [
@@ -105,13 +117,14 @@ KNOWN = [
     *(Case(f, ("s", "f64")) for f in ("arg_min", "arg_max")),
 ]
 SCALED = ("sum", "avg", "covar_samp", "covar_pop", "median", "percentile_cont", "var_pop")
-SCALED += ("stddev_samp", "try_sum", "try_avg")
+SCALED += ("stddev_samp", "stddev_pop", "var_samp", "try_sum", "try_avg")
+SCALED += REGRESSIONS
+SHAPES = ("skewness", "kurtosis")
 
 
 def test_every_function_is_checked() -> None:
     here = {case.function for case in [*CASES, *SKETCHED, *KNOWN]}
-    elsewhere = {"stddev_pop", "var_samp"}  # one fold with their siblings, test_folds.py
-    assert here | elsewhere == {known.name for known in SIGNATURES}
+    assert here == {known.name for known in SIGNATURES}
 
 
 def specified(case: Case, rows: list[Row], where: str | None) -> Any:
@@ -140,10 +153,10 @@ def alike(got: Any, expected: Any, scale: float) -> bool:
 
 def tolerance(case: Case, rows: list[Row]) -> float:
     """Floats are compared to the size of what was computed with."""
-    if case.function == "corr":
+    if case.function in ("corr", "regr_r2", "regr_slope", "regr_intercept", *SHAPES):
         return 1e3  # a quotient of two small differences
     sizes = [size(rows, arg) for arg in case.args] if case.function in SCALED else []
-    squared = case.function == "var_pop"
+    squared = case.function in ("var_pop", "var_samp", "regr_sxx", "regr_syy")
     return math.prod(s or 1.0 for s in (*sizes, *sizes * squared)) if sizes else 0.0
 
 

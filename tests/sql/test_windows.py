@@ -295,6 +295,8 @@ CALLS = {
     **dict.fromkeys(("bool_and", "bool_or"), "n > 1"),
     **dict.fromkeys(("arg_min", "arg_max"), "product, n"),
     **dict.fromkeys(("covar_samp", "covar_pop", "corr"), "value, n"),
+    **{known.name: "value, n" for known in SIGNATURES if known.name.startswith("regr_")},
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), "n"),
     **dict.fromkeys(("nth_value", "nth_last", "top_k"), "value, 2"),
     **dict.fromkeys(("approx_percentile", "percentile_cont", "percentile_disc"), "value, 0.9"),
 }

@@ -16,19 +16,21 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.bits import Bits
 from sqlwin.kernels.folds.booleans import boolean
 from sqlwin.kernels.folds.collects import Collect
 from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.distinct import distinct_of
 from sqlwin.kernels.folds.ends import Nth, TopK
 from sqlwin.kernels.folds.extremes import Extreme
-from sqlwin.kernels.folds.means import Mean, TryMean
+from sqlwin.kernels.folds.means import Mean, TryMean, mean_of_pairs
 from sqlwin.kernels.folds.modes import Mode
 from sqlwin.kernels.folds.moments import Moment
-from sqlwin.kernels.folds.pairs import Pair
+from sqlwin.kernels.folds.pairs import STATISTICS, Pair
 from sqlwin.kernels.folds.picks import AtEdge, ByArg
 from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.folds.quantiles import Quantile
+from sqlwin.kernels.folds.shapes import Shape
 from sqlwin.kernels.folds.sketches import DistinctSketch, PercentileSketch
 from sqlwin.kernels.folds.sums import Sum, TrySum
 from sqlwin.python_aggregates import PythonAggregate
@@ -49,26 +51,31 @@ FOLDS: dict[str, Callable[[Call], Fold]] = {
     "try_avg": _plain_or_distinct(TryMean),
     "min": lambda call: Extreme(call, greatest=False),
     "max": lambda call: Extreme(call, greatest=True),
-    "stddev_samp": lambda call: Moment(call, lost=1, root=True),
-    "stddev_pop": lambda call: Moment(call, lost=0, root=True),
-    "var_samp": lambda call: Moment(call, lost=1, root=False),
-    "var_pop": lambda call: Moment(call, lost=0, root=False),
-    "covar_samp": lambda call: Pair(call, lost=1),
-    "covar_pop": lambda call: Pair(call, lost=0),
-    "corr": lambda call: Pair(call, lost=None),
+    "stddev_samp": _plain_or_distinct(lambda call: Moment(call, lost=1, root=True)),
+    "stddev_pop": _plain_or_distinct(lambda call: Moment(call, lost=0, root=True)),
+    "var_samp": _plain_or_distinct(lambda call: Moment(call, lost=1, root=False)),
+    "var_pop": _plain_or_distinct(lambda call: Moment(call, lost=0, root=False)),
+    "skewness": _plain_or_distinct(Shape),
+    "kurtosis": _plain_or_distinct(Shape),
+    **dict.fromkeys(STATISTICS, Pair),
+    "regr_avgy": lambda call: mean_of_pairs(call, 0),
+    "regr_avgx": lambda call: mean_of_pairs(call, 1),
     "first": lambda call: AtEdge(call, last=False),
     "last": lambda call: AtEdge(call, last=True),
     "nth_value": lambda call: Nth(call, last=False),
     "nth_last": lambda call: Nth(call, last=True),
     "bool_and": boolean,
     "bool_or": boolean,
+    "bit_and": Bits,
+    "bit_or": Bits,
+    "bit_xor": _plain_or_distinct(Bits),
     "arg_min": lambda call: ByArg(call, greatest=False),
     "arg_max": lambda call: ByArg(call, greatest=True),
     "top_k": TopK,
     "approx_count_distinct": DistinctSketch,
     "approx_percentile": PercentileSketch,
-    "median": lambda call: Quantile(call, between=True),
-    "percentile_cont": lambda call: Quantile(call, between=True),
+    "median": _plain_or_distinct(lambda call: Quantile(call, between=True)),
+    "percentile_cont": _plain_or_distinct(lambda call: Quantile(call, between=True)),
     "percentile_disc": lambda call: Quantile(call, between=False),
     "mode": Mode,
     "collect_list": lambda call: Collect(call, distinct=call.distinct),

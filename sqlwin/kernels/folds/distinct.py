@@ -1,4 +1,4 @@
-"""COUNT, SUM and AVG of distinct values.
+"""COUNT, SUM, AVG and others of distinct values.
 
 | column   | dtype | what |
 |----------|-------|------|
@@ -21,6 +21,7 @@ import polars as pl
 from sqlwin.kernels import exact
 from sqlwin.kernels.firsts import sums_below
 from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.kept import OWNER, Kept, lifted
 from sqlwin.kernels.folds.sums import Sum
 from sqlwin.kernels.frames import Frames, Ints
@@ -33,7 +34,7 @@ LIMBS = 4
 
 @dataclass(frozen=True)
 class Distinct(Kept):
-    """`plain` (a Count, Sum or Mean of the call without its where) over distinct values."""
+    """`plain` (of the call without its where) over distinct values."""
 
     plain: Fold
 
@@ -50,21 +51,24 @@ class Distinct(Kept):
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
         values = self.rows_kept(accumulators).rename({"values": self.call.args[0]})
-        lifted = values.group_by(OWNER).agg(self.plain.lift())
+        lifted = values.group_by(OWNER, maintain_order=True).agg(self.plain.lift())
         owners = pl.DataFrame({OWNER: np.arange(len(accumulators))})
-        # an accumulator with no value has no row, and what is lifted of nothing is zeros
-        whole = owners.join(lifted, on=OWNER, how="left", maintain_order="left").fill_null(0)
+        none = owners.join(lifted, on=OWNER, how="anti")
+        nothing = none.join(values.clear().select(self.plain.lift()), how="cross")
+        whole = pl.concat([lifted, nothing.cast(lifted.schema)]).sort(OWNER)
         return self.plain.finish(whole.select(self.plain.columns))
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
         return lifted(self, rows, frames)
 
     def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
+        if not isinstance(self.plain, Count | Sum):
+            return super().slide(rows, frames)
         values, inner = self.values(rows, frames)
         before = previous(ranked(values)[0])
         count = pl.Series(Wavelet(before + 1).below(inner, inner.lo + 1))
         count = count.alias(self.call.named("count"))
-        if not isinstance(self.plain, Sum):
+        if isinstance(self.plain, Count):
             return self.plain.finish(count.to_frame())
         sums = self._sums(values.to_frame(self.call.args[0]), before, inner)
         return self.plain.finish(sums.with_columns(count))

@@ -29,6 +29,9 @@ MIN_INT, MAX_INT = of_ufunc(np.minimum, INT64_MAX), of_ufunc(np.maximum, INT64_M
 
 def extreme(value: pl.Expr, type_: pa.DataType, greatest: bool) -> pl.Expr:
     """The least or greatest value of a group, NaN greatest, NULLs passed over."""
+    if pa.types.is_nested(type_):  # Polars orders them as Spark does, and has no min of them
+        ascending = value.drop_nulls().sort()
+        return ascending.last() if greatest else ascending.first()
     if not greatest:
         return value.min()
     return value.nan_max() if pa.types.is_floating(type_) else value.max()

@@ -15,7 +15,9 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels import exact
+from sqlwin.kernels.folds.base import Call
 from sqlwin.kernels.folds.sums import Sum, attempted
+from sqlwin.kernels.frames import Mask
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,23 @@ class TryMean(Mean):
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
         return attempted(super().finish, accumulators.select(self.columns))
+
+
+@dataclass(frozen=True)
+class Paired(Call):
+    """Its first argument, of rows in which the second one is known too."""
+
+    def arg(self, position: int = 0) -> pl.Expr:
+        return pl.when(pl.col(self.args[1]).is_not_null()).then(super().arg(position))
+
+    def present(self, rows: pl.DataFrame, position: int = 0) -> Mask:
+        return super().present(rows, 0) & super().present(rows, 1)
+
+
+def mean_of_pairs(call: Call, at: int) -> Mean:
+    """REGR_AVGY(y, x), at 0, and REGR_AVGX, at 1: AVG of one where both are known."""
+    args, types = ((of[at], of[1 - at]) for of in (call.args, call.arg_types))
+    return Mean(Paired(call.name, call.function, args, types, call.type, call.where))
 
 
 def _as_double(total: pl.Series) -> pl.Series:

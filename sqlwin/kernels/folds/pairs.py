@@ -1,4 +1,4 @@
-"""COVAR_SAMP, COVAR_POP and CORR: how two columns move together.
+"""COVAR_SAMP, COVAR_POP, CORR and the REGR_ functions: how two columns move together.
 
 | column  | dtype | what |
 |---------|-------|------|
@@ -8,11 +8,13 @@
 
 As the moments: two passes within a group, Chan's formula between groups. NULL where
 there are no pairs, COVAR_SAMP also of one. CORR is NULL of fewer than two pairs and
-where either argument never changes: 0 / 0, NULL in Spark, NaN in DuckDB.
+where either argument never changes: 0 / 0, NULL in Spark, NaN in DuckDB. Of REGR_…(y, x)
+`x` is the dependent one, which is the first argument: what is under `y` makes the line.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,11 +45,50 @@ CHAN = Operation(chan, (0.0,) * len(LANES))
 
 
 @dataclass(frozen=True)
+class Lanes:
+    """The accumulators of a pair."""
+
+    count: pl.Expr
+    x: pl.Expr
+    y: pl.Expr
+    xx: pl.Expr
+    yy: pl.Expr
+    xy: pl.Expr
+
+    def known(self, value: pl.Expr, more_than: int = 0) -> pl.Expr:
+        return pl.when(self.count > more_than).then(value)
+
+    def corr(self) -> pl.Expr:
+        moving = (self.xx != 0) & (self.yy != 0)
+        return self.known(pl.when(moving).then(self.xy / (self.xx.sqrt() * self.yy.sqrt())), 1)
+
+    def slope(self) -> pl.Expr:
+        return pl.when(self.yy != 0).then(self.xy / self.yy)
+
+    def r2(self) -> pl.Expr:
+        share = pl.when(self.xx == 0).then(1.0).otherwise(self.corr().pow(2))
+        return pl.when(self.yy != 0).then(share)
+
+
+STATISTICS: dict[str, Callable[[Lanes], pl.Expr]] = {
+    "covar_samp": lambda of: of.known(of.xy / (of.count - 1), 1),
+    "covar_pop": lambda of: of.known(of.xy / of.count),
+    "corr": Lanes.corr,
+    "regr_count": lambda of: of.count,
+    "regr_sxx": lambda of: of.known(of.yy),
+    "regr_syy": lambda of: of.known(of.xx),
+    "regr_sxy": lambda of: of.known(of.xy),
+    "regr_slope": Lanes.slope,
+    "regr_intercept": lambda of: of.x - of.slope() * of.y,
+    "regr_r2": Lanes.r2,
+}
+
+
+@dataclass(frozen=True)
 class Pair(Fold):
-    """COVAR of (count - lost) degrees of freedom; lost None: CORR."""
+    """One of STATISTICS."""
 
     call: Call
-    lost: int | None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -81,12 +122,8 @@ class Pair(Fold):
         ]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
-        count, _, _, xx, yy, xy = (pl.col(column) for column in self.columns)
-        if self.lost is None:
-            still = (xx == 0) | (yy == 0)
-            value = pl.when((count > 1) & ~still).then(xy / (xx.sqrt() * yy.sqrt()))
-        else:
-            value = pl.when(count > self.lost).then(xy / (count - self.lost))
+        lanes = Lanes(*map(pl.col, self.columns))
+        value = STATISTICS[self.call.function](lanes)
         return accumulators.select(value.alias(self.call.name)).to_series()
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:

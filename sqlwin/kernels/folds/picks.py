@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
 from sqlwin.kernels.dyadic import fold_frames
 from sqlwin.kernels.folds.base import Call, Fold, counted
@@ -108,7 +109,10 @@ class ByArg(Pick):
     def lift(self) -> list[pl.Expr]:
         by = self.call.arg(1)
         # the first row that equals the extreme; arg_min and arg_max pass over NaN
-        chosen = (by == extreme(by, self.call.arg_types[1], self.greatest)).arg_max()
+        if pa.types.is_nested(self.call.arg_types[1]):  # Polars cannot compare STRUCTs with one
+            chosen = (by.rank("dense", descending=self.greatest) == 1).arg_max()
+        else:
+            chosen = (by == extreme(by, self.call.arg_types[1], self.greatest)).arg_max()
         return [source.get(chosen).alias(self.call.named(what)) for what, source in self.sources()]
 
     def order(self) -> tuple[list[pl.Expr], list[bool]]:

@@ -2,15 +2,18 @@
 
 | function | column | dtype | what |
 |----------|--------|-------|------|
-| APPROX_COUNT_DISTINCT | `hll` | Binary | HyperLogLog, 2**12 registers of 8 bits: at most 4 KiB |
-| APPROX_PERCENTILE | `digest` | Binary | t-digest of the finite values, k = 500: at most 11 KiB |
+| APPROX_COUNT_DISTINCT | `hll` | Binary | HyperLogLog, 2**12 registers of 8 bits: at most 4 KiB; \
+more where a smaller deviation is wanted |
+| APPROX_PERCENTILE | `digest` | Binary | t-digest of the finite values, k = 500: at most 11 KiB; \
+k = 8 * accuracy where that is given |
 |  | `low`, `high`, `nan` | Int64 | how many were -inf, inf and NaN |
 
 Errors. HyperLogLog: exact up to 300 distinct values, then a standard error of 1.6 %,
 3.2 % in 95 of 100 cases. t-digest: exact while each value has its own centroid, then
 the rank of the answer is within 0.02 of the fraction asked for. That is measured, over
 smooth, skewed, two-humped, heavy-tailed and sorted values; inputs made to deceive a
-t-digest can do worse, and floats beyond 1e300 may overflow in it. Sketches with a proof
+t-digest can do worse (k times the error was at most 7.4, so that 8 * accuracy keeps it below
+1 / accuracy), and floats beyond 1e300 may overflow in it. Sketches with a proof
 for every input (KLL, REQ) toss coins: a query run again after a failure would tell
 other numbers than before, which is why they are not used here.
 
@@ -26,10 +29,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil
+from math import ceil, log2
 from typing import Any
 
 import datasketches as ds  # type: ignore[import-untyped]
@@ -46,7 +49,8 @@ from sqlwin.kernels.frames import Frames
 from sqlwin.schema import polars_type
 
 LG_REGISTERS = 12
-CENTROIDS = 500
+CENTROIDS, MOST_CENTROIDS = 500, 2**15
+"""Where no accuracy is given, and at most: 0.5 MiB."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,18 @@ class DistinctSketch(Sketch):
 
     def lift(self) -> list[pl.Expr]:
         values = hashable(self.call.arg().drop_nulls().unique(), self.call.arg_types[0])
-        return [_of_group(values.sort(), _counted).alias(self.columns[0])]
+        counted = partial(_counted, lg=self._lg)
+        return [_of_group(values.sort(), counted).alias(self.columns[0])]
 
     def merge(self) -> list[pl.Expr]:
-        return [_of_group(pl.col(self.columns[0]), _united)]
+        return [_of_group(pl.col(self.columns[0]), partial(_united, lg=self._lg))]
+
+    @property
+    def _lg(self) -> int:
+        """Of the registers: 1.04 / sqrt(registers) is the standard deviation."""
+        if not self.call.params:
+            return LG_REGISTERS
+        return max(LG_REGISTERS, ceil(2 * log2(1.04 / self.call.params[0])))
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
         estimates = [
@@ -105,15 +117,15 @@ def hashable(values: pl.Expr, type_: pa.DataType) -> pl.Expr:
     return values.to_physical().cast(pl.Int64)
 
 
-def _counted(values: pl.Series) -> bytes:
-    sketch = ds.hll_sketch(LG_REGISTERS, ds.HLL_8)
+def _counted(values: pl.Series, lg: int) -> bytes:
+    sketch = ds.hll_sketch(lg, ds.HLL_8)
     for value in values.to_list():
         sketch.update(value)
     return bytes(sketch.serialize_compact())
 
 
-def _united(sketches: pl.Series) -> bytes:
-    union = ds.hll_union(LG_REGISTERS)
+def _united(sketches: pl.Series, lg: int) -> bytes:
+    union = ds.hll_union(lg)
     for sketch in sketches:
         union.update(ds.hll_sketch.deserialize(sketch))
     return bytes(union.get_result(ds.HLL_8).serialize_compact())
@@ -129,23 +141,33 @@ class PercentileSketch(Sketch):
         return digest, low, high, nan
 
     def exact(self) -> Fold:
-        return Quantile(self.call, between=False)
+        return Quantile(replace(self.call, params=self._fractions), between=False)
+
+    @property
+    def _fractions(self) -> tuple[float, ...]:
+        return tuple(p for p in self.call.params if isinstance(p, float))
+
+    @property
+    def _k(self) -> int:
+        accuracy = [p for p in self.call.params if not isinstance(p, float)]
+        return min(max(8 * accuracy[0], 100), MOST_CENTROIDS) if accuracy else CENTROIDS
 
     def lift(self) -> list[pl.Expr]:
         x = self._as_doubles(self.call.arg())
         endless = [x == -np.inf, x == np.inf, x.is_nan()]
-        digest = _of_group(x.filter(x.is_finite()), _digested)
+        digest = _of_group(x.filter(x.is_finite()), partial(_digested, k=self._k))
         counts = [of.sum().cast(pl.Int64) for of in endless]
         return [e.alias(c) for e, c in zip([digest, *counts], self.columns, strict=True)]
 
     def merge(self) -> list[pl.Expr]:
         digest, *counts = (pl.col(column) for column in self.columns)
-        return [_of_group(digest, _joined), *(count.sum() for count in counts)]
+        joined = partial(_joined, k=self._k)
+        return [_of_group(digest, joined), *(count.sum() for count in counts)]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
         several = pa.types.is_list(self.call.type)
         found = [
-            [at(ds.tdigest_double.deserialize(digest), counts, p) for p in self.call.params]
+            [at(ds.tdigest_double.deserialize(digest), counts, p) for p in self._fractions]
             for digest, *counts in accumulators.select(self.columns).iter_rows()
         ]
         values: Iterable[Any] = (
@@ -200,14 +222,14 @@ def at(digest: ds.tdigest_double, endless: list[int], p: float) -> float | None:
     return min(max(within, float(digest.get_min_value())), float(digest.get_max_value()))
 
 
-def _digested(values: pl.Series) -> bytes:
-    digest = ds.tdigest_double(CENTROIDS)
+def _digested(values: pl.Series, k: int) -> bytes:
+    digest = ds.tdigest_double(k)
     digest.update(values.to_numpy(writable=True))  # which it does not write to, but asks for
     return bytes(digest.serialize())
 
 
-def _joined(digests: pl.Series) -> bytes:
-    whole = ds.tdigest_double(CENTROIDS)
+def _joined(digests: pl.Series, k: int) -> bytes:
+    whole = ds.tdigest_double(k)
     for digest in digests:
         whole.merge(ds.tdigest_double.deserialize(digest))
     return bytes(whole.serialize())

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from types import ModuleType
 
-from sqlwin.aggregates import ALIASES, SIGNATURES, Signature, signature
+from sqlwin.aggregates import ALIASES, REFUSED, SIGNATURES, Signature, signature
 from sqlwin.functions.core.entry import Function, Overload
 from sqlwin.functions.differences import DIFFERENCES
 from sqlwin.functions.never import COLLATION, NEVER, PREFIXES, TYPES, volatility
@@ -43,12 +43,17 @@ def described(name: str) -> list[str] | None:
     scalar, aggregate = find(name), signature(name.lower())
     if scalar is not None:
         return [*_scalar(scalar)]
-    return None if aggregate is None else [*_aggregate(aggregate)]
+    if aggregate is not None:
+        return [*_aggregate(aggregate)]
+    refusal = REFUSED.get(name.lower())
+    if refusal is None:
+        return None
+    return [f"{name.lower()}: no aggregate here, for {refusal.why}.", f"  {refusal.nearest}"]
 
 
 def names() -> list[str]:
     """Of scalars and aggregates, in every spelling; no operators."""
-    aggregates = {known.name for known in SIGNATURES} | set(ALIASES)
+    aggregates = _canonical() | set(ALIASES)
     return sorted(aggregates | {name for name in TABLE if name.isidentifier()})
 
 
@@ -92,8 +97,28 @@ def _takes(overload: Overload) -> str:
 
 
 def _rest() -> Iterator[str]:
+    yield from _aggregates()
     yield from _differences()
     yield from _never()
+
+
+def _aggregates() -> Iterator[str]:
+    yield "## Aggregates"
+    yield ""
+    yield "Taken, with Spark's types, NULLs and errors, as [aggregates](aggregates.md) has them:"
+    yield ", ".join(_code(name) for name in sorted({*ALIASES, *_canonical(), "count_if"})) + "."
+    yield ""
+    yield "Refused by name:"
+    yield ""
+    yield "| aggregate | why | nearest |"
+    yield "|---|---|---|"
+    for name, refusal in sorted(REFUSED.items()):
+        yield f"| {_code(name)} | {refusal.why} | {refusal.nearest} |"
+    yield ""
+
+
+def _canonical() -> set[str]:
+    return {known.name for known in SIGNATURES}
 
 
 def _differences() -> Iterator[str]:

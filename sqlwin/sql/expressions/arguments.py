@@ -16,7 +16,8 @@ from sqlwin.aggregates import Param, Signature
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.literals import written_number
 from sqlwin.functions.core.typed import Refused
-from sqlwin.sql.expressions.scalars import Expr, place, spark, word, written_name
+from sqlwin.sql.expressions.scalars import Expr, not_null, place, spark, word, written_name
+from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.text import ast
 
 Constant = int | float | str
@@ -41,14 +42,16 @@ def arguments(
     given = _taken(node, run, known)
     if within is not None:
         given = _within(given, within, node, known, run)
-    if known.name == "count" and not given.distinct:
-        given = replace(given, args=_counted(given.args))
+    if known.name == "count":
+        given = _counted(given)
     _refuse_star(given, node, known, run)
     if given.order and within is None and not (known.sorts or known.name in ("first", "last")):
         by_time = known.name in ("nth_value", "nth_last")
         why = "its rows go by event time" if by_time else "no order changes its value"
         message = f"{written_name(node, run)} takes no ORDER BY: {why}"
         raise QueryError(message, place(given.order[0], run), legal=known.example)
+    if known.name == "mode" and len(given.args) == 2 and within is None:
+        given = _determined(given, node, run)
     return _constants(given, node, known, run)
 
 
@@ -66,7 +69,6 @@ def _taken(node: Expr, run: ast.Run, known: Signature) -> Arguments:
         if isinstance(arg, exp.Distinct):
             distinct = True
             plain += arg.expressions
-            _refuse_several(arg, node, run)
         else:
             plain.append(arg)
     return Arguments(tuple(plain), distinct=distinct, order=order)
@@ -80,13 +82,6 @@ def _written(node: Expr) -> list[Expr]:
     if isinstance(node, exp.Anonymous):
         return list(node.expressions)
     return [value for value in flat if isinstance(value, exp.Expr)]
-
-
-def _refuse_several(distinct: exp.Distinct, node: Expr, run: ast.Run) -> None:
-    if isinstance(node, exp.Count) and len(distinct.expressions) > 1:
-        message = "COUNT(DISTINCT …) of several columns is not supported yet"
-        legal = "COUNT(DISTINCT value), or of one expression made of them"
-        raise QueryError(message, place(node, run), legal=legal)
 
 
 def _within(
@@ -108,9 +103,26 @@ def _within(
     return replace(given, args=(keys[0].this, *given.args), order=order)
 
 
-def _counted(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """COUNT(*) and COUNT(1) count rows."""
-    return () if len(args) == 1 and isinstance(args[0], exp.Star | exp.Literal) else args
+def _counted(given: Arguments) -> Arguments:
+    """COUNT(*) and COUNT(1) count rows; of several arguments, rows in which none is NULL."""
+    args = given.args
+    if len(args) > 1 and not any(isinstance(arg, exp.Star) for arg in args):
+        known = exp.and_(*(not_null(arg) for arg in args))
+        whole = exp.Anonymous(this="struct", expressions=[copied(arg) for arg in args])
+        return replace(given, args=(exp.If(this=known, true=whole),))
+    if given.distinct or len(args) != 1 or isinstance(args[0], exp.Null):
+        return given
+    return replace(given, args=()) if isinstance(args[0], exp.Star | exp.Literal) else given
+
+
+def _determined(given: Arguments, node: Expr, run: ast.Run) -> Arguments:
+    """MODE(x, true) is the least of the most frequent values."""
+    value, flag = given.args
+    if not isinstance(flag, exp.Boolean):
+        message = f"{written_name(node, run)} takes TRUE or FALSE behind its value"
+        raise QueryError(message, place(flag, run), legal="MODE(value, TRUE), MODE(value)")
+    order = (exp.Ordered(this=value),) if flag.this else ()
+    return replace(given, args=(value,), order=order)
 
 
 def _refuse_star(given: Arguments, node: Expr, known: Signature, run: ast.Run) -> None:
@@ -135,12 +147,13 @@ def _constants(given: Arguments, node: Expr, known: Signature, run: ast.Run) -> 
     params: list[Constant] = []
     listed = False
     for kind, arg in zip(known.params, rest, strict=False):
-        several = known.listed and _is_array(arg)
+        several = known.listed and kind is Param.FRACTION and _is_array(arg)
         listed = listed or several
         for one in arg.expressions if several else [arg]:
             params.append(constant(one, kind, written_name(node, run), run, known.example))
     left_out = known.params[len(rest) :]
-    params += _defaults(node, known)[len(known.defaults) - len(left_out) :] if left_out else ()
+    defaults = _defaults(node, known)[len(known.defaults) - len(left_out) :] if left_out else ()
+    params += (default for default in defaults if default is not None)
     return _ascending(replace(given, args=values, params=tuple(params), listed=listed), known)
 
 
@@ -148,7 +161,7 @@ def _is_array(node: Expr) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.lower() == "array"
 
 
-def _defaults(node: Expr, known: Signature) -> tuple[Constant, ...]:
+def _defaults(node: Expr, known: Signature) -> tuple[Constant | None, ...]:
     """GROUP_CONCAT, as in MySQL, puts a comma between values."""
     # sqlglot reads STRING_AGG as GROUP_CONCAT, which the dialect leaves as it is written
     commas = isinstance(node, exp.Anonymous) and node.name.lower() == "group_concat"
@@ -163,11 +176,20 @@ def _miscounted(node: Expr, known: Signature, run: ast.Run) -> QueryError:
     if most - least == 1:
         wants = f"{least} or {most}"
     message = f"{written_name(node, run)} takes {wants} argument{'s' * (wants != '1')}"
-    return QueryError(message, word(node, run), legal=known.example)
+    return QueryError(message, word(node, run), legal=_INSTEAD.get(known.name, known.example))
+
+
+_INSTEAD = {
+    "arg_min": "ARG_MIN(name, value), SLICE(COLLECT_LIST(name ORDER BY value), 1, 3)",
+    "arg_max": "ARG_MAX(name, value), SLICE(COLLECT_LIST(name ORDER BY value DESC), 1, 3)",
+}
+"""Of more arguments than are taken."""
 
 
 def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> Constant:
     """The value of a literal. QueryError where it is none, or not of its kind."""
+    if kind is Param.TEXT and isinstance(tree, exp.Null):
+        return ""
     sign = -1 if isinstance(tree, exp.Neg) else 1
     literal = tree.this if isinstance(tree, exp.Neg) else tree
     value: Constant | None = None
@@ -178,7 +200,7 @@ def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> 
         told = spark(tree) if plain else "an expression"
         message = f"{name} takes {kind.value} here, not {told}"
         raise QueryError(message, place(tree, run), legal=example)
-    return float(value) if kind is Param.FRACTION else value
+    return float(value) if kind in (Param.FRACTION, Param.ERROR) else value
 
 
 def _number(literal: exp.Literal, run: ast.Run) -> int | float:
@@ -193,5 +215,6 @@ def _ascending(given: Arguments, known: Signature) -> Arguments:
     """A sketch keeps no order: 0.9 of a descending one is 0.1 of the ascending one."""
     if known.name != "approx_percentile" or not given.order:
         return given
-    mirrored = tuple(float(1 - Decimal(str(p))) for p in given.params)
-    return replace(given, params=mirrored, order=())
+    params = given.params
+    mirrored = (float(1 - Decimal(str(p))) if isinstance(p, float) else p for p in params)
+    return replace(given, params=tuple(mirrored), order=())

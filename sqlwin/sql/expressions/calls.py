@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlwin.aggregates import MEAN_DISTINCT, SIGNATURES, SKIP_NULLS, Distinct, Signature, signature
+from sqlwin.aggregates import (
+    MEAN_DISTINCT,
+    REFUSED,
+    SIGNATURES,
+    SKIP_NULLS,
+    Distinct,
+    Signature,
+    signature,
+)
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.arguments import Arguments, arguments
@@ -24,8 +32,6 @@ from sqlwin.sql.expressions.scalars import Expr, function_names, place, word, wr
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.text import ast
 
-REFUSED = ("grouping", "grouping_id", "count_min_sketch", "hll_sketch_agg", "histogram")
-"""Aggregates of Spark that the engine does not know by these names."""
 KNOWN = ", ".join(known.name.upper() for known in SIGNATURES if known.name != "nth_last")
 _STREAM_OPERATORS = ("istream", "dstream", "rstream")
 _SQLGLOT = {"array_unique_agg": "collect_set", "array_distinct_agg": "collect_set"}
@@ -180,7 +186,11 @@ def _signature(node: Expr, run: ast.Run) -> Signature | None:
         written = written_name(node, run)
         message = f"{written} tells of a grouping set, in SELECT and HAVING of a grouped query"
         raise QueryError(message, word(node, run), legal="GROUP BY GROUPING SETS, ROLLUP, CUBE")
-    refused = aggregate_names().union(REFUSED)
+    for name in names:
+        if name in REFUSED:
+            message = f"{name.upper()} is no aggregate here: {REFUSED[name].why}"
+            raise QueryError(message, word(node, run), legal=REFUSED[name].nearest)
+    refused = aggregate_names()
     if isinstance(node, exp.AggFunc) or any(name in refused for name in names):
         raise _unsupported(f"the aggregate {written_name(node, run)}", node, run, KNOWN)
     return None

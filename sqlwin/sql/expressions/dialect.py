@@ -44,7 +44,14 @@ def refuse_compiled() -> None:
         )
 
 
-_KEEP_NAMES = ("PERCENTILE", "QUANTILE", "LISTAGG", "GROUP_CONCAT", "LIST")
+_KEEP_NAMES = (
+    *("PERCENTILE", "QUANTILE", "LISTAGG", "GROUP_CONCAT", "LIST", "MODE", "MEDIAN"),
+    *("APPROX_COUNT_DISTINCT", "APPROX_DISTINCT", "APPROX_PERCENTILE", "PERCENTILE_APPROX"),
+    *("APPROX_QUANTILE", "BIT_AND", "BIT_OR", "BIT_XOR", "SKEWNESS", "KURTOSIS"),
+    *("REGR_COUNT", "REGR_AVGX", "REGR_AVGY", "REGR_SXX", "REGR_SYY", "REGR_SXY"),
+    *("REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "MIN_BY", "MAX_BY"),
+)
+"""Aggregates, whose arguments are read as they are written."""
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 _PIECES = (TokenType.STRING, TokenType.NUMBER)
 _SIGNS = (TokenType.DASH, TokenType.PLUS)

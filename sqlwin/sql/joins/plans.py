@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.core.types import widest
 from sqlwin.plan.ir.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.plan.properties.changelog import (
     corrected,
@@ -18,7 +19,6 @@ from sqlwin.plan.properties.facts import streams_of
 from sqlwin.policies import Policy
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions.scalars import Expr, column, conjoined, scalar, spark
-from sqlwin.sql.expressions.widening import widens
 from sqlwin.sql.joins import sessions as join_sessions
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.policies import Match, of_join
@@ -128,12 +128,12 @@ class Plans:
         return join_sessions.session(each, by)
 
     def _key(self, sides: tuple[_Side, _Side], left: Expr, right: Expr, run: ast.Run) -> None:
-        """Add an equality, both sides of one type, unless it stands there."""
+        """Add an equality, both sides of the type that `=` compares them in, unless it is there."""
         made = [side.scalar(tree, run) for side, tree in zip(sides, (left, right), strict=True)]
         one, other = made[0].type, made[1].type
         if one != other:
-            wider = other if widens(one, other) else one
-            if wider is one and not widens(other, one):
+            wider = widest(one, other)
+            if wider is None:
                 told = f"{type_name(one)} and {type_name(other)}"
                 legal = f"CAST(… AS {type_name(one)})"
                 raise QueryError(f"{told} are never equal", run.span, legal=legal)

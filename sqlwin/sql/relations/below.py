@@ -98,6 +98,8 @@ class Below:
         if wanted is None and not known.numeric:
             return self.add(tree, run, "arg")
         have = scalar(self.relation.below(tree), self.relation.under, run).type
+        if known.casts is not None and pa.types.is_nested(have):
+            return self.add(tree, run, "arg")
         if known.numeric and have == STRING:
             tree = exp.cast(tree, type_name(DOUBLE), dialect="spark")
         elif wanted not in (None, have) and (wanted == known.casts or widens(have, wanted)):
@@ -107,6 +109,9 @@ class Below:
     def _result(self, call: Call, args: tuple[str, ...], run: ast.Run) -> pa.DataType:
         types = tuple(self.columns[arg].type for arg in args)
         result = call.function.returns(types, call.listed)
+        if call.distinct and not all(map(is_orderable, types)):
+            message = f"{type_name(types[0])} has no order, and so no distinct values"
+            raise QueryError(message, run.span, legal="MAP_ENTRIES(value)")
         if result is None:
             told = ", ".join(type_name(type_) for type_ in types)
             message = f"{call.function.name.upper()} takes {call.function.accepts}, not {told}"

@@ -136,7 +136,7 @@ def _left_out(star: exp.Star, run: ast.Run, names: Sequence[str]) -> set[str]:
     return left_out
 
 
-_RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat, exp.ApproxQuantile, exp.ApproxDistinct)
+_RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat)
 """Calls that have several names, of which sqlglot prints another."""
 
 

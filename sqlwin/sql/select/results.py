@@ -7,6 +7,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.typed import Typed
 from sqlwin.plan.ir.nodes import Node, Project, Sink
 from sqlwin.plan.options.sinks import changes, why_changing
 from sqlwin.schema import SHOWN, type_name
@@ -52,9 +54,9 @@ def into(sink: Sink, plan: Node, statement: ast.Insert) -> Node:
                 have, want = type_name(scalar.type), type_name(column.type)
                 message = f"{sink.name} wants {want} for {column.name}, {name} is {have}"
                 raise QueryError(message, span, legal=f"CAST({name} AS {want})")
-            cast = f"CAST({scalar.duckdb} AS {type_name(column.type)})"
+            made = cast(Typed(scalar.duckdb, scalar.type), column.type)
             sql = f"CAST({scalar.sql} AS {type_name(column.type)})"
-            scalar = replace(scalar, sql=sql, duckdb=cast, type=column.type)
+            scalar = replace(scalar, sql=sql, duckdb=made.sql, type=column.type)
         columns.append((column.name, scalar))
     return Project(plan.input, tuple(columns))
 

@@ -14,10 +14,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.core.types import widest
 from sqlwin.plan.ir.nodes import Scan, Stream
 from sqlwin.schema import Schema, type_name
 from sqlwin.sql.expressions.scalars import column
-from sqlwin.sql.expressions.widening import widens
 from sqlwin.sql.relations.relation import NOWHERE, Relation
 from sqlwin.sql.sources.derived import UNION, stage, timed_by_itself
 from sqlwin.sql.text import ast
@@ -53,14 +53,13 @@ def _widest(union: ast.Union, at: int, schemas: Sequence[Schema]) -> pa.DataType
     found = schemas[0][at].type
     for part, schema in zip(union.parts, schemas, strict=True):
         other = schema[at].type
-        if other == found or widens(other, found):
-            continue
-        if not widens(found, other):
+        wider = widest(found, other, loose=False)
+        if wider is None:
             told = f"{type_name(other)}, and {type_name(found)} before"
             message = f"column {at + 1} of the UNION ALL is {told}"
             legal = f"CAST({schema[at].name} AS {type_name(found)})"
             raise QueryError(message, part.items[min(at, len(part.items) - 1)].span, legal=legal)
-        found = other
+        found = wider
     return found
 
 

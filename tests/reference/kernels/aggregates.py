@@ -16,6 +16,8 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import and_, or_, xor
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -28,8 +30,10 @@ from tests.reference.kernels.exact import (
     correlation,
     covariance,
     interpolated,
+    line,
     moment,
     nearest,
+    shaped,
     total,
 )
 from tests.reference.kernels.rows import Row, Rows, Values
@@ -66,7 +70,9 @@ def aggregate(
         return _OF_ROWS[function](args, ordered(taking, order), params)
     known = [row for row in taking if all(row[arg] is not None for arg in args)]
     if not known:
-        return [] if function in _LISTS else None
+        return [] if function in _LISTS else 0 if function == "regr_count" else None
+    if function in _MEANS:
+        return average([row[args[_MEANS.index(function)]] for row in known], type_)
     if function in _OF_PAIRS:
         return _OF_PAIRS[function](known, args)
     values = [row[args[0]] for row in ordered(known, order)]
@@ -156,10 +162,16 @@ def _pairs(statistic: Callable[[Values, Values], Any]) -> Callable[[Rows, tuple[
     return lambda rows, args: statistic(*([float(row[arg]) for row in rows] for arg in args))
 
 
+_MEANS = ("regr_avgy", "regr_avgx")
+"""Of the first argument, of the second."""
 _OF_PAIRS: dict[str, Callable[[Rows, tuple[str, ...]], Any]] = {
     "covar_samp": _pairs(covariance(lost=1)),
     "covar_pop": _pairs(covariance(lost=0)),
     "corr": _pairs(correlation),
+    **{
+        f"regr_{name}": _pairs(line(name))
+        for name in ("sxx", "syy", "sxy", "slope", "intercept", "r2", "count")
+    },
 }
 
 
@@ -189,7 +201,8 @@ def _percentile(
 ) -> Any:
     """At one fraction, or a list for several; a sketch comes near to one of the values."""
     of = interpolated if function == "percentile_cont" else nearest
-    found = [of(values, fraction, down) for fraction in params]
+    fractions = [param for param in params if isinstance(param, float)]  # and an accuracy
+    found = [of(values, fraction, down) for fraction in fractions]
     one = type_.value_type if pa.types.is_list(type_) else type_
     if pa.types.is_floating(one):
         found = [float(value) for value in found]
@@ -221,6 +234,11 @@ _OF_VALUES: dict[str, Callable[[Values, pa.DataType, Params], Any]] = {
     "stddev_pop": lambda values, type_, params: moment(values, lost=0, root=True),
     "var_samp": lambda values, type_, params: moment(values, lost=1, root=False),
     "var_pop": lambda values, type_, params: moment(values, lost=0, root=False),
+    "skewness": lambda values, type_, params: shaped(values, 3),
+    "kurtosis": lambda values, type_, params: shaped(values, 4),
+    "bit_and": lambda values, type_, params: reduce(and_, values),
+    "bit_or": lambda values, type_, params: reduce(or_, values),
+    "bit_xor": lambda values, type_, params: reduce(xor, values),
     "median": lambda values, type_, params: interpolated(values, 0.5),
     "mode": _mode,
     "collect_list": lambda values, type_, params: values,

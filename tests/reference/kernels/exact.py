@@ -32,6 +32,8 @@ def ascending(value: Any) -> tuple[Any, ...]:
     """A key to order values by and to tell equal ones: NULL, then numbers, then NaN."""
     if value is None:
         return (0,)
+    if isinstance(value, list | dict):  # an ARRAY, a STRUCT: the first difference decides
+        return (1, tuple(map(ascending, value.values() if isinstance(value, dict) else value)))
     nan = isinstance(value, float) and math.isnan(value)
     return (2,) if nan else (1, value)
 
@@ -72,6 +74,48 @@ def correlation(xs: Values, ys: Values) -> float | None:
         return math.nan
     both, x, y = (double(_products(*pair)) for pair in ((xs, ys), (xs, xs), (ys, ys)))
     return both / (math.sqrt(x) * math.sqrt(y)) if x and y else None
+
+
+def shaped(values: Values, power: int) -> float | None:
+    """Skewness, of power 3, or kurtosis, of power 4, of a population; NULL of equal values."""
+    floats = [float(value) for value in values]
+    if not _finite(floats, []):
+        return math.nan
+    mean = exact_sum(floats) / len(floats)
+    second, higher = (
+        sum(((Fraction(value) - mean) ** n for value in floats), Fraction(0)) / len(floats)
+        for n in (2, power)
+    )
+    if not second:
+        return None
+    return double(higher / second**2) - 3 if power == 4 else float(higher) / float(second) ** 1.5
+
+
+def line(statistic: str) -> Callable[[Values, Values], float | int | None]:
+    """REGR_…(y, x) by its name, of pairs without a NULL: least squares."""
+
+    def value(ys: Values, xs: Values) -> float | int | None:
+        if statistic == "count":
+            return len(xs)
+        if not _finite(xs, ys):
+            return math.nan
+        across, up, both = _products(xs, xs), _products(ys, ys), _products(xs, ys)
+        if statistic in ("sxx", "syy", "sxy"):
+            return double({"sxx": across, "syy": up, "sxy": both}[statistic])
+        return _of_line(statistic, across, up, both, xs, ys) if across else None
+
+    return value
+
+
+def _of_line(
+    statistic: str, across: Fraction, up: Fraction, both: Fraction, xs: Values, ys: Values
+) -> float:
+    if statistic == "r2":
+        return double(both**2 / (across * up)) if up else 1.0
+    slope = both / across
+    if statistic == "slope":
+        return double(slope)
+    return double((exact_sum(ys) - slope * exact_sum(xs)) / len(xs))
 
 
 def _finite(xs: Values, ys: Values) -> bool:

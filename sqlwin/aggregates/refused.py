@@ -1,0 +1,72 @@
+"""Aggregates of Spark that queries here do not call: why, and what comes nearest.
+
+>>> REFUSED["collect_union"].nearest
+'ARRAY_DISTINCT(FLATTEN(COLLECT_LIST(value)))'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Refusal:
+    why: str
+    nearest: str
+
+
+_SKETCH = "sketches are bytes that Spark's own library makes and reads"
+_BITMAP = "bitmaps are bytes that Spark's own functions make and read"
+_COUNTED = "APPROX_COUNT_DISTINCT(value)"
+_RANKED = "APPROX_PERCENTILE(value, 0.9)"
+_FREQUENT = "MODE(value), or GROUP BY value with COUNT(*)"
+_TYPES = ("bigint", "double", "float")
+
+
+def _all(names: tuple[str, ...], why: str, nearest: str) -> dict[str, Refusal]:
+    return dict.fromkeys(names, Refusal(why, nearest))
+
+
+REFUSED: dict[str, Refusal] = {
+    **_all(
+        ("histogram_numeric",),
+        "its bins depend on the order and the cut in which rows come",
+        "APPROX_PERCENTILE(value, ARRAY(0.25, 0.5, 0.75))",
+    ),
+    **_all(("approx_top_k",), "which values it keeps depends on the order of rows", _FREQUENT),
+    **_all(("approx_top_k_accumulate", "approx_top_k_combine"), _SKETCH, _FREQUENT),
+    **_all(("count_min_sketch",), _SKETCH, "GROUP BY value with COUNT(*)"),
+    **_all(("hll_sketch_agg", "hll_union_agg"), _SKETCH, _COUNTED),
+    **_all(("theta_sketch_agg", "theta_union_agg", "theta_intersection_agg"), _SKETCH, _COUNTED),
+    **_all(
+        tuple(
+            f"tuple_{what}_agg_{of}"
+            for what in ("sketch", "union", "intersection")
+            for of in ("double", "integer")
+        ),
+        _SKETCH,
+        _COUNTED,
+    ),
+    **_all(
+        tuple(f"kll_{what}_agg_{of}" for what in ("sketch", "merge") for of in _TYPES),
+        _SKETCH,
+        _RANKED,
+    ),
+    **_all(
+        ("bitmap_construct_agg", "bitmap_or_agg", "bitmap_and_agg"),
+        _BITMAP,
+        "COUNT(DISTINCT value), BIT_OR(value), BIT_AND(value)",
+    ),
+    **_all(
+        ("collect_union",),
+        "it is another call's distinct elements",
+        "ARRAY_DISTINCT(FLATTEN(COLLECT_LIST(value)))",
+    ),
+    **_all(
+        ("vector_sum", "vector_avg"),
+        "it takes arrays apart, and an aggregate here is of one value a row",
+        "ARRAY(SUM(value[0]), SUM(value[1]))",
+    ),
+    **_all(("measure",), "there are no metric views", "the measure's own aggregate"),
+    **_all(("schema_of_variant_agg",), "there are no columns of type VARIANT", "SCHEMA_OF_JSON"),
+}

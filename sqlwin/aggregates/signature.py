@@ -1,0 +1,100 @@
+"""What is known of an aggregate function: its arguments, constants and result.
+
+>>> Param.FRACTION.accepts(0.5), Param.COUNT.accepts(0), Param.ERROR.accepts(0.05)
+(True, False, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+import pyarrow as pa
+
+from sqlwin.aggregates.results import Types
+
+NUMBER, PAIR = "a number", "two numbers"
+LINE = "the dependent number, then the independent one"
+
+
+class Param(Enum):
+    """The kinds of constants; the value says it in words, for messages."""
+
+    FRACTION = "a fraction from 0 to 1"
+    COUNT = "a positive integer"
+    TEXT = "a string"
+    ERROR = "a standard deviation from 0.001 to 0.39"
+
+    def accepts(self, value: object) -> bool:
+        if self is Param.TEXT:
+            return isinstance(value, str)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return False
+        if self is Param.COUNT:
+            return isinstance(value, int) and value > 0
+        least, most = (0.001, 0.39) if self is Param.ERROR else (0, 1)
+        return least <= value <= most
+
+
+class Distinct(Enum):
+    """What DISTINCT in front of the argument does."""
+
+    REFUSED = "refused"
+    SAME = "changes nothing"
+    CHANGES = "equal arguments count once"
+
+
+class Nothing(Enum):
+    """The value where no row takes part."""
+
+    NULL = "NULL"
+    ZERO = "0"
+    EMPTY = "an empty list"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """name: canonical. arity: least and greatest number of arguments, constants aside.
+
+    result: argument types to result type, None where they are not accepted.
+    accepts: in words, for messages. example: a legal call.
+    params: constants after the arguments. defaults: of the last ones, where left out; None: none.
+    listed: a FRACTION may also be an array of them, and the result then is an array.
+    distinct: what DISTINCT does. sorts: ORDER BY (or WITHIN GROUP) is allowed.
+    casts: what arguments are cast to before. full_state: all values are kept.
+    invertible: a row can be taken out again exactly (sums: integers and DECIMAL).
+    exact: False for sketches; bound then tells the error. nothing: of no rows.
+    """
+
+    name: str
+    arity: tuple[int, int]
+    result: Callable[[Types], pa.DataType | None]
+    accepts: str
+    example: str
+    params: tuple[Param, ...] = ()
+    defaults: tuple[int | float | str | None, ...] = ()
+    listed: bool = False
+    distinct: Distinct = Distinct.REFUSED
+    sorts: bool = False
+    casts: pa.DataType | None = None
+    full_state: bool = False
+    invertible: bool = False
+    exact: bool = True
+    bound: str = ""
+    nothing: Nothing = Nothing.NULL
+
+    def returns(self, types: Types, listed: bool = False) -> pa.DataType | None:
+        """The result type; listed: the fractions were written as an array."""
+        one = self.result(types)
+        return one if one is None or not (listed and self.listed) else pa.list_(one)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its arguments are numbers: a STRING then is read as a DOUBLE, as in Spark."""
+        return self.accepts in (NUMBER, PAIR, LINE)
+
+    def keeps_values(self, distinct: bool = False) -> bool:
+        """Whether a call keeps all (distinct) values instead of a small accumulator."""
+        bounded = self.nothing is Nothing.EMPTY  # TOP_K keeps k of them
+        return self.full_state or (distinct and self.distinct is Distinct.CHANGES and not bounded)

@@ -1,0 +1,141 @@
+"""The table of aggregates. Result types follow Spark SQL; `docs/aggregates.md` shows it.
+
+An *incremental* aggregate keeps an accumulator of bounded size, lifted from rows,
+merged with others, finished into a value. A *full state* one needs the values
+themselves.
+
+>>> [known.name for known in SIGNATURES if known.full_state][:2]
+['median', 'percentile_cont']
+"""
+
+from __future__ import annotations
+
+from sqlwin.aggregates import results
+from sqlwin.aggregates.results import STRING
+from sqlwin.aggregates.signature import LINE, NUMBER, PAIR, Distinct, Nothing, Param, Signature
+
+_ORDERABLE, _PLAIN = "a value with an order", "a value that is not nested"
+_BY = "anything, then " + _ORDERABLE
+
+REGRESSIONS = (
+    *("regr_sxx", "regr_syy", "regr_sxy"),
+    *("regr_slope", "regr_intercept", "regr_r2"),
+)
+"""Of a line through pairs; a DOUBLE."""
+
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(
+        "count", (0, 1), results.counted, "anything, or *", "COUNT(*)",
+        distinct=Distinct.CHANGES, invertible=True, nothing=Nothing.ZERO,
+    ),
+    Signature(
+        "sum", (1, 1), results.summed, NUMBER, "SUM(value)",
+        distinct=Distinct.CHANGES, invertible=True,
+    ),
+    Signature(
+        "avg", (1, 1), results.mean, NUMBER, "AVG(value)",
+        distinct=Distinct.CHANGES, invertible=True,
+    ),
+    Signature(
+        "try_sum", (1, 1), results.summed, NUMBER, "TRY_SUM(value)",
+        distinct=Distinct.CHANGES, invertible=True,
+    ),
+    Signature(
+        "try_avg", (1, 1), results.mean, NUMBER, "TRY_AVG(value)",
+        distinct=Distinct.CHANGES, invertible=True,
+    ),
+    Signature("min", (1, 1), results.ordered, _ORDERABLE, "MIN(value)", distinct=Distinct.SAME),
+    Signature("max", (1, 1), results.ordered, _ORDERABLE, "MAX(value)", distinct=Distinct.SAME),
+    *(
+        Signature(
+            name, (1, 1), results.double, NUMBER, f"{name.upper()}(value)",
+            distinct=Distinct.CHANGES,
+        )
+        for name in ("stddev_samp", "stddev_pop", "var_samp", "var_pop", "skewness", "kurtosis")
+    ),
+    Signature("covar_samp", (2, 2), results.double, PAIR, "COVAR_SAMP(y, x)"),
+    Signature("covar_pop", (2, 2), results.double, PAIR, "COVAR_POP(y, x)"),
+    Signature("corr", (2, 2), results.double, PAIR, "CORR(y, x)"),
+    Signature(
+        "regr_count", (2, 2), results.regressed, LINE, "REGR_COUNT(y, x)",
+        nothing=Nothing.ZERO,
+    ),
+    Signature("regr_avgx", (2, 2), results.mean_x, LINE, "REGR_AVGX(y, x)"),
+    Signature("regr_avgy", (2, 2), results.mean_y, LINE, "REGR_AVGY(y, x)"),
+    *(
+        Signature(name, (2, 2), results.double, LINE, f"{name.upper()}(y, x)")
+        for name in REGRESSIONS
+    ),
+    Signature("first", (1, 1), results.same, "anything", "FIRST(value)"),
+    Signature("last", (1, 1), results.same, "anything", "LAST(value)"),
+    Signature(
+        "nth_value", (1, 1), results.same, "anything", "NTH_VALUE(value, 2)", params=(Param.COUNT,)
+    ),
+    Signature(
+        "nth_last", (1, 1), results.same, "anything", "NTH_LAST(value, 2)", params=(Param.COUNT,)
+    ),
+    *(
+        Signature(
+            name, (1, 1), results.boolean, "a BOOLEAN", f"{name.upper()}(value > 0)",
+            distinct=Distinct.SAME,
+        )
+        for name in ("bool_and", "bool_or")
+    ),
+    *(
+        Signature(
+            name, (1, 1), results.integral, "an integer", f"{name.upper()}(value)",
+            distinct=Distinct.SAME,
+        )
+        for name in ("bit_and", "bit_or")
+    ),
+    Signature(
+        "bit_xor", (1, 1), results.integral, "an integer", "BIT_XOR(value)",
+        distinct=Distinct.CHANGES,
+    ),
+    Signature("arg_min", (2, 2), results.by, _BY, "ARG_MIN(name, value)"),
+    Signature("arg_max", (2, 2), results.by, _BY, "ARG_MAX(name, value)"),
+    Signature(
+        "top_k", (1, 1), results.listed_ordered, _ORDERABLE, "TOP_K(value, 3)",
+        params=(Param.COUNT,), distinct=Distinct.CHANGES, nothing=Nothing.EMPTY,
+    ),
+    Signature(
+        "approx_count_distinct", (1, 1), results.count_of_plain, _PLAIN,
+        "APPROX_COUNT_DISTINCT(value)", params=(Param.ERROR,), defaults=(None,),
+        distinct=Distinct.SAME, exact=False,
+        bound="3.2 % in 95 of 100 cases; exact up to 300 values",
+        nothing=Nothing.ZERO,
+    ),
+    Signature(
+        "approx_percentile", (1, 1), results.measured, "a number or a time",
+        "APPROX_PERCENTILE(value, 0.9)", params=(Param.FRACTION, Param.COUNT), defaults=(None,),
+        listed=True, exact=False,
+        bound="rank within 0.02 of the fraction, measured",
+    ),
+    Signature(
+        "median", (1, 1), results.double, NUMBER, "MEDIAN(value)",
+        distinct=Distinct.CHANGES, full_state=True,
+    ),
+    Signature(
+        "percentile_cont", (1, 1), results.double, NUMBER, "PERCENTILE_CONT(value, 0.9)",
+        params=(Param.FRACTION,), listed=True, distinct=Distinct.CHANGES, sorts=True,
+        full_state=True,
+    ),
+    Signature(
+        "percentile_disc", (1, 1), results.nearest, _PLAIN, "PERCENTILE_DISC(value, 0.9)",
+        params=(Param.FRACTION,), listed=True, sorts=True, full_state=True,
+    ),
+    Signature("mode", (1, 1), results.ordered, _ORDERABLE, "MODE(value)", full_state=True),
+    Signature(
+        "collect_list", (1, 1), results.listed, "anything", "COLLECT_LIST(value ORDER BY name)",
+        distinct=Distinct.CHANGES, sorts=True, full_state=True, nothing=Nothing.EMPTY,
+    ),
+    Signature(
+        "collect_set", (1, 1), results.listed_ordered, _ORDERABLE, "COLLECT_SET(value)",
+        distinct=Distinct.SAME, full_state=True, nothing=Nothing.EMPTY,
+    ),
+    Signature(
+        "string_agg", (1, 1), results.text, _PLAIN, "STRING_AGG(name, ', ' ORDER BY name)",
+        params=(Param.TEXT,), defaults=("",), distinct=Distinct.CHANGES, sorts=True,
+        casts=STRING, full_state=True,
+    ),
+)  # fmt: skip
