@@ -26,7 +26,7 @@ _TEXT = """
     instr jaccard jaro_similarity jaro_winkler_similarity lcase left left_grapheme length
     length_grapheme levenshtein like_escape lower ltrim md5 mismatches nfc_normalize
     not_ilike_escape not_like_escape octet_length ord overlay position prefix printf
-    regexp_escape regexp_extract regexp_matches
+    regexp_escape regexp_extract regexp_extract_all regexp_matches
     repeat reverse right right_grapheme rtrim
     sha1 sha256 split split_part starts_with str_split string_split
     strip_accents strlen strpos substr substring substring_grapheme suffix
