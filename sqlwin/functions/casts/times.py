@@ -1,7 +1,8 @@
 """Casts from and to DATE, TIMESTAMP and intervals.
 
 Texts are read by DuckDB where they are as it prints them, by Arrow where they have another usual
-form, all others one by one; printed is by DuckDB within the years that have four digits. Numbers are seconds.
+form, all others one by one; printed is by DuckDB within the years that have four digits. Numbers
+are seconds.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from sqlwin.functions.core.types import (
     is_map,
     is_struct,
 )
+from sqlwin.functions.core.usually import usually
 from sqlwin.functions.json.write import quoted
 
 Print = Callable[[Any], str]
@@ -89,12 +91,12 @@ class Columns:
             return array.cast(STRING)
         if type_ == STRING:
             return _strings(array)
-        one = self.print.get(type_, str)
+        one = partial(_one_by_one, self.print.get(type_, str))
         if type_ == DOUBLE:
-            return _usually(array, _is_plain(array), _doubles, one)
+            return usually(array, _is_plain(array), _doubles, one)
         if type_ in self.iso:
-            return _usually(array, _has_four_digits(array), _times, one)
-        return _one_by_one(array, one)
+            return usually(array, _has_four_digits(array), _times, one)
+        return one(array)
 
 
 def _side_by_side(parts: Sequence[pa.Array]) -> pa.Array:
@@ -121,22 +123,13 @@ def _enclosed(array: pa.Array, texts: pa.Array, opening: str, closing: str) -> p
     return pc.if_else(array.is_valid(), made, pa.scalar(None, STRING))
 
 
-def _usually(array: pa.Array, usual: pa.Array, quick: Callable[..., pa.Array], one: Print) -> Any:
-    """usual: NULL where a value is."""
-    if pc.all(usual, min_count=0).as_py():
-        return quick(array)
-    odd = pc.invert(usual)
-    others = _one_by_one(array.filter(odd), one)
-    made = quick(pc.if_else(usual, array, pa.scalar(None, array.type)))
-    return pc.replace_with_mask(made, pc.fill_null(odd, False), others)
-
-
-def _one_by_one(array: pa.Array, one: Print) -> pa.Array:
+def _one_by_one(one: Print, array: pa.Array) -> pa.Array:
     return pa.array([None if value is None else one(value) for value in values(array)], STRING)
 
 
 def _strings(array: pa.Array) -> pa.Array:
-    return _usually(array, pc.invert(pc.match_substring_regex(array, _SPECIAL)), _quoted, quoted)
+    usual = pc.invert(pc.match_substring_regex(array, _SPECIAL))
+    return usually(array, usual, _quoted, partial(_one_by_one, quoted))
 
 
 def _quoted(array: pa.Array) -> pa.Array:
