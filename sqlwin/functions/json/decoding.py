@@ -121,7 +121,7 @@ def _struct(type_: pa.StructType, times: Mapping[Any, Any], without: str) -> _Pa
         return None
     own = {f"f{at}": name for at, name in enumerate(known)}
     fields = [(f"f{at}", _or_null(part), None) for at, part in enumerate(known.values())]
-    kind = msgspec.defstruct("Row", fields, rename=own)
+    kind = msgspec.defstruct("Row", fields, rename=own, gc=False)
     attributes = {name: (attribute, known[name]) for attribute, name in own.items()}
     steps = [(attribute, part.finish) for attribute, part in attributes.values() if part.finish]
 
