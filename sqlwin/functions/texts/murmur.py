@@ -141,15 +141,10 @@ def _blobs(hash_: Hash, blobs: pa.Array, seeds: Bits) -> Bits:
 
 def _beside(blobs: pa.Array) -> Bits:
     """A row of bytes for each, with zeros to the length of the longest, rounded up to 8."""
-    counts = pc.binary_length(blobs).to_numpy()
-    width = -(-int(counts.max(initial=0)) // 8) * 8 + 8
-    made = np.zeros((len(blobs), width), np.uint8)
-    offsets = np.frombuffer(blobs.buffers()[1], np.int32)[blobs.offset :][: len(blobs) + 1]
-    data = blobs.buffers()[2]
-    if data is not None:
-        there = np.arange(width) < counts[:, None]
-        made[there] = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
-    return made
+    each = blobs.to_pylist()
+    width = -(-max(map(len, each), default=0) // 8) * 8 + 8
+    joined = b"".join(blob.ljust(width, b"\0") for blob in each)
+    return np.frombuffer(joined, np.uint8).reshape(len(each), width)
 
 
 # --- Murmur3, 32 bits -------------------------------------------------------------------
