@@ -32,7 +32,10 @@ SHORT = 128
 """Bytes of a short row. What one lambda makes of a row is no more than about their square."""
 
 GROWING = frozenset(("repeat",))
-HEAVY = GROWING | {"levenshtein", "list_transform", "list_filter", "list_reduce", "regexp_extract"}
+HEAVY = GROWING | {
+    *("levenshtein", "list_transform", "list_filter", "list_reduce"),
+    *("regexp_extract", "regexp_extract_all"),
+}
 """Functions of DuckDB of which one call may make much, or take long. `list_apply`, the same as
 `list_transform`, binds one value to a name, and is not heavy."""
 

@@ -3,7 +3,8 @@
 Not here, whatever their use: clocks and chance (`now`, `random`, `uuid`; the one-argument
 `age`), the session and its settings (`current_setting`, `current_user`, `version`), sleep and
 logs, sequences, SQL in strings (`json_serialize_sql`, `query`), files and paths, variables,
-and what is internal to the engine. `error` ends the row, and nothing else.
+and what is internal to the engine. `error` ends the row, and nothing else. `replace` is called
+where what it makes is known to be short (`short_replace` of `texts/parts.py`).
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _TEXT = """
     instr jaccard jaro_similarity jaro_winkler_similarity lcase left left_grapheme length
     length_grapheme levenshtein like_escape lower ltrim md5 mismatches nfc_normalize
     not_ilike_escape not_like_escape octet_length ord overlay position prefix printf
-    regexp_escape regexp_extract regexp_matches
-    repeat reverse right right_grapheme rtrim
+    regexp_escape regexp_extract regexp_extract_all regexp_matches
+    repeat replace reverse right right_grapheme rtrim
     sha1 sha256 split split_part starts_with str_split string_split
     strip_accents strlen strpos substr substring substring_grapheme suffix
     to_base64 to_binary to_hex translate trim ucase unbin unhex unicode upper url_decode

@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.functions.casts import strings as cast_strings
+from sqlwin.functions.casts import times as cast_times
 from sqlwin.functions.formats import numbers as numbers_as_text
 from sqlwin.functions.json.path import found
 from sqlwin.functions.numbers import rounding
+from sqlwin.functions.regex import matching
 from sqlwin.functions.regex.matching import split
 from sqlwin.functions.texts import parts, regex
 from sqlwin.functions.times import formats as time_formats
@@ -19,7 +21,7 @@ from sqlwin.schema import TIMESTAMP
 from tests.functions.evaluating import values
 
 DRAW = random.Random(1)
-MODULES = (cast_strings, numbers_as_text, rounding, time_formats)
+MODULES = (cast_strings, cast_times, numbers_as_text, rounding, time_formats)
 ODD = [
     None,
     "",
@@ -43,6 +45,12 @@ DAYS = [
     "2023-02-29",
     "0000-01-01",
     "0999-01-01",
+    "0044-03-15 (BC)",
+    "12345-01-01",
+    "2024-01-01 10:00:00Z",
+    "2024-01-01T10:00:00.5Z",
+    "2024-01-01 00:00:00ZZ",
+    "2024-01-01\n",
     None,
 ]
 
@@ -87,8 +95,17 @@ CASES: list[tuple[str, pa.Array]] = [
         for pattern in ("yyyy-MM-dd", "yy/M/d H:mm a ss.SSS", "EEE E EEEE MMM MMMM DDD h '%d''%'")
     ),
     *(
+        (f"TRY_CAST(a AS {to})", pa.array([*days(form), *days(form + " {:02}:{:02}:{:02}" + end)]))
+        for to, form, end in (
+            ("DATE", "{:04}-{:02}-{:02}", ".25"),
+            ("TIMESTAMP", "{:04}-{:02}-{:02}", ""),
+            ("TIMESTAMP", "{:04}-{:02}-{:02}", ".120"),
+        )
+    ),
+    *(
         (f"TRY_TO_TIMESTAMP(a, '{pattern}')", pa.array(days(form)))
         for pattern, form in (
+            ("yyyy-MM-dd", "{:04}-{:02}-{:02}"),
             ("yyyy-MM-dd HH:mm:ss", "{:04}-{:02}-{:02} {:02}:{:02}:{:02}"),
             ("yyyyMMdd", "{:04}{:02}{:02}"),
             ("dd/MM/yyyy", "{2:02}/{1:02}/{0:04}"),
@@ -207,3 +224,19 @@ def test_translate_by_the_engine(old: str, new: str) -> None:
         pa.string(), pa.array(WORDS), all_rows(old), all_rows(new)
     ).to_pylist()
     assert made == exact
+
+
+@pytest.mark.parametrize("pattern", ["a", "[ab]+", "(a)|b", "a.?", "é|a", ",", "(b)?a", "a*"])
+def test_matches_by_the_engine(pattern: str) -> None:
+    table = pa.table({"a": WORDS})
+    for call, slow in (
+        ("REGEXP_COUNT(a, {})", regex._counted),
+        ("REGEXP_INSTR(a, {})", lambda word, pattern: regex._placed(word, pattern, 0)),
+        ("REGEXP_SUBSTR(a, {})", lambda *given: matching.extracted(*given, 0) or None),
+        ("REGEXP_EXTRACT_ALL(a, {}, 0)", lambda *given: matching.all_extracted(*given, 0)),
+        ("REGEXP_EXTRACT_ALL(a, {}, 1)", lambda *given: matching.all_extracted(*given, 1)),
+    ):
+        if "1)" in call and "(" not in pattern:
+            continue
+        quick = values(call.format(f"'{pattern}'"), table)
+        assert quick == [None if word is None else slow(word, pattern) for word in WORDS], call

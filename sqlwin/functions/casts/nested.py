@@ -7,6 +7,7 @@ fields of structs by their place, whatever their names.
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.core.map_building import built
@@ -65,16 +66,13 @@ def _quoted(text: str) -> str:
 @vector("printed")
 def _printed(parts: pa.Array, opening: pa.Array, closing: pa.Array) -> pa.Array:
     """An array's texts between brackets, with `null` for a NULL."""
-    rows = zip(parts.to_pylist(), opening.to_pylist(), closing.to_pylist(), strict=True)
-    return pa.array(
-        [
-            None
-            if row is None
-            else f"{start}{', '.join('null' if part is None else part for part in row)}{end}"
-            for row, start, end in rows
-        ],
-        pa.string(),
-    )
+    if not len(parts):
+        return pa.array([], STRING)
+    offsets = parts.offsets
+    known = pc.fill_null(parts.values[offsets[0].as_py() : offsets[-1].as_py()], "null")
+    texts = pc.binary_join(pa.ListArray.from_arrays(pc.subtract(offsets, offsets[0]), known), ", ")
+    made = pc.binary_join_element_wise(opening, texts, closing, "")
+    return pc.if_else(parts.is_valid(), made, pa.scalar(None, STRING))
 
 
 def _text(cast: Casting, parts: str, brackets: str, *made: Typed) -> Typed:

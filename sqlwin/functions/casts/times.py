@@ -1,12 +1,13 @@
 """Casts from and to DATE, TIMESTAMP and intervals.
 
-Texts of the usual form are read by Arrow, all others one by one; printed is by DuckDB within
-the years that have four digits. Numbers are seconds.
+Texts are read by DuckDB where they are as it prints them, by Arrow where they have another usual
+form, all others one by one; printed is by DuckDB within the years that have four digits. Numbers
+are seconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.casts.casting import Casting, How
+from sqlwin.functions.core.quick import usual
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import (
     BIGINT,
@@ -33,8 +35,10 @@ from sqlwin.schema import TIMESTAMP
 
 UTC = "make_timestamp(epoch_us({0}))"
 """A TIMESTAMP as DuckDB's without a zone, which is much quicker than its cast."""
-_PLAIN_DATE = r"^\d{4}-\d{2}-\d{2}$"
-_PLAIN_INSTANT = r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?$"
+_FIRST = "make_timestamptz(-62135596800000000)"
+_LAST = "make_timestamptz(253402300799999999)"
+_PLAIN_DATE = r"(?s)^\d{4}-\d{2}-\d{2}([ T].*)?$"
+_PLAIN_INSTANT = r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?Z?$"
 
 
 def _malformed(text: str, to: pa.DataType) -> ValueError:
@@ -44,22 +48,23 @@ def _malformed(text: str, to: pa.DataType) -> ValueError:
     )
 
 
-def _quickly(texts: pa.Array, pattern: str, to: pa.DataType) -> pa.Array | None:
-    """By Arrow, where all texts are of the usual form."""
-    if not pc.all(pc.match_substring_regex(texts, pattern), min_count=0).as_py():
-        return None
+def _quickly(texts: pa.Array, to: pa.DataType) -> pa.Array | None:
+    """Of texts of the usual form, by Arrow; None where one of them is none of the calendar."""
     try:
-        return texts.cast(to)
+        if to == DATE:
+            return pc.utf8_slice_codeunits(texts, 0, 10).cast(DATE)
+        local = pc.utf8_rtrim(texts, characters="Z").cast(pa.timestamp("us"))
+        return local.cast(BIGINT).cast(TIMESTAMP)
     except pa.ArrowInvalid:
         return None
 
 
 def _read(texts: pa.Array, to: pa.DataType, strict: bool) -> pa.Array:
     is_date = to == DATE
-    pattern, plain = (_PLAIN_DATE, DATE) if is_date else (_PLAIN_INSTANT, pa.timestamp("us"))
-    quick = _quickly(texts, pattern, plain)
-    if quick is not None:
-        return quick if is_date else quick.cast(BIGINT).cast(TIMESTAMP)
+    usual = pc.match_substring_regex(texts, _PLAIN_DATE if is_date else _PLAIN_INSTANT)
+    quick = _quickly(pc.if_else(usual, texts, None), to)
+    if quick is not None and quick.null_count == texts.null_count:
+        return quick
     read = instants.days_of if is_date else instants.micros_of
 
     def one(text: str) -> int | None:
@@ -68,7 +73,9 @@ def _read(texts: pa.Array, to: pa.DataType, strict: bool) -> pa.Array:
             raise _malformed(text, to)
         return found
 
-    return by_value(one, texts, type=pa.int32() if is_date else BIGINT).cast(to)
+    left = texts if quick is None else pc.if_else(usual, None, texts)
+    others = by_value(one, left, type=pa.int32() if is_date else BIGINT).cast(to)
+    return others if quick is None else pc.coalesce(quick, others)
 
 
 @vector("text_to_date")
@@ -117,8 +124,8 @@ _date_to_text = _printed(
 )
 _timestamp_to_text = _printed(
     f"CAST({UTC} AS VARCHAR)",
-    "make_timestamptz(-62135596800000000)",
-    "make_timestamptz(253402300799999999)",
+    _FIRST,
+    _LAST,
     timestamp_to_text,
 )
 
@@ -288,19 +295,40 @@ def _whole_units(number: Decimal, unit: int) -> int:
 _MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"
 
 
-def _from_text_of(zero: str, strict: Vector, lenient: Vector) -> How:
+def usual_date(text: str) -> tuple[str, str]:
+    """Whether a text is a DATE as DuckDB prints it, and that DATE."""
+    read = f"TRY_CAST({text} AS DATE)"
+    inside = f"{read} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
+    return f"CAST({read} AS VARCHAR) = {text} AND {inside}", read
+
+
+def usual_instant(text: str) -> tuple[str, str]:
+    """The same of a TIMESTAMP without a zone: `2024-02-29 10:11:12.5`."""
+    read = f"TRY_CAST({text} AS TIMESTAMP)"
+    inside = f"{read} BETWEEN {UTC.format(_FIRST)} AND {UTC.format(_LAST)}"
+    instant = f"make_timestamptz(epoch_us({read}))"
+    return f"CAST({read} AS VARCHAR) = {text} AND {inside}", instant
+
+
+def _from_text_of(
+    zero: str, strict: Vector, lenient: Vector, as_printed: Callable[[str], tuple[str, str]]
+) -> How:
     def how(casting: Casting) -> Typed:
-        value = casting.given.value
-        if isinstance(value, str) and value.strip().lower() == "epoch":
+        given = casting.given
+        if isinstance(given.value, str) and given.value.strip().lower() == "epoch":
             return casting.text(zero)
-        # TRY_CAST, too: a time of day has a value in Spark, and none here
-        return replace(casting.vector(strict, lenient), fails=True)
+        chosen = lenient if casting.safe else strict
+        exact = f"{chosen.named([given.type], casting.to)}({{0}})"
+        # TRY_CAST may fail, too: a time of day has a value in Spark, and none here
+        return casting.text(usual(*as_printed("{0}"), exact), fails=True)
 
     return how
 
 
-_text_to_date = _from_text_of("DATE '1970-01-01'", text_to_date, try_text_to_date)
-_text_to_timestamp = _from_text_of("make_timestamptz(0)", text_to_timestamp, try_text_to_timestamp)
+_text_to_date = _from_text_of("DATE '1970-01-01'", text_to_date, try_text_to_date, usual_date)
+_text_to_timestamp = _from_text_of(
+    "make_timestamptz(0)", text_to_timestamp, try_text_to_timestamp, usual_instant
+)
 
 CASTS: dict[tuple[str, str], How] = {
     ("string", "date"): _text_to_date,

@@ -15,11 +15,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sqlwin.functions.core.nested_values import made
 from sqlwin.functions.core.types import is_struct
 from sqlwin.functions.core.vectors import vector
+from sqlwin.functions.json.decoding import UNUSUAL, Decoding
 from sqlwin.functions.json.tokens import Malformed, Syntax, Tokens
 from sqlwin.functions.json.values import Converts, Partly, Unfit
 
@@ -35,6 +37,7 @@ class Reader:
         self._nulls = dict.fromkeys(names) if names else None
         self._keeps = self._corrupt in names
         self._converted = Converts(options).rooted(type_, self._corrupt)
+        self.decoding = Decoding.of(type_, options, self._corrupt)
 
     def read(self, text: str) -> Any:
         if not text.strip():
@@ -81,5 +84,25 @@ def _reader(type_: pa.DataType, options: str) -> Reader:
 def FROM_JSON(result: pa.DataType, texts: pa.Array, options: pa.Array) -> pa.Array:  # noqa: N802
     if not len(texts):
         return pa.nulls(0, result)
-    read = _reader(result, options[0].as_py()).read
-    return made([None if text is None else read(text) for text in texts.to_pylist()], result)
+    reader = _reader(result, options[0].as_py())
+    values = texts.to_pylist()
+    if reader.decoding is None:
+        return made([None if text is None else reader.read(text) for text in values], result)
+    return _decoded(reader, reader.decoding, values, result)
+
+
+def _decoded(
+    reader: Reader, decoding: Decoding, texts: list[str | None], type_: pa.DataType
+) -> pa.Array:
+    """By the decoder, and those that it refuses by the reader."""
+    rows = [None if text is None else decoding.read(text) for text in texts]
+    odd = [at for at, row in enumerate(rows) if row is UNUSUAL]
+    if len(odd) == len(rows):
+        return made([reader.read(text or "") for text in texts], type_)
+    usual = decoding.column([None if row is UNUSUAL else row for row in rows])
+    if not odd:
+        return usual
+    others = made([reader.read(texts[at] or "") for at in odd], type_)
+    places = np.arange(len(rows))
+    places[odd] = len(rows) + np.arange(len(odd))
+    return pa.concat_arrays([usual, others]).take(pa.array(places))

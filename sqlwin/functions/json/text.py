@@ -28,6 +28,7 @@ from sqlwin.functions.core.types import (
     is_struct,
 )
 from sqlwin.functions.core.vectors import vector
+from sqlwin.functions.json.by_columns import Columns
 from sqlwin.functions.json.time_options import printers
 from sqlwin.functions.json.write import java_digits, java_double, quoted
 from sqlwin.schema import TIMESTAMP
@@ -41,13 +42,19 @@ Shape = Any
 def TO_JSON(given: pa.Array, options: pa.Array) -> pa.Array:  # noqa: N802
     chosen = json.loads(options[0].as_py()) if len(options) else {}
     without_nulls = chosen.get("ignorenullfields", "true").lower() == "true"
-    shape = _shape(given.type, without_nulls, _leaves(chosen))
-    write = _pretty if chosen.get("pretty", "false").lower() == "true" else _compact
-    found = [None if value is None else write(shape(value)) for value in values(given)]
+    leaves = leaves_of(chosen)
+    if chosen.get("pretty", "false").lower() != "true":
+        iso = frozenset(type_ for type_, option in _FORMATS if option not in chosen)
+        return Columns(leaves, key_text, without_nulls, iso).texts(given)
+    shape = shaped(given.type, without_nulls, leaves)
+    found = [None if value is None else _pretty(shape(value)) for value in values(given)]
     return pa.array(found, STRING)
 
 
-def _leaves(options: Mapping[str, str]) -> Mapping[pa.DataType, Leaf]:
+_FORMATS = ((DATE, "dateformat"), (TIMESTAMP, "timestampformat"))
+
+
+def leaves_of(options: Mapping[str, str]) -> Mapping[pa.DataType, Leaf]:
     times = printers(options)
     return {
         **_LEAVES,
@@ -56,11 +63,11 @@ def _leaves(options: Mapping[str, str]) -> Mapping[pa.DataType, Leaf]:
     }
 
 
-def _shape(
+def shaped(
     type_: pa.DataType, without_nulls: bool, leaves: Mapping[pa.DataType, Leaf]
 ) -> Callable[[Any], Shape]:
     def nested(part: pa.DataType) -> Callable[[Any], Shape]:
-        inner = _shape(part, without_nulls, leaves)
+        inner = shaped(part, without_nulls, leaves)
         return lambda value: "null" if value is None else inner(value)
 
     if is_struct(type_):
@@ -77,14 +84,6 @@ def _shape(
         each = nested(type_.value_type)
         return lambda value: list(map(each, value))
     return leaves.get(type_, str)
-
-
-def _compact(shape: Shape) -> str:
-    if isinstance(shape, str):
-        return shape
-    if isinstance(shape, list):
-        return f"[{','.join(map(_compact, shape))}]"
-    return "{" + ",".join(f"{quoted(name)}:{_compact(part)}" for name, part in shape) + "}"
 
 
 def _pretty(shape: Shape, indent: str = "") -> str:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sqlwin.functions.core.literals import decimal_of
 from sqlwin.functions.core.types import (
+    BIGINT,
     BINARY,
     BOOLEAN,
     DATE,
@@ -177,11 +178,16 @@ class Converts:
 
     def _instant(self, tokens: Tokens) -> int:
         if tokens.token == INTEGER:
-            return int(tokens.text) * 1_000_000
+            return _wrapped(_integer(tokens, BIGINT) * 1_000_000)
         found = self._times[TIMESTAMP](tokens.text) if tokens.token == TEXT else None
         if found is None:
             raise Unfit("no timestamp")
         return found
+
+
+def _wrapped(micros: int) -> int:
+    """Past the ends of time it begins anew, as Java's long does."""
+    return (micros + 2**63) % 2**64 - 2**63
 
 
 _DAYS = r"[+-]?\d{1,9}"

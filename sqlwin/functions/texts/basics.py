@@ -4,20 +4,25 @@ Texts are measured in code points, as Spark's UTF8String does. Case follows Unic
 mappings (`ß` becomes `SS`), which DuckDB does not have; it has the letters of ASCII, and texts
 of those alone are left to it.
 
->>> initcap.compute(pa.string(), pa.array(["aBc dEF", None])).to_pylist()
+>>> initcap.compute(pa.array(["aBc dEF", None])).to_pylist()
 ['Abc Def', None]
 """
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, failing, function, of
 from sqlwin.functions.core.limits import check_bytes
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import STRING, is_atomic, is_list, name
-from sqlwin.functions.core.vectors import Vector, valued, vector
+from sqlwin.functions.core.usually import usually
+from sqlwin.functions.core.vectors import Vector, by_value, valued, vector
 from sqlwin.functions.never import COLLATION
 
 _SHORT = 100
@@ -34,9 +39,32 @@ def lower(text: str) -> str:
     return text.lower()
 
 
-@valued("initcap")
-def initcap(text: str) -> str:
+@vector("initcap")
+def initcap(texts: pa.Array) -> pa.Array:
+    exact = partial(by_value, capitalized, type=STRING)
+    return usually(texts, pc.string_is_ascii(texts), _ascii_capitals, exact)
+
+
+def capitalized(text: str) -> str:
     return " ".join(word[:1].title() + _tail(word) for word in text.split(" "))
+
+
+def _ascii_capitals(texts: pa.Array) -> pa.Array:
+    """What begins a text, and what is behind a space, in the bytes of all texts together."""
+    if texts.null_count == len(texts):
+        return texts
+    lower = pc.ascii_lower(texts)
+    at = lower.offset
+    offsets = np.frombuffer(lower.buffers()[1], np.int32)[at : at + len(lower) + 1]
+    letters = np.frombuffer(lower.buffers()[2], np.uint8)[offsets[0] : offsets[-1]].copy()
+    begins = np.zeros(len(letters) + 1, bool)
+    begins[offsets[:-1] - offsets[0]] = True
+    begins[1:] |= letters == ord(" ")
+    small = (letters >= ord("a")) & (letters <= ord("z"))
+    letters[begins[:-1] & small] -= 32
+    own = pa.py_buffer((offsets - offsets[0]).tobytes()), pa.py_buffer(letters.tobytes())
+    made = pa.Array.from_buffers(STRING, len(texts), [None, *own])
+    return pc.if_else(texts.is_valid(), made, pa.scalar(None, STRING))
 
 
 def _tail(word: str) -> str:

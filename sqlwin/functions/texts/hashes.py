@@ -13,7 +13,7 @@ import zlib
 import pyarrow as pa
 
 from sqlwin.functions.core.entry import Call, Function, How, function, of
-from sqlwin.functions.core.typed import Refused
+from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import STRING, is_list, is_map, is_struct, name
 from sqlwin.functions.core.vectors import Vector, valued, vector
 from sqlwin.functions.texts.murmur import MURMUR, SEED, XXHASH, hashed
@@ -24,6 +24,17 @@ _BITS = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"
 def _sha2(data: bytes | str, bits: int) -> str | None:
     blob = data.encode() if isinstance(data, str) else data
     return hashlib.new(_BITS[bits], blob).hexdigest() if bits in _BITS else None
+
+
+_sha2_vector = valued("sha2")(_sha2)
+
+
+def _sha2_text(call: Call) -> str:
+    """By DuckDB where it has the hash: of 256 bits."""
+    bits = call.args[1]
+    if isinstance(bits, Typed) and bits.value in (0, 256):
+        return f"sha256({call.texts[0]})"
+    return f"{_sha2_vector.named([call.type(0), call.type(1)], STRING)}({', '.join(call.texts)})"
 
 
 @valued("crc32")
@@ -89,7 +100,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function("sha sha1", of("(S) -> STRING", "sha1({0})"), doc="SHA-1, in base 16."),
     function(
         "sha2",
-        of("(S, INT) -> STRING", valued("sha2")(_sha2)),
+        of("(S, INT) -> STRING", _sha2_text),
         doc="SHA-2 of 224, 256, 384 or 512 bits, in base 16; 0 is as 256.",
     ),
     function(

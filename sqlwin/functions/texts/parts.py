@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.core.entry import Call, Function, function, of
 from sqlwin.functions.core.limits import BYTES, check_bytes
+from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import BINARY, STRING
 from sqlwin.functions.core.vectors import by_value, only, valued, vector
@@ -172,9 +173,30 @@ def _overlaid(call: Call) -> str:
     return f"{_overlay.named(types, call.result)}({args})"
 
 
+_SHORT = 2**16
+"""Bytes of what DuckDB may make of one text, with no look at what it makes of all."""
+
+
+def short_replace(text: str, old: str, new: str) -> str | None:
+    """Text of DuckDB: a text with a constant in place of another, where it cannot get longer than
+    _SHORT, and else by Arrow. None where the constants are too long for that."""
+    if not old or len(new.encode()) > _SHORT // 2 or "\0" in old + new:
+        return None
+    longest = _SHORT // (1 + len(new.encode()) // len(old.encode()))
+    args = ", ".join([text, literal(old, STRING).sql, literal(new, STRING).sql])
+    exact = f"{replace.named([STRING] * 3, STRING)}({args})"
+    return f"CASE WHEN strlen({text}) <= {longest} THEN replace({args}) ELSE {exact} END"
+
+
 def _replace(call: Call) -> str:
-    args = ", ".join([*call.texts, *(["''"] * (len(call.args) == 2))])
-    return f"{replace.named([STRING] * 3, STRING)}({args})"
+    old, *given = call.args[1:]
+    new = given[0] if given else literal("", STRING)
+    assert isinstance(old, Typed) and isinstance(new, Typed)
+    if isinstance(old.value, str) and isinstance(new.value, str):
+        made = short_replace("{0}", old.value, new.value)
+        if made is not None:
+            return call.filled(made)
+    return f"{replace.named([STRING] * 3, STRING)}({call.texts[0]}, {old.sql}, {new.sql})"
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -104,7 +104,7 @@ def _all_replaced(texts: pa.Array, patterns: pa.Array, replacements: pa.Array) -
 
 def _rewritten(found: Matcher, replacement: str) -> tuple[str, int] | None:
     """As RE2 has it, and how many times longer it may make a text; None where it does not do."""
-    if not found.exact or found.fast.search("") is not None:
+    if not _never_empty(found):
         return None
     try:
         parts = parts_of(replacement, found.how)
@@ -140,30 +140,64 @@ _ONE = "CAST(1 AS INTEGER)"
 
 def _extract_text(call: Call) -> str:
     """By DuckDB, where RE2 takes a constant pattern that has the group."""
-    found, group = _constant(call), 1
-    if len(call.args) == 3:
-        given = call.args[2]
-        assert isinstance(given, Typed)
-        group = given.value if isinstance(given.value, int) else -1
+    found, group = _constant(call), _group(call)
     if found is not None and found.exact and 0 <= group <= min(found.how.groups, 9):
         pattern = literal(found.how.re2, STRING).sql
         return f"regexp_extract({call.texts[0]}, {pattern}, {group})"
     return _called(_extracted, call, STRING, *[_ONE] * (len(call.args) == 2))
 
 
+def _group(call: Call) -> int:
+    """-1 where it is not the same for all rows."""
+    if len(call.args) == 2:
+        return 1
+    given = call.args[2]
+    assert isinstance(given, Typed)
+    return given.value if isinstance(given.value, int) else -1
+
+
 def _extract_all_text(call: Call) -> str:
+    found, group = _constant(call), _group(call)
+    if found is not None and _never_empty(found) and 0 <= group <= min(found.how.groups, 9):
+        pattern = literal(found.how.re2, STRING).sql
+        all_of = f"regexp_extract_all({call.texts[0]}, {pattern}, {group})"
+        return f"list_apply({all_of}, lambda __g: coalesce(__g, ''))" if group else all_of
     return _called(_all_extracted, call, _TEXTS, *[_ONE] * (len(call.args) == 2))
 
 
-@_timed("regexpcount")
-def _count(text: str, pattern: str) -> int:
+def _counted(text: str, pattern: str) -> int:
     return len(matcher(pattern).all(text)[1])
 
 
-@_timed("regexpinstr")
-def _place(text: str, pattern: str, _group: int) -> int:
+@vector("regexpcount")
+def _count(texts: pa.Array, patterns: pa.Array) -> pa.Array:
+    pattern = only(patterns)
+    if pattern is not None and _never_empty(matcher(pattern)):
+        return pc.count_substring_regex(texts, matcher(pattern).how.re2)
+    begin()
+    return by_value(_counted, texts, patterns, type=INT)
+
+
+def _never_empty(found: Matcher) -> bool:
+    """Whether RE2 finds the same matches as Java, one after the other: no text matches emptily."""
+    bounds = "\\b" in found.how.re2.lower()  # which match emptily beside a character alone
+    return found.exact and not bounds and found.fast.search("") is None
+
+
+def _placed(text: str, pattern: str, _group: int) -> int:
     match = matcher(pattern).find(text)
     return 0 if match is None else match.start() + 1
+
+
+@vector("regexpinstr")
+def _place(texts: pa.Array, patterns: pa.Array, groups: pa.Array) -> pa.Array:
+    """Arrow says the place in bytes, which are letters where all are of ASCII."""
+    pattern = only(patterns)
+    found = None if pattern is None or groups.null_count else matcher(pattern)
+    if found is not None and found.exact and pc.all(pc.string_is_ascii(texts)).as_py():
+        return pc.add(pc.find_substring_regex(texts, found.how.re2), pa.scalar(1, INT))
+    begin()
+    return by_value(_placed, texts, patterns, groups, type=INT)
 
 
 def _place_text(call: Call) -> str:
@@ -176,13 +210,21 @@ def _found(text: str, pattern: str) -> str | None:
     return str(match[0]) or None if match is not None else None
 
 
+def _found_text(call: Call) -> str:
+    found = _constant(call)
+    if found is not None and found.exact:
+        pattern = literal(found.how.re2, STRING).sql
+        return f"nullif(regexp_extract({call.texts[0]}, {pattern}, 0), '')"
+    return _called(_found, call, STRING)
+
+
 @vector("split")
 def _split(texts: pa.Array, patterns: pa.Array, limits: pa.Array) -> pa.Array:
     """By Arrow, where RE2 takes a constant pattern that no empty text matches."""
     pattern, limit = only(patterns), only(limits)
     if pattern and limit is not None:
         found = matcher(pattern)
-        if found.exact and found.fast.search("") is None:
+        if _never_empty(found):
             most = limit - 1 if limit > 0 else None
             return pc.split_pattern_regex(texts, pattern=found.how.re2, max_splits=most)
     begin()
@@ -229,7 +271,7 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "regexp_substr",
-        of("(STRING, STRING) -> STRING", _found),
+        of("(STRING, STRING) -> STRING", _found_text, fails=True),
         doc="The first match; NULL if there is none, or it is empty.",
     ),
     function(

@@ -7,14 +7,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import unquote_to_bytes
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from sqlwin.functions.core.entry import Function, function, of
+from sqlwin.functions.core.entry import Call, Function, function, of
+from sqlwin.functions.core.quick import usual
 from sqlwin.functions.core.types import STRING
-from sqlwin.functions.core.vectors import by_value, valued, vector
+from sqlwin.functions.core.usually import usually
+from sqlwin.functions.core.vectors import Vector, by_value, only, valued, vector
 from sqlwin.functions.regex.matching import matcher
 
 _URI = re.compile(
@@ -109,9 +113,70 @@ def _value(query: str | None, key: str) -> str | None:
     return str(found[2]) if found else None
 
 
+_LABEL = "(?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_USUAL = {
+    "PROTOCOL": r"[A-Za-z][A-Za-z0-9+.\-]*",
+    "HOST": rf"(?:[A-Za-z0-9]{_LABEL}\.)*[A-Za-z]{_LABEL}\.?|(?:\d{{1,3}}\.){{3}}\d{{1,3}}",
+    "PATH": rf"(?:/(?:[{_PLAIN}/]|{_ESCAPE})*)?",
+    "QUERY": rf"(?:[{_PLAIN}/?]|{_ESCAPE})+",
+    "REF": rf"(?:[{_PLAIN}/?]|{_ESCAPE})+",
+}
+"""Of most URLs that have a host, as RE2 has it: no user, no empty query, letters of ASCII."""
+
+
+def usual_form(wanted: str = "") -> str:
+    """A regular expression of RE2, with the wanted part for its group `it`.
+
+    >>> re.match(usual_form("HOST"), "http://host:80/p?q#r")["it"], usual_form("PATH").count("it")
+    ('host', 1)
+    """
+    part_of = {
+        name: f"(?P<it>{form})" if name == wanted else f"(?:{form})"
+        for name, form in _USUAL.items()
+    }
+    authority = rf"{part_of['HOST']}(?::\d*)?"
+    file = rf"{part_of['PATH']}(?:\?{part_of['QUERY']})?"
+    if wanted in ("AUTHORITY", "FILE"):
+        authority, file = (
+            f"(?P<it>{text})" if name == wanted else text
+            for name, text in (("AUTHORITY", authority), ("FILE", file))
+        )
+    return rf"^{part_of['PROTOCOL']}://{authority}{file}(?:#{part_of['REF']})?$"
+
+
+_HAS_USUAL_FORM = usual_form()
+_KEY = re.compile("[A-Za-z0-9_]+")
+
+
+def _parsed(one: Callable[..., str | None], *arrays: pa.Array) -> pa.Array:
+    """By Arrow where a URL is of the usual form; of a constant part and key."""
+    wanted, *key = map(only, arrays[1:])
+    known = wanted in (*_USUAL, "AUTHORITY", "FILE") and (
+        not key or (wanted == "QUERY" and isinstance(key[0], str) and _KEY.fullmatch(key[0]))
+    )
+    if not known:
+        return by_value(one, *arrays, type=STRING)
+
+    def exact(urls: pa.Array) -> pa.Array:
+        return by_value(lambda url: one(url, wanted, *key), urls, type=STRING)
+
+    def quick(urls: pa.Array) -> pa.Array:
+        found = _extracted(urls, usual_form(wanted))
+        if wanted in ("QUERY", "REF"):
+            found = pc.if_else(pc.equal(found, ""), pa.scalar(None, STRING), found)
+        return _extracted(found, f"(?:&|^){key[0]}=(?P<it>[^&]*)") if key else found
+
+    urls = arrays[0]
+    return usually(urls, pc.match_substring_regex(urls, _HAS_USUAL_FORM), quick, exact)
+
+
+def _extracted(texts: pa.Array, pattern: str) -> pa.Array:
+    return pc.struct_field(pc.extract_regex(texts, pattern), "it")
+
+
 @vector("parseurl")
 def _parse(*arrays: pa.Array) -> pa.Array:
-    return by_value(part, *arrays, type=STRING)
+    return _parsed(part, *arrays)
 
 
 def _tried(url: str, wanted: str, key: str | None = None) -> str | None:
@@ -120,11 +185,7 @@ def _tried(url: str, wanted: str, key: str | None = None) -> str | None:
 
 @vector("tryparseurl")
 def _try_parse(*arrays: pa.Array) -> pa.Array:
-    return by_value(_tried, *arrays, type=STRING)
-
-
-def _encoded(text: str) -> str:
-    return quote(text, safe="*-_. ").replace("~", "%7E").replace(" ", "+")
+    return _parsed(_tried, *arrays)
 
 
 def _decoded(text: str) -> str:
@@ -142,6 +203,23 @@ def _try_decoded(text: str) -> str | None:
         return None
 
 
+_DECODED = "url_decode(replace({0}, '+', ' '))"
+_ASCII_ESCAPES = "NOT regexp_matches({0}, '%([^0-7]|[0-7][^0-9A-Fa-f]|[0-7]?$)')"
+"""What DuckDB decodes as Java does: it leaves what is none, and fails where it is not UTF-8."""
+_SPACES = "replace(url_encode({0}), '%20', '+')"
+_ENCODED = usual(
+    "NOT contains({0}, '*') AND NOT contains({0}, '~')",
+    _SPACES,
+    f"replace(replace({_SPACES}, '%2A', '*'), '~', '%7E')",
+)
+"""Letters and digits of ASCII and `-_.` are themselves, for DuckDB `~`, too, and `*` not."""
+
+
+def _decoding(exact: Vector) -> Callable[[Call], str]:
+    named = exact.named([STRING], STRING)
+    return lambda call: call.filled(usual(_ASCII_ESCAPES, _DECODED, f"{named}({{0}})"))
+
+
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "parse_url",
@@ -155,17 +233,17 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "url_encode",
-        of("(STRING) -> STRING", valued("urlencode")(_encoded)),
+        of("(STRING) -> STRING", _ENCODED),
         doc="For a form of HTML: + for a space, % and two digits for most of the rest.",
     ),
     function(
         "url_decode",
-        of("(STRING) -> STRING", valued("urldecode")(_decoded)),
+        of("(STRING) -> STRING", _decoding(valued("urldecode")(_decoded)), fails=True),
         doc="What URL_ENCODE has made of it.",
     ),
     function(
         "try_url_decode",
-        of("(STRING) -> STRING", valued("tryurldecode")(_try_decoded)),
+        of("(STRING) -> STRING", _decoding(valued("tryurldecode")(_try_decoded))),
         doc="What URL_ENCODE has made of it; NULL where it cannot be decoded.",
     ),
 )

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.casts.cast import cast
-from sqlwin.functions.casts.times import UTC
+from sqlwin.functions.casts.times import UTC, usual_date, usual_instant
 from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.quick import usual
 from sqlwin.functions.core.typed import Refused, Typed
@@ -151,10 +151,24 @@ def _read_text(call: Call, named: Vector, default: str = USUAL) -> str:
     engine = engine_pattern(_constant(call) if len(call.args) > 1 else default, reads=True)
     if engine is None:
         return call.filled(exact)
+    as_printed = _as_printed(_constant(call) if len(call.args) > 1 else default)
+    if as_printed is not None:
+        return call.filled(usual(*as_printed, exact))
     read = f"try_strptime({{0}}, {engine})"
     instant = f"make_timestamptz(epoch_us({read}))"
     test = f"strftime({read}, {engine}) = {{0}} AND {_IN_PRINT.format(instant)}"
     return call.filled(usual(test, instant, exact))
+
+
+def _as_printed(pattern_: str | None) -> tuple[str, str] | None:
+    """By the casts that print and read a pattern, which are quicker than `strftime`."""
+    if pattern_ == USUAL:
+        test, instant = usual_instant("{0}")
+        return f"{test} AND strlen({{0}}) = {len('2024-02-29 10:11:12')}", instant
+    if pattern_ == "yyyy-MM-dd":
+        test, date = usual_date("{0}")
+        return test, f"make_timestamptz(epoch_us(CAST({date} AS TIMESTAMP)))"
+    return None
 
 
 def date_format_text(instant: str, text: str) -> str:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from string import hexdigits
+
 from sqlglot import exp
 
 from sqlwin.functions.core.literals import written_number
@@ -59,6 +61,10 @@ def null(_: Compiler, node: Expr) -> Typed:
 
 def hex_string(_: Compiler, node: Expr) -> Typed:
     digits = node.name if len(node.name) % 2 == 0 else "0" + node.name
+    if not set(digits) <= set(hexdigits):
+        raise Uncompiled(
+            node, f"X'{node.name}' has other characters than hexadecimal digits", "X'0A'"
+        )
     return Typed(f"unhex('{bytes.fromhex(digits).hex()}')", BINARY, bytes.fromhex(digits))
 
 
