@@ -16,10 +16,10 @@ from typing import Any
 import polars as pl
 
 from sqlwin.instants import format_instant, from_datetime
+from sqlwin.operators.emitter.schema import OLD
 from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, iso
 
 WAS = "__was"
-OLD = "__old."
 CHANGE_SCHEMA = {OP: pl.String, EMIT: pl.String, REVISION: pl.Int32, ROW_KEY: pl.String}
 
 

@@ -27,16 +27,17 @@ it due again 10 s later, `late`, revision 2.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import polars as pl
 
 from sqlwin.operators.contract import Stores, silent_at
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, WAS
 from sqlwin.operators.emitter.revisions import LATE, SHOWN, WAITING, WORD, Revisions
 from sqlwin.operators.emitter.withdrawals import Withdrawals
 from sqlwin.operators.state_queries import stated
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import empty
+from sqlwin.schema import REVISION, empty
 
 WAITED = "__waited"
 
@@ -87,6 +88,11 @@ class Correcting(ABC):
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return pl.concat([self.all_late(stores), self.all_open(stores)])
 
+    @property
+    def ledger(self) -> Any:
+        """Until all have one."""
+        return self
+
     def all_late(self, stores: Stores) -> pl.DataFrame:
         """Every correction that waits, due or not."""
         return self._again(self.revisions.waiting(stores), stores, late_only=True)
@@ -114,7 +120,7 @@ class Correcting(ABC):
     def looked_at(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """These windows as `asking` has them, with values; nothing is emitted or settled."""
         judged = self._judged(self.revisions.was(windows, stores), stores)
-        return stated(self._valued(judged, stores))
+        return stated(self._valued(judged, stores).with_columns(pl.col(WAS).alias(REVISION)))
 
     def nothing(self) -> pl.DataFrame:
         return empty({**self.output, **CHANGE_SCHEMA})

@@ -24,15 +24,12 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.changes import OLD, WAS
+from sqlwin.operators.emitter.changes import WAS
 from sqlwin.operators.emitter.revisions import (
-    ADDED,
-    DUE,
     FULL,
     LATE,
     RECORD,
     SHOWN,
-    STORE,
     WAITING,
     Revisions,
     early_due,
@@ -40,6 +37,7 @@ from sqlwin.operators.emitter.revisions import (
     recorded,
     sooner,
 )
+from sqlwin.operators.emitter.schema import ADDED, DUE, OLD, STORE
 from sqlwin.policies import Late, Policy
 from sqlwin.state.session_store import FROM, UNTIL
 

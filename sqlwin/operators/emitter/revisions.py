@@ -34,12 +34,11 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.emitter.changes import OLD, WAS
+from sqlwin.operators.emitter.changes import WAS
+from sqlwin.operators.emitter.schema import ADDED, DUE, FINAL, FORCED, OLD, PENDING, STORE
 from sqlwin.policies import Early, Late, Policy
 
-STORE = "revisions"
-DUE, WAITING, SHOWN = "__due", "__waiting", "__shown"
-ADDED, FULL = "__added", "__full"
+WAITING, SHOWN, FULL = PENDING, FORCED, FINAL
 RECORD: dict[str, pl.DataType] = {
     WAS: pl.Int32(),
     DUE: pl.Int64(),

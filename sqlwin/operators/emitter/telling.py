@@ -35,7 +35,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, WAS
-from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.schema import DUE
 from sqlwin.operators.emitter.undoing import SIGN, merged
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.sides import Columns, Shape, Side

@@ -23,19 +23,17 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.changes import OLD, WAS
+from sqlwin.operators.emitter.changes import WAS
 from sqlwin.operators.emitter.revisions import (
-    ADDED,
-    DUE,
     FULL,
     RECORD,
     SHOWN,
-    STORE,
     UNRECORDED,
     WAITING,
     Revisions,
     recorded,
 )
+from sqlwin.operators.emitter.schema import ADDED, DUE, OLD, STORE
 from sqlwin.policies import Late, Policy
 
 WITHDRAWN = "__withdrawn"

@@ -31,9 +31,10 @@ import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, WAS, changes, row_key, row_key_at
 from sqlwin.operators.emitter.correcting import Correcting
-from sqlwin.operators.emitter.revisions import FULL, SHOWN, STORE, Revisions
+from sqlwin.operators.emitter.revisions import FULL, SHOWN, Revisions
+from sqlwin.operators.emitter.schema import OLD, STORE
 from sqlwin.operators.emitter.withdrawals import GONE, OUT, Withdrawals
 from sqlwin.operators.floors import Floors
 from sqlwin.operators.limits import Limits

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.emitter.changes import OLD, WAS
-from sqlwin.operators.emitter.revisions import DUE, FULL, SHOWN, STORE, WAITING
+from sqlwin.operators.emitter.changes import WAS
+from sqlwin.operators.emitter.revisions import FULL, SHOWN, WAITING
+from sqlwin.operators.emitter.schema import DUE, OLD, STORE
 from sqlwin.operators.emitter.withdrawals import GONE, OUT, WITHDRAWN, Withdrawals
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.fullness import Fullness

@@ -19,7 +19,8 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import WAS
-from sqlwin.operators.emitter.revisions import ADDED, FULL
+from sqlwin.operators.emitter.revisions import FULL
+from sqlwin.operators.emitter.schema import ADDED
 from sqlwin.operators.emitter.withdrawals import GONE
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.framing import changed

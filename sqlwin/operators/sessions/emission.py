@@ -15,11 +15,12 @@ from abc import abstractmethod
 import polars as pl
 
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, WAS, changes, row_key
 from sqlwin.operators.emitter.correcting import WAITED, Correcting
 from sqlwin.operators.emitter.departures import GONE, OUT, Departures
 from sqlwin.operators.emitter.revisions import WAITING
 from sqlwin.operators.emitter.revisions import WORD as OWN_WORD
+from sqlwin.operators.emitter.schema import OLD
 from sqlwin.operators.sessions.contents import SessionContents
 from sqlwin.operators.windows.contents import ROWS
 from sqlwin.schema import EMIT, INSTANT, OP, PLACE, REVISION, TS

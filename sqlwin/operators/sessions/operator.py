@@ -25,9 +25,10 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.changes import OLD, WAS
+from sqlwin.operators.emitter.changes import WAS
 from sqlwin.operators.emitter.departures import GONE, OUT, Departures
-from sqlwin.operators.emitter.revisions import ADDED, FULL, SHOWN
+from sqlwin.operators.emitter.revisions import FULL, SHOWN
+from sqlwin.operators.emitter.schema import ADDED, OLD
 from sqlwin.operators.order.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.sessions.contents import SessionContents

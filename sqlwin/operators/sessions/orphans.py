@@ -20,7 +20,8 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.departures import GONE, OUT, Departures
-from sqlwin.operators.emitter.revisions import DUE, SHOWN, STORE, WAITING
+from sqlwin.operators.emitter.revisions import SHOWN, WAITING
+from sqlwin.operators.emitter.schema import DUE, STORE
 from sqlwin.operators.sessions.merging import Spans
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.sessions.state_queries import SessionAsking

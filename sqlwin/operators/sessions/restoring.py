@@ -11,8 +11,9 @@ import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.emitter.changes import OLD, WAS
-from sqlwin.operators.emitter.revisions import ADDED, FULL
+from sqlwin.operators.emitter.changes import WAS
+from sqlwin.operators.emitter.revisions import FULL
+from sqlwin.operators.emitter.schema import ADDED, OLD
 from sqlwin.operators.sessions.orphans import Deserting
 from sqlwin.operators.sessions.spans import within
 from sqlwin.operators.windows.contents import MESSAGES

@@ -28,7 +28,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.departures import GONE, Departures, overlapping
-from sqlwin.operators.emitter.revisions import STORE
+from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.floors import Floors
 from sqlwin.operators.sessions.merging import SESSIONS, Spans
 from sqlwin.operators.sessions.spans import AT

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.operators.emitter.changes import OLD, WAS
+from sqlwin.operators.emitter.changes import WAS
+from sqlwin.operators.emitter.schema import OLD
 from sqlwin.schema import PART, POSITION, SEQ
 
 THERE = "__there"

@@ -49,8 +49,9 @@ from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
 from sqlwin.operators.contract import Stores, everything, silent_at
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key_at
-from sqlwin.operators.emitter.revisions import DUE, WAITING
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, WAS, changes, row_key_at
+from sqlwin.operators.emitter.revisions import WAITING
+from sqlwin.operators.emitter.schema import DUE, OLD
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, Question, Stretch, of_keys
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, parted

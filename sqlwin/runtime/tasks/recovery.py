@@ -31,7 +31,8 @@ import polars as pl
 from sqlwin.errors import Incomplete, StateError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.emitter.revisions import DUE, STORE, WAITING
+from sqlwin.operators.emitter.revisions import WAITING
+from sqlwin.operators.emitter.schema import DUE, STORE
 from sqlwin.runtime.inputs.admission import MESSAGES, SEEN
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import PART, POSITION, SEQ, TS
