@@ -179,10 +179,11 @@ class ResultLedger:
         if touched.is_empty():
             return touched
         known = self.known(touched, stores)
-        plain = known.filter(pl.col(PENDING).is_null(), FINAL)
-        if plain.is_empty():
+        plain = known.filter(pl.col(PENDING).is_null(), FINAL).select(touched.columns)
+        found = plain if plain.is_empty() else self.results.implied(plain, stores)
+        if found.is_empty():
             return known.with_columns(pl.col(PENDING).fill_null(0))
-        held = self.results.implied(plain.select(touched.columns), stores).select(
+        held = found.select(
             *self.identity,
             pl.lit(True).alias(IMPLIED),
             *(pl.col(name).alias(f"{IMPLIED}.{name}") for name in self.kept),
@@ -222,10 +223,10 @@ class ResultLedger:
         pending = pl.when(goes).then(PENDING).otherwise(0).alias(PENDING)
         return changed.filter(goes | (untrue & self.results.weighted)).with_columns(pending)
 
-    def note(self, known: pl.DataFrame, forced: pl.Expr, stores: Stores) -> None:
-        """Results of `before` have a record from now on; which of them are forced."""
+    def note(self, known: pl.DataFrame, stores: Stores) -> None:
+        """These have such records from now on; when they are due stays."""
         if len(known):
-            stores[STORE].put(known.with_columns(forced.alias(FORCED)).select(self.columns))
+            stores[STORE].put(known.select(self.columns))
 
     def emptied(
         self, held: pl.DataFrame, stores: Stores, lo: int = START, hi: int = END

@@ -134,9 +134,9 @@ class TupleAggregator(Counting, Folded, Results):
             return
         touched = windows.group_by(self.ledger.identity).agg(pl.col(ADDED).sum())
         known = self.ledger.before(self.judged(touched, stores), stores)
-        never = pl.lit(False).alias(FORCED)
-        self.ledger.note(known.filter(FORCED), never, stores)
-        self.ledger.on_batch(known.with_columns(never), stores, now)
+        renewed = known.with_columns(pl.lit(False).alias(FORCED))
+        self.ledger.note(renewed.filter(known[FORCED]), stores)
+        self.ledger.on_batch(renewed, stores, now)
 
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Of a window that is full nothing is pending."""

@@ -193,7 +193,7 @@ def _over(operator: OverAggregator) -> list[Shape]:
     rows = _layout(over.ROWS, {**row, **operator.sign}, (), POSITION, width)
     kept: list[Shape] = [
         (rows, _rows_of(rows)),
-        _revisions(operator.revisions, {**operator.output, **row}, width),
+        _records(operator.ledger, {**operator.output, **row}, width),
     ]
     kept += _floors(operator.limits.reached, width)
     past = operator.reading.history
