@@ -140,7 +140,7 @@ class ResultLedger:
     def old(self) -> tuple[str, ...]:
         return tuple(OLD + name for name in self.kept)
 
-    @cached_property
+    @property
     def columns(self) -> tuple[str, ...]:
         """Of a record."""
         return (*self.identity, *RECORD, *self.old)
@@ -180,10 +180,16 @@ class ResultLedger:
             return touched
         known = self.known(touched, stores)
         plain = known.filter(pl.col(PENDING).is_null(), FINAL).select(touched.columns)
-        found = plain if plain.is_empty() else self.results.implied(plain, stores)
-        if found.is_empty():
-            return known.with_columns(pl.col(PENDING).fill_null(0))
-        held = found.select(
+        return (
+            known if plain.is_empty() else self.implying(known, self.results.implied(plain, stores))
+        )
+
+    def implying(self, known: pl.DataFrame, once: pl.DataFrame) -> pl.DataFrame:
+        """`known`, where those that are among `once` and have no record were emitted once, with
+        the values that they have there."""
+        if once.is_empty():
+            return known
+        held = once.select(
             *self.identity,
             pl.lit(True).alias(IMPLIED),
             *(pl.col(name).alias(f"{IMPLIED}.{name}") for name in self.kept),
@@ -198,7 +204,6 @@ class ResultLedger:
         return joined.with_columns(
             pl.when(told).then(0).otherwise(REVISION).cast(pl.Int32).alias(REVISION),
             (pl.col(STANDS) | told).alias(STANDS),
-            pl.col(PENDING).fill_null(0),
             *old,
         ).drop(held.columns[len(on) :])
 
@@ -206,27 +211,32 @@ class ResultLedger:
         """Note what a batch changed; known: of `before`, and the batch is stored since."""
         if known.is_empty():
             return
-        policy = self.policy
-        changed = known.with_columns(pl.col(PENDING) + pl.col(ADDED), pl.col(DUE).alias("__soon"))
-        renewed = self._worth(changed, policy).with_columns(due(policy, LATE, now))
+        counted = pl.col(PENDING).fill_null(0) + pl.col(ADDED)
+        changed = known.with_columns(counted, pl.col(DUE).alias("__soon"))
+        renewed = self._worth(changed).with_columns(due(self.policy, LATE, now))
         self._put(renewed, stores, renewed["__soon"])
 
-    def _worth(self, changed: pl.DataFrame, policy: Policy) -> pl.DataFrame:
-        """Those that need a record: a policy will emit them, or without it something is implied
-        that is not so. Of these nothing is pending.
+    @property
+    def _goes(self) -> pl.Expr:
+        """Whether a policy will emit a change of a result.
 
         LATE NEVER emits one that was forced when it becomes final, for the force could not know.
         """
-        corrected = ~pl.col(FINAL) if policy.late is Late.NEVER else pl.lit(True)
-        goes = pl.when(LATE).then(corrected).otherwise(pl.lit(policy.early is not None))
+        corrected = ~pl.col(FINAL) if self.policy.late is Late.NEVER else pl.lit(True)
+        return pl.when(LATE).then(corrected).otherwise(pl.lit(self.policy.early is not None))
+
+    def _worth(self, changed: pl.DataFrame) -> pl.DataFrame:
+        """Those that need a record: they will be emitted, or without it something is implied
+        that is not so. Of these nothing is pending."""
         untrue = (pl.col(FINAL) & ~pl.col(STANDS)) | (pl.col(PENDING) > pl.col(ADDED))
-        pending = pl.when(goes).then(PENDING).otherwise(0).alias(PENDING)
-        return changed.filter(goes | (untrue & self.results.weighted)).with_columns(pending)
+        pending = pl.when(self._goes).then(PENDING).otherwise(0).alias(PENDING)
+        return changed.filter(self._goes | (untrue & self.results.weighted)).with_columns(pending)
 
     def note(self, known: pl.DataFrame, stores: Stores) -> None:
         """These have such records from now on; when they are due stays."""
         if len(known):
-            stores[STORE].put(known.select(self.columns))
+            noted = known.with_columns(pl.col(PENDING).fill_null(0))
+            stores[STORE].put(noted.select(self.columns))
 
     def emptied(
         self, held: pl.DataFrame, stores: Stores, lo: int = START, hi: int = END
@@ -323,10 +333,15 @@ class ResultLedger:
         """As `emit`, of results with values, `__exists` and `__word`."""
         if results.is_empty():
             return self.results.nothing()
+        results = self.cohort(results, stores)
         every = forced or self.recorded
         recorded = results if every else results.filter(pl.col(PENDING).is_not_null())
         self._settle(recorded, stores, forced)
-        return self._changelog(results)
+        return self.changes(results)
+
+    def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """`results`, and what must go out with them."""
+        return results
 
     def as_they_are(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Emissions of these results, whether their time has come or not, and `__waited`:
@@ -337,11 +352,9 @@ class ResultLedger:
         judged = self.results.judged(self.known(ids, stores), stores)
         results = self._now(judged.with_columns(OWN.alias(WORD)), stores)
         waited = pl.col(PENDING).fill_null(0) > 0
-        self._settle(results.filter(waited), stores)
-        parts = ((results.filter(waited), True), (results.filter(~waited), False))
-        return pl.concat(
-            [self._changelog(part).with_columns(pl.lit(w).alias(WAITED)) for part, w in parts]
-        )
+        sent = self.emit_valued(results.filter(waited), stores)
+        parts = ((sent, True), (self.changes(results.filter(~waited)), False))
+        return pl.concat([part.with_columns(pl.lit(w).alias(WAITED)) for part, w in parts])
 
     def looked_at(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Results as a state query has them, with values; nothing is emitted or settled."""
@@ -358,7 +371,8 @@ class ResultLedger:
         gone = empty_.filter(STANDS).with_columns(pl.lit(False).alias(EXISTS))
         return pl.concat([there, gone], how="diagonal") if len(gone) else there
 
-    def _changelog(self, results: pl.DataFrame) -> pl.DataFrame:
+    def changes(self, results: pl.DataFrame) -> pl.DataFrame:
+        """What is emitted of results with values, `__exists` and `__word`."""
         return changelog(
             self.results.presented(results), self.results.output, self.results.withdraw
         )

@@ -44,7 +44,6 @@ import polars as pl
 
 from sqlwin.kernels.panes import WINDOW, WINDOW_END
 from sqlwin.operators.contract import Timed
-from sqlwin.operators.emitter import revisions
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.emitter.telling import TOLD, WAITING
@@ -164,7 +163,7 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
     types = {**operator.output, FROM: INT, UNTIL: INT}
     kept: list[Shape] = [
         (sessions, last_written(sessions)),
-        _revisions(operator.revisions, types, width),
+        _records(operator.ledger, types, width),
     ]
     if isinstance(spans, Parted):
         columns = spans.columns(operator.below)
@@ -321,13 +320,6 @@ def _layout(
     name: str, columns: Columns, keys: tuple[str, ...], order: tuple[str, ...], width: int
 ) -> Layout:
     return Layout(name, tuple(columns.items()), keys, order, width)
-
-
-def _revisions(records: revisions.Revisions, types: Columns, width: int) -> Shape:
-    keys = tuple(name for name in records.identity if name not in POSITION and name != records.time)
-    rest = tuple(name for name in records.identity if name not in (*keys, records.time))
-    layout = _layout(STORE, records.columns(types), keys, (records.time, *rest), width)
-    return layout, last_written(layout)
 
 
 def _records(ledger: ResultLedger, types: Columns, width: int) -> Shape:
