@@ -23,9 +23,10 @@ from sqlwin.plan.ir.nodes import Query
 from sqlwin.plan.ir.source_text import Wording
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
-from sqlwin.runtime.checkpoint.task_state import VERSION, check_version, parsed
+from sqlwin.runtime.checkpoint.task_state import check_version, parsed
 from sqlwin.state.contract import Blobs
 
+VERSION = 1
 POSITION, WAITING, WORDING = "position", "waiting", "query"
 
 
@@ -73,7 +74,7 @@ class At:
         if blobs is None or POSITION not in blobs.names():
             return At(plan)
         found = parsed(POSITION, blobs.get(POSITION))
-        check_version(POSITION, found.get("version", VERSION))
+        check_version(POSITION, found.get("version", VERSION), VERSION)
         return At(**found)
 
     def write(self, blobs: Blobs) -> None:

@@ -142,7 +142,7 @@ class Restoring(Operator, Protocol):
         """
 
     def told_before(self, closed: int) -> int:
-        """Windows whose time, as `Revisions` has it, is below this were full at `closed`."""
+        """Windows whose time, as the ledger has it, is below this were full at `closed`."""
 
     def patient(self) -> Restoring:
         """The same operator, which lets nothing retire."""

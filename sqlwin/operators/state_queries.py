@@ -33,8 +33,7 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.changes import WAS
-from sqlwin.operators.emitter.revisions import FULL, SHOWN, WAITING
+from sqlwin.operators.emitter.schema import FINAL, FORCED, PENDING
 from sqlwin.operators.weights import there
 from sqlwin.schema import POSITION, REVISION, SEQ, TS
 from sqlwin.state.contract import Store
@@ -104,10 +103,10 @@ def answering(operator: object) -> Asked:
 
 
 def stated(windows: pl.DataFrame) -> pl.DataFrame:
-    """Judged windows of `Revisions.was`, with `__state` and `__revision`."""
-    full = pl.col(FULL) | pl.col(SHOWN)
-    once = pl.col(FULL) & pl.col(WAITING).is_null()
-    was = pl.when(pl.col(WAS) >= 0).then(pl.col(WAS))
+    """Judged windows of `ResultLedger.known`, with `__state` and `__revision`."""
+    full = pl.col(FINAL) | pl.col(FORCED)
+    once = pl.col(FINAL) & pl.col(PENDING).is_null()
+    was = pl.when(pl.col(REVISION) >= 0).then(REVISION)
     return windows.with_columns(
         said(full),
         pl.when(once).then(pl.lit(0, pl.Int32)).otherwise(was).alias(REVISION),

@@ -12,7 +12,7 @@ import pytest
 
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.operators.emitter.revisions import STORE
+from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.windows.tuples import RING, TupleAggregator
 from sqlwin.policies import Early, Policy
 from sqlwin.windows import Hop, Unit

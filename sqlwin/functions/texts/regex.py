@@ -180,7 +180,7 @@ def _count(texts: pa.Array, patterns: pa.Array) -> pa.Array:
 
 def _never_empty(found: Matcher) -> bool:
     """Whether RE2 finds the same matches as Java, one after the other: no text matches emptily."""
-    bounds = "\\b" in found.how.re2.lower()  # which match emptily beside a character alone
+    bounds = "\\b" in (found.how.re2 or "").lower()  # which match emptily beside a character alone
     return found.exact and not bounds and found.fast.search("") is None
 
 

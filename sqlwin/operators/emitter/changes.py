@@ -1,9 +1,11 @@
-"""From values to a changelog: what op, which revision, under which row key.
+"""What an emission carries beside its values, and the key by which it is known.
 
-A frame of values has, beside the operator's columns, `__was`: the revision last
-emitted, -1 where there was none. A window emitted before is updated (`+U`), a
-new one inserted (`+I`). Where withdrawals are wanted, the old values stand in
-`__old.<column>` and each `+U` comes directly below a `-U` that carries them.
+Every emission of a result has its row key, so `+U`, `-D` and later revisions find it: a JSON array
+of the group keys and the window, or of a row's place in its stream.
+
+>>> rows = pl.DataFrame({"k": ["a\\"b", None]})
+>>> rows.select(row_key(dict(rows.schema))).to_series().to_list()
+['["a\\\\"b"]', '[null]']
 """
 
 from __future__ import annotations
@@ -18,59 +20,7 @@ import polars as pl
 from sqlwin.instants import format_instant, from_datetime
 from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, iso
 
-WAS = "__was"
-OLD = "__old."
 CHANGE_SCHEMA = {OP: pl.String, EMIT: pl.String, REVISION: pl.Int32, ROW_KEY: pl.String}
-
-
-def changes(
-    values: pl.DataFrame,
-    emit: str | pl.Expr,
-    withdraw: bool,
-    updated: pl.Expr | None = None,
-    gone: pl.Expr | None = None,
-) -> pl.DataFrame:
-    """Emissions of `values` (with `__row_key` and `__was`), in their order.
-
-    emit: `early`, `full` or `late`; an expression over `values` where it differs by row.
-    updated: which were emitted before and not withdrawn since; None: none is withdrawn.
-    gone: which are withdrawn now, with the values last emitted.
-    """
-    emit = pl.lit(emit) if isinstance(emit, str) else emit
-    updated = pl.col(WAS) >= 0 if updated is None else updated
-    current = values.select(
-        pl.exclude(WAS, ROW_KEY, f"^{OLD}.*$"),
-        _op(updated, gone).alias(OP),
-        emit.alias(EMIT),
-        (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
-        ROW_KEY,
-    )
-    if not withdraw:
-        return current
-    replaced = updated if gone is None else updated & ~gone
-    return _interleave(_withdrawn(values.with_row_index("__at").filter(replaced), emit), current)
-
-
-def _op(updated: pl.Expr, gone: pl.Expr | None) -> pl.Expr:
-    there = pl.when(updated).then(pl.lit("+U")).otherwise(pl.lit("+I"))
-    return there if gone is None else pl.when(gone).then(pl.lit("-D")).otherwise(there)
-
-
-def _withdrawn(values: pl.DataFrame, emit: pl.Expr) -> pl.DataFrame:
-    remembered = [c.removeprefix(OLD) for c in values.columns if c.startswith(OLD)]
-    return values.with_columns(pl.col(OLD + c).alias(c) for c in remembered).select(
-        pl.exclude(WAS, ROW_KEY, f"^{OLD}.*$"),
-        pl.lit("-U").alias(OP),
-        emit.alias(EMIT),
-        pl.col(WAS).cast(pl.Int32).alias(REVISION),
-        ROW_KEY,
-    )
-
-
-def _interleave(withdrawn: pl.DataFrame, current: pl.DataFrame) -> pl.DataFrame:
-    numbered = current.with_row_index("__at")
-    both = pl.concat([withdrawn.select(numbered.columns), numbered])
-    return both.sort("__at", maintain_order=True).drop("__at")
 
 
 def row_key(columns: dict[str, pl.DataType]) -> pl.Expr:

@@ -34,9 +34,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, WAS
-from sqlwin.operators.emitter.revisions import DUE
-from sqlwin.operators.emitter.undoing import SIGN, merged
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
+from sqlwin.operators.emitter.schema import DUE
+from sqlwin.operators.emitter.undoing import SIGN, WAS, merged
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.sides import Columns, Shape, Side
 from sqlwin.policies import Early, Late, Policy, end_of_period

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from sqlwin.operators.emitter.changes import WAS
-from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.schema import DUE
 from sqlwin.schema import EMIT, ROW_KEY
 
 SIGN = "__sign"
+WAS = "__was"
 
 
 def merged(own: pl.DataFrame, fresh: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFrame:

@@ -33,8 +33,8 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.changes import OLD, row_key
-from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.changes import row_key
+from sqlwin.operators.emitter.schema import DUE, OLD
 from sqlwin.operators.emitter.undoing import SIGN
 from sqlwin.operators.joins.asof_retention import retire
 from sqlwin.operators.joins.base import Joining

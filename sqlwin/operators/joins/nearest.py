@@ -24,7 +24,7 @@ from sqlwin.instants import START
 from sqlwin.kernels.joins import coded
 from sqlwin.kernels.joins import nearest as nearest_rows
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.emitter.changes import OLD
+from sqlwin.operators.emitter.schema import OLD
 from sqlwin.operators.joins.pairing import marked
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.schema import TS

@@ -32,7 +32,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.schema import DUE
 from sqlwin.operators.emitter.telling import Due
 from sqlwin.operators.emitter.undoing import SIGN
 from sqlwin.operators.joins.base import Joining

@@ -24,7 +24,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.schema import DUE
 from sqlwin.operators.emitter.telling import Telling
 from sqlwin.operators.emitter.undoing import SIGN
 from sqlwin.operators.joins.pairing import AT, marked

@@ -26,7 +26,7 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.schema import DUE
 from sqlwin.operators.emitter.undoing import SIGN
 from sqlwin.operators.joins.base import Joining
 from sqlwin.operators.joins.pairing import AT, Pairing, Residual, marked

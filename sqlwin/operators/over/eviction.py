@@ -23,7 +23,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.revisions import STORE as REVISIONS
+from sqlwin.operators.emitter.schema import STORE as REVISIONS
 from sqlwin.operators.limits import LIMIT, Limits
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.fullness import DONE, Fullness

@@ -13,9 +13,9 @@ drops, and `history` keeps the few old rows that ROWS frames still want.
 | `base<n>`   | accumulators of (partition, slice), share n      |
 | `past<n>`   | accumulators of a partition's rows that are gone |
 | `history`   | rows of before, values of those that wait        |
-| `revisions` | see `revisions`                                  |
+| `revisions` | see `emitter.schema`                             |
 
-Invariant: a row that is full at `closed` was emitted, or waits in the revisions.
+Invariant: a row that is full at `closed` was emitted, or is pending in the ledger.
 
 Worked example, RANGE 2 minutes, watermark 9:05, all rows up to 9:04 emitted: a row
 of 9:01 comes. It is late, and so emitted as revision 0 of its own; rows of 9:01 to
@@ -31,21 +31,19 @@ import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
-from sqlwin.operators.emitter.correcting import Correcting
-from sqlwin.operators.emitter.revisions import FULL, SHOWN, STORE, Revisions
-from sqlwin.operators.emitter.withdrawals import GONE, OUT, Withdrawals
+from sqlwin.operators.emitter.changes import row_key, row_key_at
+from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
+from sqlwin.operators.emitter.schema import FINAL, FORCED, STORE
 from sqlwin.operators.floors import Floors
 from sqlwin.operators.limits import Limits
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.fullness import Fullness
-from sqlwin.operators.over.history import OLD_ROW
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.retracting import Retracting
 from sqlwin.operators.over.sharing import Shares, shares_of
-from sqlwin.operators.over.touching import FILLED, LEFT, Touching
+from sqlwin.operators.over.touching import FILLED, GONE, HELD, LEFT, NOW_FULL, Touching
 from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys
 from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
 from sqlwin.policies import Late, Policy
@@ -55,13 +53,13 @@ __all__ = ["ROWS", "OverAggregator"]
 
 
 @dataclass(frozen=True)
-class OverAggregator(Correcting):
+class OverAggregator(Results):
     """carried: the input columns and their dtypes. slice_width: of the row store, microseconds.
 
     per_instant: the rows of one partition and instant make one window, known by
     (partition, start, end); it needs all calls to share partition and frame.
-    weighted: rows may be withdrawn, see `retracting`. recorded: as of `Correcting`; while rows
-    are missing, one that is not there yet was not told, however full its frames are.
+    weighted: rows may be withdrawn, see `retracting`. recorded: as of `ResultLedger`; while
+    rows are missing, one that is not there yet was not emitted, however full its frames are.
     """
 
     stream: str
@@ -87,12 +85,11 @@ class OverAggregator(Correcting):
         window = {"window_start": INSTANT, "window_end": INSTANT} if self.per_instant else {}
         return {**self.carried, **window, **{c.name: c.dtype for c in self.calls}}
 
-    @property
-    def revisions(self) -> Revisions:
+    @cached_property
+    def ledger(self) -> ResultLedger:
         names = (*self.carried, *(c.name for c in self.calls))
-        if self.weighted:
-            return Withdrawals(self.identity, TS, names)
-        return Revisions(self.identity, TS, names if self.withdraw else ())
+        kept = names if self.weighted or self.withdraw else ()
+        return ResultLedger(self, self.identity, TS, kept, self.recorded)
 
     @property
     def sign(self) -> dict[str, pl.DataType]:
@@ -126,9 +123,8 @@ class OverAggregator(Correcting):
 
     @cached_property
     def retracting(self) -> Retracting:
-        assert isinstance(self.revisions, Withdrawals)
         early = self.policy.early is not None
-        return Retracting(self.reading, self.fullness, self.revisions, self.per_instant, early)
+        return Retracting(self.reading, self.fullness, self.ledger, self.per_instant, early)
 
     @cached_property
     def touching(self) -> Touching:
@@ -152,10 +148,11 @@ class OverAggregator(Correcting):
         """Put lost rows back, which all other stores have counted; see `Restoring`."""
         there = stores[ROWS].scan(*bounds(batch[TS]))
         lacking = batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
-        told = self.touching.touched(lacking if since is not None else lacking.clear(), stores)
+        touched = self.touching.touched(lacking if since is not None else lacking.clear(), stores)
+        anew = touched.filter(pl.col(TS) >= self.told_before(since or 0))
+        known = self.ledger.before(anew, stores)
         stores[ROWS].put(lacking)
-        anew = told.filter(pl.col(TS) >= self.told_before(since or 0))
-        self.revisions.touch(anew, stores, now, self.policy)
+        self.ledger.on_batch(known, stores, now)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
@@ -168,40 +165,44 @@ class OverAggregator(Correcting):
         return pl.concat([told, self._rest(self.retracting.rest(came, left, stores), stores)])
 
     def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Windows of no row, which became full as rows went: this is the time of the shown ones
+        """Windows of no row, which became full as rows went: this is the time of the forced ones
         too where they have no other."""
-        full = self._tell(known.filter(~pl.col(SHOWN)), "full", stores)
-        shown = known.filter(pl.col(SHOWN) & pl.lit(self.policy.late is Late.NEVER))
-        return pl.concat([full, self._tell(shown, "late", stores)])
+        full = self.ledger.emit(known.filter(~pl.col(FORCED)), FULL, stores)
+        forced = known.filter(FORCED, pl.lit(self.policy.late is Late.NEVER))
+        return pl.concat([full, self.ledger.emit(forced, pl.lit("late"), stores)])
 
     def _withdraw(self, gone: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        """Take rows out; those that were told, were open, and wait for nothing any more."""
-        known = self.retracting.known(gone, stores)
-        touched = self.touching.withdrawn(self._watched(known, stores), stores)
-        told = self._remember(touched, stores)
-        self.retracting.take_out(known, stores)
-        self.retracting.note(told, stores)
-        still_open = told.with_columns(pl.col(FULL) & ~pl.col(LEFT)).drop(GONE, LEFT)
-        self.revisions.touch(still_open, stores, now, self.policy)
-        return told.filter(LEFT).select(self.identity)
+        """Take rows out; those that were emitted, were open, and wait for nothing any more."""
+        rows = self.retracting.known(gone, stores)
+        touched = self.touching.withdrawn(self._watched(rows, stores), stores)
+        known = self.ledger.before(touched, stores)
+        self.retracting.take_out(rows, stores)
+        if known.is_empty():
+            return known.select(self.identity)
+        # one that lacks followers from now on was emitted full, which time no longer says
+        reopened = known.with_columns(pl.col(FORCED) | pl.col(FILLED))
+        self.ledger.note(reopened.filter(FINAL, pl.col(FILLED) | pl.col(GONE)), stores)
+        still_open = reopened.with_columns((pl.col(NOW_FULL) & ~pl.col(LEFT)).alias(FINAL))
+        self.ledger.on_batch(still_open, stores, now)
+        return known.filter(LEFT).select(self.identity)
 
     def _take(
         self, batch: pl.DataFrame, stores: Stores, now: int, again: pl.DataFrame | None = None
     ) -> pl.DataFrame:
-        """New rows; `again`: identities of those that were told and not full, and come back."""
+        """New rows; `again`: identities of those that were emitted and not full, and come back."""
         touched = self.touching.touched(self._watched(batch, stores), stores)
         if again is not None:
             touched = self.retracting.filled(touched, again)
-        filled = self.revisions.was(touched.filter(FILLED).select(self.identity), stores)
-        full = filled.filter(~pl.col(SHOWN)).select(self.identity)
-        others = touched.join(full, on=list(self.identity), how="anti", nulls_equal=True)
-        others = others.with_columns(pl.col(FULL) & ~pl.col(FILLED))  # it closes in this call
-        told = self._remember(others, stores)
+        touched = touched.with_columns(pl.col(FINAL) & ~pl.col(FILLED))  # as of before the batch
+        known = self.ledger.before(touched, stores)
         stores[ROWS].put(weighed(batch, 1) if self.weighted else batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
-        self.revisions.touch(told, stores, now, self.policy)
-        return self._close(filled.select(self.identity), stores)  # late rows were their followers
+        if known.is_empty():
+            return self.nothing()
+        filled = known.filter(FILLED).select(self.identity)  # late rows were their followers
+        self.ledger.on_batch(known.filter(~pl.col(FILLED) | pl.col(FORCED)), stores, now)
+        return self.ledger.close(filled, stores)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         moved = watermark > stores.closed
@@ -209,8 +210,8 @@ class OverAggregator(Correcting):
             return self.nothing()
         self.limits.note(stores)
         full = self._become_full(max(watermark, stores.closed), stores)
-        leaving = self.leaving.retired(self.revisions.waiting(stores), stores)
-        last = self._again(leaving, stores)
+        leaving = self.leaving.retired(self.ledger.pending(stores), stores)
+        last = self.ledger.again(leaving, stores)
         self.leaving.leave(stores)
         return pl.concat([full, last])
 
@@ -221,34 +222,24 @@ class OverAggregator(Correcting):
         closing = self._closing(closed, watermark, stores)
         stores.closed = watermark
         if not self.weighted or self.fullness.never:
-            return self._close(closing, stores)
+            return self.ledger.close(closing, stores)
         after = self.fullness.after
         span = (closed - after, watermark - after)
         counting = self.fullness.counting  # then some that are there wait for others
         held = self._identities(self.reading.all_rows(stores)) if counting else closing
-        emptied = self.retracting.revisions.emptied(held, stores, *span)
-        return pl.concat([self._close(emptied, stores), self._close(closing, stores)])
+        emptied = self.ledger.emptied(held, stores, *span)
+        return pl.concat([self.ledger.close(part, stores) for part in (emptied, closing)])
 
     # Which rows.
 
     def _watched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of a batch that may change what was emitted, or will be before it is full."""
-        if self.policy.early is not None or everything(stores, STORE)[SHOWN].any():
+        if self.policy.early is not None or everything(stores, STORE)[FORCED].any():
             return batch
         silent = self.policy.late is Late.NEVER and not self.fullness.counting
         if silent and not self.weighted:  # else it must be known what is in whose place
             return batch.clear()
         return batch.filter(pl.col(TS) < stores.closed)
-
-    def _remember(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """With the values last emitted, of those that have no record of them."""
-        names = self.revisions.remembered
-        if not names or touched.is_empty():
-            return touched
-        emitted = touched.filter(pl.col(WAS) >= 0).select(self.identity)
-        old = self._valued(self.revisions.unrecorded(emitted, stores), stores)
-        told = old.select(*self.identity, *(pl.col(c).alias(OLD + c) for c in names))
-        return touched.join(told, on=list(self.identity), how="left", nulls_equal=True)
 
     def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
         """Identities of rows that become full."""
@@ -261,28 +252,28 @@ class OverAggregator(Correcting):
         closes = self.fullness.at(rows, watermark) & ~self.fullness.at(rows, closed)
         return self._identities(rows.filter(pl.Series(closes)))
 
-    def _open(self, stores: Stores) -> pl.DataFrame:
+    def open_results(self, stores: Stores) -> pl.DataFrame:
         if not self.fullness.counting and not self.fullness.never:
             since = stores.closed - self.fullness.after
             return self._identities(stored(stores, since))
         rows = self.reading.all_rows(stores)
         return self._identities(rows.filter(pl.Series(~self.fullness.at(rows, stores.closed))))
 
-    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if not self.fullness.counting:
-            full = pl.Series(FULL, self.fullness.at(windows, stores.closed))
-            return windows.with_columns(full)
-        still_open = self._open(stores).with_columns(pl.lit(False).alias(FULL))
+            final = pl.Series(FINAL, self.fullness.at(ids, stores.closed))
+            return ids.with_columns(final)
+        still_open = self.open_results(stores).with_columns(pl.lit(False).alias(FINAL))
         on = list(self.identity)
-        told = windows.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
-        gone = pl.Series(self.fullness.timed(windows, stores.closed))
-        return told.with_columns(pl.col(FULL).fill_null(gone))
+        told = ids.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
+        gone = pl.Series(self.fullness.timed(ids, stores.closed))
+        return told.with_columns(pl.col(FINAL).fill_null(gone))
 
     def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
         known = rows.select(self.identity)
         return known.unique(maintain_order=True) if self.per_instant else known
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:
@@ -298,7 +289,7 @@ class OverAggregator(Correcting):
         last = END if reach is None else question.hi + reach
         rows = self.leaving.kept(question.lo, last + 1, stores)
         windows = self._identities(of_keys(rows, question.keys))
-        known = self.looked_at(windows, stores).sort(POSITION)
+        known = self.ledger.looked_at(windows, stores).sort(POSITION)
         return known.select(*self.output, STATE, REVISION, *PLACE, self._row_key(known))
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
@@ -306,9 +297,13 @@ class OverAggregator(Correcting):
 
     # What goes out.
 
-    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        valued = self.reading.values(self._rows_of(windows, stores), stores)
+    def valued(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        valued = self.reading.values(self._rows_of(ids, stores), stores)
         return valued.with_columns(*self._window()) if self.per_instant else valued
+
+    def implied(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        held = ids.filter(HELD)
+        return self.valued(held, stores) if self.ledger.kept and len(held) else held
 
     def _rows_of(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The row of each window, in order; of peers that make one window the last."""
@@ -325,16 +320,11 @@ class OverAggregator(Correcting):
             return pl.concat([rows, windows.drop(on)], how="horizontal")
         return rows.join(windows, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
-    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
-        ordered = known.sort(TS, PART, SEQ).drop(OLD_ROW, strict=False)
-        if not self.weighted:
-            keyed = ordered.with_columns(self._row_key(ordered))
-            return changes(keyed, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+    def presented(self, results: pl.DataFrame) -> pl.DataFrame:
+        ordered = results.sort(TS, PART, SEQ)
         if self.per_instant:
             ordered = ordered.with_columns(*self._window())
-        keyed = ordered.with_columns(self._row_key(ordered))
-        told = changes(keyed, emit, self.withdraw, OUT, pl.col(GONE))
-        return told.select(*self.output, *CHANGE_SCHEMA)
+        return ordered.with_columns(self._row_key(ordered))
 
     def _window(self) -> list[pl.Expr]:
         reach = self.calls[0].frame.preceding

@@ -21,15 +21,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.emitter.changes import OLD, WAS
-from sqlwin.operators.emitter.revisions import DUE, FULL, SHOWN, STORE, WAITING
-from sqlwin.operators.emitter.withdrawals import GONE, OUT, WITHDRAWN, Withdrawals
+from sqlwin.operators.emitter.results import ResultLedger
+from sqlwin.operators.emitter.schema import DUE, FINAL, FORCED, OLD, PENDING, STANDS, STORE
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.touching import FILLED
 from sqlwin.operators.weights import weighed
-from sqlwin.schema import PART, POSITION, SEQ, TS
+from sqlwin.schema import PART, POSITION, REVISION, SEQ, TS
 
 MOVED, AGAIN, LATE_ONE = "__moved", "__again", "__late_one"
 
@@ -43,7 +42,7 @@ class Retracting:
 
     reading: Reading
     fullness: Fullness
-    revisions: Withdrawals
+    ledger: ResultLedger
     per_instant: bool
     early: bool
 
@@ -65,11 +64,6 @@ class Retracting:
         for sums in self.reading.sums:
             sums.withdraw(rows, stores)
 
-    def note(self, touched: pl.DataFrame, stores: Stores) -> None:
-        """Records of what time and rows no longer say: that a window was told full."""
-        told = touched.filter((pl.col(WAS) >= 0) & (pl.col(FILLED) | pl.col(GONE)))
-        self.revisions.note(told, pl.col(FILLED), stores)
-
     # What comes again.
 
     def returning(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -78,7 +72,7 @@ class Retracting:
         left: as they were withdrawn they became full. Records of rows that come at another
         instant are there from now on.
         """
-        on = list(self.revisions.identity)
+        on = list(self.ledger.identity)
         if self.per_instant or came.is_empty():
             return left.clear()
         moved = self._moved(came, left, stores)
@@ -88,35 +82,34 @@ class Retracting:
         waiting = rows.filter(waits)
         self._show(rows.filter(~waits), stores)
         opened = moved.filter(~pl.col(LATE_ONE)).select(on)
-        known = self.revisions.was(pl.concat([waiting, opened]), stores)
-        return known.filter(OUT).select(on)
+        known = self.ledger.known(pl.concat([waiting, opened]), stores)
+        return known.filter(STANDS).select(on)
 
     def filled(self, touched: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
         """`touched` where those that come `again` and are full have become so in this batch."""
         if again.is_empty():
             return touched
-        filled = pl.col(FILLED) | (pl.col(FULL) & _among(touched, again))
+        filled = pl.col(FILLED) | (pl.col(FINAL) & _among(touched, again))
         return touched.with_columns(filled.alias(FILLED))
 
     def rest(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `left` for which nothing came, and that are out, with their records."""
-        on = list(self.revisions.identity)
+        on = list(self.ledger.identity)
         gone = left.join(came, on=on, how="anti", nulls_equal=True)
-        return self.revisions.was(gone, stores).filter(OUT)
+        return self.ledger.known(gone, stores).filter(STANDS)
 
     def _show(self, late: pl.DataFrame, stores: Stores) -> None:
         """Rows that were told full and may not be full now."""
-        known = self.revisions.was(late, stores).filter(OUT)
-        columns = stores[STORE].layout.schema.names()
-        stores[STORE].put(known.with_columns(pl.lit(True).alias(SHOWN)).select(columns))
+        known = self.ledger.known(late, stores).filter(STANDS)
+        self.ledger.note(known.with_columns(pl.lit(True).alias(FORCED)), stores)
 
     def _moved(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Let records of positions that came at another instant go along.
 
         Gives where they are now, and `__late_one`: whether they were full then.
         """
-        place, on = [PART, SEQ], list(self.revisions.identity)
-        used = OUT | (pl.col(WITHDRAWN)) | (pl.col(WAITING) > 0)
+        place, on = [PART, SEQ], list(self.ledger.identity)
+        used = (pl.col(REVISION) >= 0) | (pl.col(PENDING) > 0)
         records = everything(stores, STORE).filter(used)
         rest = [name for name in on if name not in place]
         to = came.select(PART, SEQ, *(pl.col(name).alias(MOVED + name) for name in rest))
@@ -126,27 +119,27 @@ class Retracting:
         if going.is_empty():
             return came.select(on).clear().with_columns(pl.lit(False).alias(LATE_ONE))
         late = pl.Series(self.fullness.timed(going, stores.closed)) & ~_among(going, left)
-        waits = OUT | pl.lit(self.early)
+        waits = pl.col(STANDS) | pl.lit(self.early)
         told = going.with_columns(
-            (pl.col(SHOWN) | (OUT & late)).alias(SHOWN),
+            (pl.col(FORCED) | (pl.col(STANDS) & late)).alias(FORCED),
             pl.when(waits).then(DUE).alias(DUE),
-            pl.when(waits).then(WAITING).otherwise(0).alias(WAITING),
+            pl.when(waits).then(PENDING).otherwise(0).alias(PENDING),
         )
         columns = stores[STORE].layout.schema.names()
         here = told.with_columns(pl.col(MOVED + name).alias(name) for name in rest).select(columns)
         old = [pl.lit(None).alias(name) for name in columns if name.startswith(OLD)]
         stores[STORE].put(
             going.with_columns(
-                pl.lit(-1, pl.Int32).alias(WAS),
+                pl.lit(-1, pl.Int32).alias(REVISION),
                 pl.lit(None, pl.Int64).alias(DUE),
-                pl.lit(0, pl.Int64).alias(WAITING),
-                pl.lit(False).alias(SHOWN),
-                pl.lit(False).alias(WITHDRAWN),
+                pl.lit(0, pl.Int64).alias(PENDING),
+                pl.lit(False).alias(STANDS),
+                pl.lit(False).alias(FORCED),
                 *(e.cast(going.schema[e.meta.output_name()]) for e in old),
             ).select(columns)
         )
         stores[STORE].put(here)
-        stores.pending = everything(stores, STORE)[DUE].min()  # type: ignore[assignment]
+        self.ledger.renew_deadline(stores)
         return here.select(on).with_columns(late.alias(LATE_ONE))
 
 

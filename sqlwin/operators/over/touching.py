@@ -18,9 +18,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.emitter.changes import WAS
-from sqlwin.operators.emitter.revisions import ADDED, FULL
-from sqlwin.operators.emitter.withdrawals import GONE
+from sqlwin.operators.emitter.schema import ADDED, FINAL
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.framing import changed
 from sqlwin.operators.over.fullness import Fullness
@@ -30,7 +28,8 @@ from sqlwin.schema import POSITION, TS
 from sqlwin.windows import Unit
 
 NEW = "__new"
-FILLED, LEFT = "__filled", "__left"
+HELD, FILLED, NOW_FULL = "__held", "__filled", "__now_full"
+GONE, LEFT = "__gone", "__left"
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,16 @@ class Touching:
     enough: int
 
     def touched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Identity, `__added`, `__full`, `__was` and `__filled` of windows; `batch` is not
-        stored yet. `__filled`: it waited for rows to follow, and late ones came.
+        """Identity, `__added`, `__final`, `__held` and `__filled` of windows; `batch` is not
+        stored yet.
+
+        `__held`: it was full and there. `__filled`: it waited for rows to follow, and late
+        ones came, so that it is full now.
         """
         if batch.is_empty():
             none = stores[ROWS].layout.empty()
-            zeros = [np.zeros(0, dtype=t) for t in "?l???"]
-            return self._told(none, zeros[0], zeros[1], zeros[2], zeros[3], zeros[4])
+            flag = np.zeros(0, dtype=np.bool_)
+            return self._told(none, flag, flag.astype(np.int64), flag, {HELD: flag, FILLED: flag})
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
@@ -59,13 +61,14 @@ class Touching:
         hit, added = changed(rows, new, self.reading.shares.calls, TS, self.enough)
         full, was = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
         was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.closed)
-        filled = full & ~was & ~new
-        return self._told(rows, hit | (full & ~was), added, full, was, filled)
+        marks = {HELD: was, FILLED: full & ~was & ~new}
+        return self._told(rows, hit | (full & ~was), added, full, marks)
 
     def withdrawn(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """The same of stored rows that are to go. `__full`: when they are gone; `__filled`: it
-        was, and lacks rows to follow from then on. And `__gone`: it is the window of one of them,
-        `__left`: of one that was not full and, for all that time has to say, is now.
+        """The same of stored rows that are to go. `__final`: as of before; `__filled`: it was,
+        and lacks rows to follow from then on. And `__now_full`: once they are gone; `__gone`: it
+        is the window of one of them; `__left`: of one that was not full and, for all that time
+        has to say, is now.
         """
         rows = self._near(gone, stores)
         out = which(rows, gone)
@@ -73,33 +76,27 @@ class Touching:
         was, full = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
         full[~out] = self.fullness.at(rows.filter(pl.Series(~out)), stores.closed)
         full[out] = self.fullness.timed(rows.filter(pl.Series(out)), stores.closed)
-        told = rows.with_columns(
-            pl.Series(GONE, out), pl.Series(LEFT, out & full & ~was, dtype=pl.Boolean)
-        )
-        return self._told(told, hit | (was != full), added, full, was, was & ~full, GONE, LEFT)
+        marks = {HELD: was, FILLED: was & ~full, NOW_FULL: full, GONE: out, LEFT: out & full & ~was}
+        return self._told(rows, hit | (was != full), added, was, marks)
 
     def _told(
         self,
         rows: pl.DataFrame,
         hit: np.ndarray,
         added: np.ndarray,
-        full: np.ndarray,
-        was: np.ndarray,
-        filled: np.ndarray,
-        *marks: str,
+        final: np.ndarray,
+        marks: dict[str, np.ndarray],
     ) -> pl.DataFrame:
         told = rows.select(
             *self.identity,
             pl.Series(ADDED, added, dtype=pl.Int64),
-            pl.Series(FULL, full),
-            pl.Series(WAS, was).cast(pl.Int32) - 1,
-            pl.Series(FILLED, filled, dtype=pl.Boolean),
-            *marks,
+            pl.Series(FINAL, final, dtype=pl.Boolean),
+            *(pl.Series(name, mark, dtype=pl.Boolean) for name, mark in marks.items()),
         ).filter(pl.Series(hit))
         if not self.per_instant:
             return told
         # of peers the old ones tell whether their window was emitted
-        return told.group_by(self.identity).agg(pl.col(ADDED, FULL, WAS, FILLED, *marks).max())
+        return told.group_by(self.identity).agg(pl.col(ADDED, FINAL, *marks).max())
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""

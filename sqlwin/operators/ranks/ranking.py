@@ -16,8 +16,8 @@ with itself. What waited in these groups waits no more.
 
 | store    | record                                                              |
 |----------|---------------------------------------------------------------------|
-| `ranked` | partition, window's end, row key: columns and rank last emitted, `__was`, |
-|          | and `__withdrawn` where rows may be                                  |
+| `ranked` | partition, window's end, row key: columns and rank last emitted,     |
+|          | `__revision`, `__stands`                                             |
 
 Invariant: within retention, `ranked` holds each row that was sent, as it was last
 sent. With RETAIN n ROWS alone no window is ever out of reach of a key not seen yet:
@@ -37,9 +37,10 @@ import polars as pl
 from sqlwin.kernels.panes import ENDLESS
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes
-from sqlwin.operators.emitter.correcting import WAITED
-from sqlwin.operators.emitter.withdrawals import GONE, OUT, WITHDRAWN
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
+from sqlwin.operators.emitter.kernel import changelog
+from sqlwin.operators.emitter.results import WAITED
+from sqlwin.operators.emitter.schema import EXISTS, OLD, STANDS, WORD
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys
 from sqlwin.operators.windows.aggregator import WindowAggregator
@@ -48,7 +49,7 @@ from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, empty
 
 RANKED = "ranked"
 AT = "__at"
-SENT, KIND = "__sent", "__kind"
+SENT = "__sent"
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,8 @@ class WindowRanker:
     @property
     def columns(self) -> dict[str, pl.DataType]:
         """Of a record."""
-        record = {AT: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
-        withdrawn = {WITHDRAWN: pl.Boolean()} if self.vanishing else {}
-        return {**self.output, **record, **withdrawn}
-
-    @property
-    def vanishing(self) -> bool:
-        """Whether rows may be withdrawn by the aggregator."""
-        return self.inner.weighted
+        record = {AT: pl.Int64(), ROW_KEY: pl.String()}
+        return {**self.output, **record, REVISION: pl.Int32(), STANDS: pl.Boolean()}
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -105,8 +100,9 @@ class WindowRanker:
         return self._ranked(self.inner.on_tick(now, stores), stores)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        late = self._ranked(self.inner.all_late(stores), stores)
-        return pl.concat([late, self._ranked(self.inner.all_open(stores), stores)])
+        ledger = self.inner.ledger
+        late = self._ranked(ledger.all_late(stores), stores)
+        return pl.concat([late, self._ranked(ledger.all_open(stores), stores)])
 
     def floors(self, stores: Stores) -> pl.DataFrame:
         return self.inner.floors(stores)
@@ -126,7 +122,7 @@ class WindowRanker:
     def nothing(self) -> pl.DataFrame:
         return empty({**self.output, **CHANGE_SCHEMA})
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:
@@ -146,14 +142,12 @@ class WindowRanker:
         all_ = self.inner.windows(replace(question, keys=None), stores)
         now = all_.drop(REVISION).with_columns(self._at)
         known = self._known(now, stores)
-        sent = known.filter(~pl.col(WITHDRAWN))
-        left = self._left(sent, now, stores).drop(self.name, WAS, WITHDRAWN)
+        left = self._left(known.filter(STANDS), now, stores).drop(self.name, REVISION, STANDS)
         gone = left.with_columns(pl.lit("full").alias(STATE))
         ranked = self._by.of(
             pl.concat([now, gone], how="diagonal"), self.name, ties=self.inner.by.names
         )
-        last = known.select(ROW_KEY, pl.col(WAS).alias(REVISION))
-        told = ranked.join(last, on=ROW_KEY, how="left")
+        told = ranked.join(known.select(ROW_KEY, REVISION), on=ROW_KEY, how="left")
         return of_keys(told, question.keys).select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
@@ -168,41 +162,37 @@ class WindowRanker:
         all_ = self._with_families(emitted, stores)
         placed = self._placed(all_, self._known(all_, stores))
         out = self._told(placed)
-        was = (pl.col(WAS) + 1).cast(pl.Int32)
-        sent = out.with_columns(was, pl.col(GONE).alias(WITHDRAWN)).select(list(self.columns))
-        stores[RANKED].put(sent)
-        old = [pl.col(OLD + c) for c in self.output]
-        known = out.select(*self.output, KIND, WAS, ROW_KEY, WITHDRAWN, GONE, *old)
-        emissions = changes(known, pl.col(KIND), self.withdraw, OUT, pl.col(GONE))
-        return emissions.select(*self.output, *CHANGE_SCHEMA)
+        one_more = (pl.col(REVISION) + 1).cast(pl.Int32)
+        sent = out.with_columns(one_more, pl.col(EXISTS).alias(STANDS))
+        stores[RANKED].put(sent.select(list(self.columns)))
+        return changelog(out, self.output, self.withdraw)
 
     def _with_families(self, emitted: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """And all that shares a window and partition with what goes out, as it is now."""
         others = self.inner.others(emitted, self.partition, stores)
-        around = self._marked(self.inner.as_they_are(others, stores), sent=False)
+        around = self._marked(self.inner.ledger.as_they_are(others, stores), sent=False)
         return pl.concat([self._sent(emitted), around])
 
     def _told(self, placed: pl.DataFrame) -> pl.DataFrame:
         """Which of the rows are told, those that have no place any more first."""
         moved = [pl.col(c).ne_missing(pl.col(OLD + c)) for c in self.output]
-        differs = pl.any_horizontal(~OUT, *moved)
-        ours = pl.any_horizontal(SENT, WAITED, OUT)
-        told = (ours & differs) | (pl.col(SENT) & (pl.col(KIND) == "full"))
-        return placed.filter(pl.when(GONE).then(OUT).otherwise(told))
+        differs = pl.any_horizontal(~pl.col(STANDS), *moved)
+        ours = pl.any_horizontal(SENT, WAITED, STANDS)
+        told = (ours & differs) | (pl.col(SENT) & (pl.col(WORD) == "full"))
+        return placed.filter(pl.when(EXISTS).then(told).otherwise(STANDS))
 
     def _placed(self, all_: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
         """All rows of these windows, ranked, what was sent of them beside; first those that are
         no more, as they were sent."""
-        now = all_.filter(~pl.col(GONE))
-        gone = all_.filter(GONE).join(now, on=ROW_KEY, how="anti")
-        out = known.filter(~pl.col(WITHDRAWN))
+        now = all_.filter(EXISTS)
+        gone = all_.filter(~pl.col(EXISTS)).join(now, on=ROW_KEY, how="anti")
+        out = known.filter(STANDS).drop(REVISION)
         marks = (pl.lit("late").alias(EMIT), pl.lit(False).alias(WAITED), pl.lit("").alias(OP))
         # what the aggregator has no more, and did not withdraw, has its place
         left = out.join(all_, on=ROW_KEY, how="anti").with_columns(marks)
         rows = pl.concat([now, self._marked(left, sent=False)])
-        old = known.select(
-            ROW_KEY, WAS, WITHDRAWN, *(pl.col(c).alias(OLD + c) for c in self.output)
-        )
+        last = (pl.col(c).alias(OLD + c) for c in self.output)
+        old = known.select(ROW_KEY, REVISION, STANDS, *last)
         placed = self._by.of(
             rows.join(old, on=ROW_KEY, how="left"), self.name, ties=self.inner.by.names
         )
@@ -210,7 +200,7 @@ class WindowRanker:
             pl.col(OLD + c).alias(c) for c in self.output
         )
         return pl.concat([before.select(placed.columns), placed]).with_columns(
-            pl.col(WAS).fill_null(-1), pl.col(WITHDRAWN).fill_null(False)
+            pl.col(REVISION).fill_null(-1), pl.col(STANDS).fill_null(False)
         )
 
     def _left(self, out: pl.DataFrame, now: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -221,25 +211,18 @@ class WindowRanker:
         return self._marked(emitted.with_columns(pl.lit(False).alias(WAITED)), sent=True)
 
     def _marked(self, rows: pl.DataFrame, sent: bool) -> pl.DataFrame:
-        gone = (pl.col(OP) == "-D").alias(GONE)
-        marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(KIND), WAITED, gone)
+        exists = (pl.col(OP) != "-D").alias(EXISTS)
+        marks = (self._at, pl.lit(sent).alias(SENT), pl.col(EMIT).alias(WORD), WAITED, exists)
         return rows.select(*self.inner.output, ROW_KEY, *marks)
 
     def _known(self, sent: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What was last sent of the same windows and partitions."""
         windows = sent.select(self.family).unique()
         if windows.is_empty():
-            return self._with_word(stores[RANKED].scan(0, 0))
+            return stores[RANKED].scan(0, 0)
         keys = windows.select(self.partition) if self.partition else None
         known = stores[RANKED].scan(*bounds(windows[AT]), keys)
-        near = known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
-        return self._with_word(near)
-
-    def _with_word(self, known: pl.DataFrame) -> pl.DataFrame:
-        """With `__withdrawn`, which is kept only where a row may be."""
-        if self.vanishing:
-            return known
-        return known.with_columns(pl.lit(False).alias(WITHDRAWN))
+        return known.join(windows, on=windows.columns, how="semi", nulls_equal=True)
 
     @property
     def _by(self) -> Standing:

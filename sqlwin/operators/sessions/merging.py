@@ -23,7 +23,7 @@ from sqlwin.instants import END
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.sessions import runs_of
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.revisions import ADDED
+from sqlwin.operators.emitter.schema import ADDED
 from sqlwin.operators.sessions.spans import RUN, first_of, met
 from sqlwin.operators.windows.contents import FIRST, LAST, ROWS, merges
 from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping

@@ -2,13 +2,13 @@
 
 For each row it finds the sessions of its key that the row reaches, or that reach it,
 merges them, adds the row, stores the new session and removes the merged ones; what was
-emitted of those is withdrawn. A batch does so for all its rows at once, so a session that
-many rows change goes out once. Rows find their sessions in `session_spans`, what these hold
-is in `session_contents`, what is emitted of them in `departures`, how in `session_telling`,
-when they go in `session_retention`, who looks at them in `session_asking`.
+emitted of those is retracted. A batch does so for all its rows at once, so a session that
+many rows change goes out once. Rows find their sessions in `merging` and `splitting`, what these
+hold is in `contents`, what goes out when in `emitter.superseding`, how in `emission`, when they are
+evicted in `retention`, state queries in `state_queries`.
 
-Invariant: every session that ended before `closed` was emitted, or waits in the revision
-store; what was emitted and is no session any more was withdrawn, or waits there too.
+Invariant: every session that ended before `closed` was emitted, or is pending in the
+ledger; what was emitted and is no session any more was retracted, or is pending there too.
 
 Worked example, a gap of 5, COUNT(*): rows at 0 and 9, watermark 15: [0, 5) and [9, 14) go
 out full. A late row at 4 reaches to 9, which still joins: both are gone, [0, 14) is there
@@ -25,9 +25,9 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.changes import OLD, WAS
-from sqlwin.operators.emitter.departures import GONE, OUT, Departures
-from sqlwin.operators.emitter.revisions import ADDED, FULL, SHOWN
+from sqlwin.operators.emitter.results import FULL
+from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, FORCED, PENDING, STANDS, WORD
+from sqlwin.operators.emitter.superseding import SupersedingLedger
 from sqlwin.operators.order.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.sessions.contents import SessionContents
@@ -36,7 +36,7 @@ from sqlwin.operators.sessions.restoring import SessionRestoring
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.policies import Expired, Policy
-from sqlwin.schema import TS
+from sqlwin.schema import REVISION, TS
 from sqlwin.state.session_store import UNTIL
 from sqlwin.windows import Session, Unit
 
@@ -46,8 +46,8 @@ class SessionAggregator(SessionRestoring):
     """partition: what sessions are of, some of the keys. where: of messages that were counted.
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
-    restoring: as of `SessionTelling`; then nothing retires. weighted: rows may be withdrawn,
-    see `session_changes`.
+    restoring: lost messages come back, and what goes out now goes out again: so all of it has a
+    record, and nothing is evicted. weighted: rows may be retracted, see `changes`.
     """
 
     stream: str
@@ -102,15 +102,15 @@ class SessionAggregator(SessionRestoring):
         return {**self.by.types, **self.edges, **dict(zip(names, self.values, strict=True))}
 
     @cached_property
-    def revisions(self) -> Departures:
-        """Old values are always kept: a session may have to be withdrawn."""
-        remembered = tuple(fold.call.name for fold in self.folds)
-        how = (self.by.names, self.arriving, self.weighted)
-        return Departures(self.spans.identity, UNTIL, remembered, *how)
+    def ledger(self) -> SupersedingLedger:
+        """Old values are always kept: a session may have to be retracted."""
+        kept = tuple(fold.call.name for fold in self.folds)
+        how = (self.restoring, self.by.names, self.arriving)
+        return SupersedingLedger(self, self.spans.identity, UNTIL, kept, *how)
 
     @cached_property
     def retention(self) -> SessionRetention:
-        return SessionRetention(self.policy, self.spans, self.revisions, self.weighted)
+        return SessionRetention(self.policy, self.spans, self.ledger, self.weighted)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sessions of these rows alone where they are enough, else what is read of them."""
@@ -145,16 +145,16 @@ class SessionAggregator(SessionRestoring):
         closed, stores.closed = stores.closed, max(stores.closed, watermark)
         retires = self.retention.by_rows or stores.horizon is not None
         if self.arriving or (watermark <= closed and not retires):
-            return self._leaving_alone(stores)
+            return self._leaving_orphans(stores)
         self.retention.note(stores)
         full = self._close(self.spans.ending(closed, watermark, stores), stores)
-        alone = self._filling_alone(closed, watermark, stores)
+        orphans = self._filling_orphans(closed, watermark, stores)
         if self.restoring:
-            return pl.concat([full, alone])
-        last = self._again(self.retention.leaving(stores), stores)
-        left = self._leaving_alone(stores)
+            return pl.concat([full, orphans])
+        last = self.ledger.again(self.retention.leaving(stores), stores)
+        left = self._leaving_orphans(stores)
         self.retention.retire(stores)
-        return pl.concat([full, alone, last, left])
+        return pl.concat([full, orphans, last, left])
 
     # Rows come in.
 
@@ -164,24 +164,20 @@ class SessionAggregator(SessionRestoring):
             return self.nothing()
         lifted = self.contents.lift(batch) if self._takes_rows else batch
         old, new = self.spans.change(lifted, stores)
-        told = self._told(old, stores)  # before the messages of the batch are there
+        were = self.ledger.known(self.judged(old.select(self.spans.identity), stores), stores)
+        once = self._emitted_once(old, were, stores)  # before the messages of the batch are there
         self.contents.put(batch, stores)
         on = list(self.spans.identity)
-        gone = told.join(new, on=on, how="anti", nulls_equal=True)
-        names = [WAS, *self.revisions.old]
-        changed = new.filter(pl.col(ADDED).is_not_null()).select(*on, ADDED)
-        came = self._judged(changed, stores).join(
-            told.select(*on, *names), on=on, how="left", nulls_equal=True
-        )
-        least = pl.max_horizontal(ADDED, 1).alias(ADDED)
-        never = pl.col(WAS).fill_null(-1)
+        changed = new.filter(pl.col(ADDED).is_not_null()).select(*on, pl.max_horizontal(ADDED, 1))
+        came = self.ledger.known(self.judged(changed, stores), stores)
+        gone = were.join(new, on=on, how="anti", nulls_equal=True)
         left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
-        came = came.with_columns(least, never)
-        filled = self.revisions.change(came, left, stores, now, self.policy)
-        full = self._tell(filled.filter(~pl.col(SHOWN)), "full", stores)
-        parts = [full, self._tell(filled.filter(pl.col(SHOWN)), "late", stores)]
+        came, left = (self.ledger.implying(known, once) for known in (came, left))
+        filled = self.ledger.on_change(came, left, stores, now)
+        full = self.ledger.emit(filled.filter(~pl.col(FORCED)), FULL, stores)
+        parts = [full, self.ledger.emit(filled.filter(FORCED), pl.lit("late"), stores)]
         if self.weighted:
-            overdue = self.deserted.overdue(lifted, stores).select(on)
+            overdue = self.orphans.overdue(lifted, stores).select(on)
             parts.append(self._close(overdue, stores))
         return pl.concat(parts)
 
@@ -197,22 +193,21 @@ class SessionAggregator(SessionRestoring):
         """KIP-94's rule: each is a session of its own, emitted and not stored."""
         if rows.is_empty():
             return self.nothing()
-        there = {WAS: pl.lit(-1, pl.Int32), GONE: pl.lit(False), OUT: pl.lit(False)}
-        return self._changes(self.contents.alone(rows).with_columns(**there), "late")
+        new = {REVISION: pl.lit(-1, pl.Int32), EXISTS: pl.lit(True), STANDS: pl.lit(False)}
+        late = self.contents.alone(rows).with_columns(**new, **{WORD: pl.lit("late")})
+        return self.ledger.changes(late)
 
-    def _told(self, old: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Windows as they were, with what is known of those that have no record: the full
-        ones went out once, as they are."""
-        judged = self._judged(old.select(self.spans.identity), stores)
-        plain = self.revisions.unrecorded(judged.filter(FULL), stores)
-        emitted = self.contents.valued(self.contents.of(old, plain), stores)
-        values = [pl.col(name).alias(OLD + name) for name in self.revisions.remembered]
-        on = list(self.spans.identity)
-        was = emitted.select(*on, pl.lit(0, pl.Int32).alias(WAS), *values)
-        known = judged.join(was, on=on, how="left", nulls_equal=True)
-        return known.with_columns(pl.col(WAS).fill_null(-1))
+    def _emitted_once(self, old: pl.DataFrame, were: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Of sessions as they were before the batch those that went out once, as they are:
+        the final ones without a record."""
+        plain = were.filter(FINAL, pl.col(PENDING).is_null())
+        return (
+            plain
+            if plain.is_empty()
+            else self.contents.valued(self.contents.of(old, plain), stores)
+        )
 
-    # What `correcting` asks.
+    # What the ledger asks for.
 
     def _closed(self, stores: Stores) -> int:
         if not self.arriving:
@@ -220,17 +215,16 @@ class SessionAggregator(SessionRestoring):
         counted = everything(stores, COUNTS)[COUNT]
         return int(counted[0]) + 1 if len(counted) else START
 
-    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """One of messages that is full is told at once, and waits no more."""
         full = pl.lit(False) if self.arriving else pl.col(UNTIL) < stores.closed
-        return windows.with_columns(full.alias(FULL))
+        return ids.with_columns(full.alias(FINAL))
 
-    def _open(self, stores: Stores) -> pl.DataFrame:
+    def open_results(self, stores: Stores) -> pl.DataFrame:
         return self.spans.ending(self._closed(stores), END, stores)
 
     def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if not self.arriving:
-            return super()._close(closing, stores)
-        if closing.is_empty():
-            return self.nothing()
-        return self._tell(self.revisions.was(closing, stores), "full", stores)
+        """Those of messages go out full, forced or not: nothing of them is late."""
+        if not self.arriving or closing.is_empty():
+            return self.ledger.close(closing, stores)
+        return self.ledger.emit(self.ledger.known(closing, stores), FULL, stores)

@@ -1,11 +1,11 @@
-"""Vanished sessions that nothing takes the place of, for their rows were withdrawn.
+"""Superseded sessions that nothing takes the place of, for their rows were retracted.
 
-One that grew is withdrawn with what it became. One whose rows are gone is *deserted*: no open
+One that grew is retracted with what it became. One whose rows are gone is *orphaned*: no open
 window overlaps it. It goes out by its own policy, and where that has no time for it, when it
-becomes full or leaves. A window that overlapped it may be deserted later, when it is long full.
+becomes full or leaves. A window that overlapped it may be orphaned later, when it is long full.
 
-Worked example, EARLY EVERY 3 ROWS, a gap of 5: [0, 7) was told of three rows, and they are
-withdrawn in one batch, which counts as one row. It waits for two more; at watermark 8 it
+Worked example, EARLY EVERY 3 ROWS, a gap of 5: [0, 7) was emitted of three rows, and they are
+retracted in one batch, which counts as one row. It waits for two more; at watermark 8 it
 goes out, `-D`, `full`. If a row at 5 had come beside it, [5, 10) would have taken it along.
 """
 
@@ -19,20 +19,20 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.departures import GONE, OUT, Departures
-from sqlwin.operators.emitter.revisions import DUE, SHOWN, STORE, WAITING
+from sqlwin.operators.emitter.schema import DUE, EXISTS, FORCED, PENDING, STANDS, STORE
+from sqlwin.operators.emitter.superseding import SupersedingLedger
 from sqlwin.operators.sessions.merging import Spans
 from sqlwin.operators.sessions.retention import SessionRetention
-from sqlwin.operators.sessions.state_queries import SessionAsking
+from sqlwin.operators.sessions.state_queries import SessionQueries
 from sqlwin.state.session_store import FROM, UNTIL
 
 
 @dataclass(frozen=True)
-class Deserted:
+class Orphans:
     """Each gives records."""
 
     spans: Spans
-    revisions: Departures
+    ledger: SupersedingLedger
 
     def filling(self, first: int, after: int, stores: Stores) -> pl.DataFrame:
         """Those with first <= until < after."""
@@ -40,55 +40,56 @@ class Deserted:
 
     def open(self, stores: Stores) -> pl.DataFrame:
         """Those that are not late."""
-        return self.filling(stores.closed, END, stores).filter(~pl.col(SHOWN))
+        return self.filling(stores.closed, END, stores).filter(~pl.col(FORCED))
 
     def overdue(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Full ones that wait, and that nothing else will send; of the keys of `touched`."""
         keys = touched.select(self.spans.partition) if self.spans.partition else None
         records = stores[STORE].scan(START, stores.closed, keys)
-        return self._among(records.filter(pl.col(WAITING) > 0, pl.col(DUE).is_null()), stores)
+        return self._among(records.filter(pl.col(PENDING) > 0, pl.col(DUE).is_null()), stores)
 
-    def waiting(self, before: int, stores: Stores) -> pl.DataFrame:
-        """Those that end below `before` and wait."""
-        return self._among(self.revisions.waiting(stores, before), stores)
+    def pending(self, before: int, stores: Stores) -> pl.DataFrame:
+        """Those that end below `before` and are pending."""
+        return self._among(self.ledger.pending(stores, before), stores)
 
     def _among(self, records: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        left = records.filter(pl.col(GONE) & pl.col(OUT))
+        left = records.filter(~pl.col(EXISTS), STANDS)
         if left.is_empty():
             return left
         keys = left.select(self.spans.partition) if self.spans.partition else None
         first, last = left[FROM].min(), left[UNTIL].max()
         near = self.spans.sessions(stores).find_sessions(first, last, keys)  # type: ignore[arg-type]
-        there = self.revisions.was(self.spans.windows(near, stores), stores)
-        still_open = there.filter(pl.col(UNTIL) >= stores.closed, ~pl.col(SHOWN))
-        on = list(self.revisions.identity)
-        replaced = self.revisions.overlapping(left, still_open.select(on))
+        there = self.ledger.known(self.spans.windows(near, stores), stores)
+        still_open = there.filter(pl.col(UNTIL) >= stores.closed, ~pl.col(FORCED))
+        on = list(self.ledger.identity)
+        replaced = self.ledger.overlapping(left, still_open.select(on))
         return left.join(replaced, on=on, how="anti", nulls_equal=True)
 
 
-class Deserting(SessionAsking):
+class OrphanedSessions(SessionQueries):
     @property
     @abstractmethod
     def retention(self) -> SessionRetention: ...
 
+    @abstractmethod
+    def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Emit sessions that become full."""
+
     @cached_property
-    def deserted(self) -> Deserted:
-        return Deserted(self.contents.spans, self.revisions)
+    def orphans(self) -> Orphans:
+        return Orphans(self.contents.spans, self.ledger)
 
-    def all_open(self, stores: Stores) -> pl.DataFrame:
-        there = super().all_open(stores)
-        if not self.weighted:
-            return there
-        return pl.concat([there, self._tell(self.deserted.open(stores), "full", stores)])
+    def orphaned(self, stores: Stores) -> pl.DataFrame:
+        return self.orphans.open(stores)
 
-    def _filling_alone(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
+    def _filling_orphans(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
         if not self.weighted:
             return self.nothing()
-        left = self.deserted.filling(closed, watermark, stores)
+        left = self.orphans.filling(closed, watermark, stores)
         return self._close(left.select(self.contents.spans.identity), stores)
 
-    def _leaving_alone(self, stores: Stores) -> pl.DataFrame:
+    def _leaving_orphans(self, stores: Stores) -> pl.DataFrame:
         if not self.weighted or self.restoring:
             return self.nothing()
-        waiting = self.deserted.waiting(self.retention.reach(stores), stores)
-        return self._again(self.retention.retired(waiting, stores), stores)
+        pending = self.orphans.pending(self.retention.reach(stores), stores)
+        return self.ledger.again(self.retention.retired(pending, stores), stores)

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.correcting import WAITED
-from sqlwin.operators.emitter.revisions import STORE
-from sqlwin.operators.emitter.withdrawals import GONE
+from sqlwin.operators.emitter.results import WAITED
+from sqlwin.operators.emitter.schema import EXISTS, STORE
 from sqlwin.operators.ranks.ranking import AT, RANKED, SENT, WindowRanker
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.schema import ROW_KEY
@@ -28,10 +27,6 @@ from sqlwin.schema import ROW_KEY
 @dataclass(frozen=True)
 class SessionRanker(WindowRanker):
     """inner: sessions of time."""
-
-    @property
-    def vanishing(self) -> bool:
-        return True
 
     @property
     def family(self) -> tuple[str, ...]:
@@ -49,9 +44,9 @@ class SessionRanker(WindowRanker):
             others = self.inner.others(all_, self.partition, stores)
             if others.is_empty():
                 return all_
-            around = self._marked(self.inner.as_they_are(others, stores), sent=False)
+            around = self._marked(self.inner.ledger.as_they_are(others, stores), sent=False)
             # one that is as it is may be brought along as well: then it goes out
-            goes = pl.any_horizontal(SENT, WAITED, GONE)
+            goes = pl.any_horizontal(SENT, WAITED, ~pl.col(EXISTS))
             both = pl.concat([all_, around]).sort(goes, descending=True, maintain_order=True)
             all_ = both.unique(ROW_KEY, keep="first", maintain_order=True)
 

@@ -11,21 +11,21 @@ import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.emitter.changes import OLD, WAS
-from sqlwin.operators.emitter.revisions import ADDED, FULL
-from sqlwin.operators.sessions.orphans import Deserting
+from sqlwin.operators.emitter.schema import ADDED, FINAL
+from sqlwin.operators.sessions.orphans import OrphanedSessions
 from sqlwin.operators.sessions.spans import within
 from sqlwin.operators.windows.contents import MESSAGES
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.session_store import FROM, UNTIL
 
 
-class SessionRestoring(Deserting):
+class SessionRestoring(OrphanedSessions):
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost messages back; the store keeps one of each. since: as in `contract`."""
         if since is not None:
             touched = self._touched(self._lacking(batch, stores), since, stores)
-            self.revisions.change(touched, touched.clear(), stores, now, self.policy)
+            known = self.ledger.known(touched, stores)
+            self.ledger.on_change(known, known.clear(), stores, now)
         self.contents.put(batch, stores)
 
     def told_before(self, closed: int) -> int:
@@ -47,6 +47,4 @@ class SessionRestoring(Deserting):
             held = within(rows, TS, windows, keys)
             added = held.group_by(on).agg(pl.len().cast(pl.Int64).alias(ADDED))
             counted.append(windows.join(added, on=on, how="inner", nulls_equal=True))
-        old = [pl.lit(None, self.output[n]).alias(OLD + n) for n in self.revisions.remembered]
-        told = [pl.lit(-1, pl.Int32).alias(WAS), *old]
-        return self._judged(pl.concat(counted), stores).select(*spans.identity, ADDED, FULL, *told)
+        return self.judged(pl.concat(counted), stores).select(*spans.identity, ADDED, FINAL)

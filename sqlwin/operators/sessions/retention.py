@@ -10,7 +10,7 @@ The record of a session goes with its segment; panes and messages go by key, so 
 that has gone on for long holds nothing of other keys back.
 
 Invariant: what a session needs that ends at the horizon or later is there, and so is
-every vanished session that is still to be withdrawn with such a one.
+every superseded session that is still to be retracted with such a one.
 
 Worked example, a gap of 5, RETAIN 2 ROWS, rows at 0, 20 and 21, watermark 30: the second
 newest is at 20. The session [0, 5) is retired, and a row at 19 would be expired, although
@@ -27,8 +27,8 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.departures import GONE, Departures, overlapping
-from sqlwin.operators.emitter.revisions import STORE
+from sqlwin.operators.emitter.schema import EXISTS, STORE
+from sqlwin.operators.emitter.superseding import SupersedingLedger, overlapping
 from sqlwin.operators.floors import Floors
 from sqlwin.operators.sessions.merging import SESSIONS, Spans
 from sqlwin.operators.sessions.spans import AT
@@ -48,7 +48,7 @@ class SessionRetention:
 
     policy: Policy
     spans: Spans
-    revisions: Departures
+    ledger: SupersedingLedger
     weighted: bool = False
 
     @property
@@ -89,12 +89,12 @@ class SessionRetention:
         return stores.closed if self.by_rows else self.horizon(stores)
 
     def leaving(self, stores: Stores) -> pl.DataFrame:
-        """Records that wait, of sessions that with this watermark are out of retention.
+        """Records that are pending, of sessions that with this watermark are out of retention.
 
-        One that has vanished stays: it goes when what takes its place does, or when it is due.
+        One that exists no more stays: it goes when what takes its place does, or when it is due.
         """
-        waiting = self.revisions.waiting(stores, self.reach(stores)).filter(~pl.col(GONE))
-        return self.retired(waiting, stores)
+        pending = self.ledger.pending(stores, self.reach(stores)).filter(EXISTS)
+        return self.retired(pending, stores)
 
     def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `windows` that are out of retention."""
@@ -133,9 +133,9 @@ class SessionRetention:
     # By time.
 
     def _least_displaced(self, sessions: SessionStore, horizon: int, stores: Stores) -> int:
-        """`horizon`, or the end of the first vanished session that is to be withdrawn with one
+        """`horizon`, or the end of the first superseded session that is to be retracted with one
         that has gone on for longer."""
-        left = self.revisions.departed(stores, horizon)
+        left = self.ledger.departed(stores, horizon)
         if left.is_empty():
             return horizon
         keys = left.select(self.spans.partition).unique() if self.spans.partition else None
@@ -165,7 +165,7 @@ class SessionRetention:
         for name in (PANES, MESSAGES):
             if name in stores.named:
                 stores[name].cut(kept)
-        left = floored(self.revisions.departed(stores, stores.closed), limits, self.keys)
+        left = floored(self.ledger.departed(stores, stores.closed), limits, self.keys)
         displaced = self._displaced(left.filter(pl.col(UNTIL) < pl.col(FLOOR)), stay)
         stores[STORE].cut(_lowered(limits, displaced, self.keys, ENDED))
         width = stores[SESSIONS].layout.slice_width

@@ -18,7 +18,7 @@ import polars as pl
 from sqlwin.instants import END
 from sqlwin.kernels.sessions import cut_runs, runs_of
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.revisions import ADDED
+from sqlwin.operators.emitter.schema import ADDED
 from sqlwin.operators.sessions.merging import REACH, Spans
 from sqlwin.operators.sessions.spans import AT, NEW, RUN, extent_of, first_of, met, within
 from sqlwin.operators.windows.contents import PANES, ROWS, merges

@@ -10,9 +10,9 @@ from abc import abstractmethod
 
 import polars as pl
 
-from sqlwin.instants import END, START
+from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.sessions.emission import SessionTelling
+from sqlwin.operators.sessions.emission import SessionResults
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys
 from sqlwin.operators.windows.contents import EXTENT, MESSAGES
@@ -20,7 +20,9 @@ from sqlwin.schema import REVISION, ROW_KEY
 from sqlwin.state.session_store import FROM, UNTIL
 
 
-class SessionAsking(SessionTelling):
+class SessionQueries(SessionResults):
+    restoring: bool
+
     @property
     @abstractmethod
     def retention(self) -> SessionRetention: ...
@@ -49,7 +51,7 @@ class SessionAsking(SessionTelling):
         else:
             gone, on = self.retention.retired(held, stores), list(spans.identity)
             held = held.join(gone, on=on, how="anti", nulls_equal=True)
-        known = self._keyed(self.looked_at(held, stores))
+        known = self._keyed(self.ledger.looked_at(held, stores))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
@@ -60,8 +62,8 @@ class SessionAsking(SessionTelling):
         return stretch.stored(stores[MESSAGES])
 
     def vanished(self, stores: Stores) -> pl.DataFrame:
-        """The `__row_key` of sessions that are no more, and are not withdrawn yet."""
-        return self._keyed(self.revisions.departed(stores, END)).select(ROW_KEY)
+        """The `__row_key` of sessions that exist no more, and are not retracted yet."""
+        return self._keyed(self.ledger.departed(stores)).select(ROW_KEY)
 
     def others(
         self, emitted: pl.DataFrame, partition: tuple[str, ...], stores: Stores

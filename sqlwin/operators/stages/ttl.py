@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import Operator, Stores, everything
-from sqlwin.operators.emitter.revisions import DUE
+from sqlwin.operators.emitter.schema import DUE
 from sqlwin.operators.weights import effective
 from sqlwin.policies import Ttl, TtlTime
 from sqlwin.schema import TS, WEIGHT

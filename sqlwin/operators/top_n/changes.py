@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.operators.emitter.changes import OLD, WAS
-from sqlwin.schema import PART, POSITION, SEQ
+from sqlwin.operators.emitter.schema import OLD
+from sqlwin.schema import PART, POSITION, REVISION, SEQ
 
 THERE = "__there"
 SENT = "__sent"
@@ -59,18 +59,11 @@ class TopChanges:
 
     def told(self, placed: pl.DataFrame, within: pl.Expr) -> pl.DataFrame:
         """Rows once all that differs was told; one that is neither told nor there is let go."""
-        more = pl.when(self.differs(within)).then(pl.col(WAS) + 1).otherwise(pl.col(WAS))
+        more = pl.when(self.differs(within)).then(pl.col(REVISION) + 1).otherwise(pl.col(REVISION))
         return placed.filter(THERE).with_columns(
-            more.cast(pl.Int32).alias(WAS),
+            more.cast(pl.Int32).alias(REVISION),
             pl.when(within).then(pl.col(self.name)).alias(SENT),
             *(pl.when(within).then(pl.col(name)).alias(OLD + name) for name in self.carried),
-        )
-
-    def as_told(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows with the values and the place last told."""
-        return rows.with_columns(
-            *(pl.col(OLD + name).alias(name) for name in self.carried),
-            pl.col(SENT).alias(self.name),
         )
 
     @property
@@ -92,4 +85,4 @@ class TopChanges:
         new = came.join(
             left.select(*self._place, *beside), on=self._place, how="left", nulls_equal=True
         )
-        return new.with_columns(pl.lit(True).alias(THERE), pl.col(WAS).fill_null(-1))
+        return new.with_columns(pl.lit(True).alias(THERE), pl.col(REVISION).fill_null(-1))

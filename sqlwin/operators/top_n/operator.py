@@ -25,12 +25,12 @@ all that come before r are within, therefore held, therefore counted.
 
 | store      | record                                                     |
 |------------|------------------------------------------------------------|
-| `top`      | partition, slot: row, position, `__sent`, `__was`          |
-| `rankings` | partition: `__at`, `__held`, `__due`, `__waiting`          |
+| `top`      | partition, slot: row, position, `__sent`, `__revision`     |
+| `rankings` | partition: `__at`, `__held`, `__due`, `__pending`          |
 
 A record of `top` lives iff its slot is below the `__held` of its partition; the
 rows take the slots 0, 1, … in their order, newest write last. `__sent` is the
-place last emitted, NULL where there was none, `__was` the revision.
+place last emitted, NULL where there was none, `__revision` the revision.
 
 Worked example, the best row by points: b (5 points) comes, is emitted `+I` with
 place 1, revision 0. c (7 points) comes: b is withdrawn, `-D` revision 1, and c
@@ -49,14 +49,15 @@ from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
 from sqlwin.operators.contract import Stores, everything, silent_at
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key_at
-from sqlwin.operators.emitter.revisions import DUE, WAITING
+from sqlwin.operators.emitter.changes import row_key_at
+from sqlwin.operators.emitter.kernel import changelog
+from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, PENDING, STANDS, WORD
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, Question, Stretch, of_keys
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, parted
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import EMIT, OP, PLACE, POSITION, REVISION, TS, WEIGHT
+from sqlwin.schema import PLACE, POSITION, REVISION, TS, WEIGHT
 
 TOP, RANKINGS = "top", "rankings"
 SLOT = "__slot"
@@ -102,13 +103,13 @@ class TopRows(Counting):
 
     @property
     def top_columns(self) -> dict[str, pl.DataType]:
-        own = {**self.carried, **PLACE, SLOT: INT, SENT: INT, WAS: pl.Int32()}
+        own = {**self.carried, **PLACE, SLOT: INT, SENT: INT, REVISION: pl.Int32()}
         return {**own, **(self.changing.columns if self.weighted else {})}
 
     @property
     def ranking_columns(self) -> dict[str, pl.DataType]:
         keys = {key: self.carried[key] for key in self.partition}
-        return {**keys, AT: INT, HELD: INT, DUE: INT, WAITING: INT}
+        return {**keys, AT: INT, HELD: INT, DUE: INT, PENDING: INT}
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows beyond `limit` among these alone are beyond it among all."""
@@ -128,10 +129,10 @@ class TopRows(Counting):
         held = self._held(rankings, stores).with_columns(pl.lit(False).alias(NEW))
         never = [pl.lit(0, INT), pl.lit(None, INT), pl.lit(-1, pl.Int32), pl.lit(True)]
         came = batch.with_columns(
-            e.alias(c) for e, c in zip(never, (SLOT, SENT, WAS, NEW), strict=True)
+            e.alias(c) for e, c in zip(never, (SLOT, SENT, REVISION, NEW), strict=True)
         )
         placed = self._placed(pl.concat([held, came.select(held.columns)]))
-        kept = placed.filter(self._within | (pl.col(WAS) >= 0))
+        kept = placed.filter(self._within | (pl.col(REVISION) >= 0))
         self._keep(kept, self._waiting(rankings, kept, now), stores)
         return self.nothing()
 
@@ -187,7 +188,7 @@ class TopRows(Counting):
         rankings = of_keys(everything(stores, RANKINGS), question.keys)
         placed = self._all_placed(self._held(rankings, stores)).filter(self._within)
         found = placed.filter(pl.col(TS) >= question.lo, pl.col(TS) <= question.hi)
-        revision = pl.when(pl.col(SENT).is_not_null()).then(pl.col(WAS)).alias(REVISION)
+        revision = pl.when(pl.col(SENT).is_not_null()).then(pl.col(REVISION)).alias(REVISION)
         state = pl.lit(OPEN_WINDOW).alias(STATE)
         return found.select(*self.output, state, revision, *PLACE, row_key_at(self.stream))
 
@@ -198,7 +199,7 @@ class TopRows(Counting):
 
     @property
     def _waits(self) -> pl.Expr:
-        return pl.col(DUE).is_not_null() | (pl.col(WAITING) > 0)
+        return pl.col(DUE).is_not_null() | (pl.col(PENDING) > 0)
 
     def _emit(self, which: pl.Expr, stores: Stores, emit: str = "early") -> pl.DataFrame:
         rankings = everything(stores, RANKINGS).filter(which)
@@ -208,9 +209,11 @@ class TopRows(Counting):
         if self.weighted:
             return self._emit_changes(placed, rankings, stores, emit)
         moved = ~pl.col(self.name).eq_missing(pl.col(SENT))
-        gone = self._withdrawn(placed.filter(~self._within), emit)
-        out = self._shown(placed.filter(self._within & moved), emit)
-        revision = pl.when(moved).then(pl.col(WAS) + 1).otherwise(pl.col(WAS)).cast(pl.Int32)
+        gone = self._changes(placed.filter(~self._within), False, emit)
+        out = self._changes(placed.filter(self._within & moved), True, emit)
+        revision = (
+            pl.when(moved).then(pl.col(REVISION) + 1).otherwise(pl.col(REVISION)).cast(pl.Int32)
+        )
         kept = placed.filter(self._within).with_columns(revision, pl.col(self.name).alias(SENT))
         self._settle(kept, rankings, stores)
         return pl.concat([gone, out])
@@ -219,40 +222,33 @@ class TopRows(Counting):
         self, placed: pl.DataFrame, rankings: pl.DataFrame, stores: Stores, emit: str
     ) -> pl.DataFrame:
         differs = self.changing.differs(self._within)
-        left = self.changing.as_told(placed.filter(differs & ~self._within))
-        gone = self._withdrawn(left, emit)
-        out = self._shown(placed.filter(differs & self._within), emit)
+        gone = self._changes(placed.filter(differs & ~self._within), False, emit)
+        out = self._changes(placed.filter(differs & self._within), True, emit)
         self._settle(self.changing.told(placed, self._within), rankings, stores)
         return pl.concat([gone, out])
 
     def _settle(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
-        done = rankings.with_columns(pl.lit(None, INT).alias(DUE), pl.lit(0, INT).alias(WAITING))
+        done = rankings.with_columns(pl.lit(None, INT).alias(DUE), pl.lit(0, INT).alias(PENDING))
         self._keep(kept, done, stores)
         stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
 
-    def _shown(self, moved: pl.DataFrame, emit: str) -> pl.DataFrame:
-        old = [pl.col(SENT).alias(OLD + self.name)]
-        old += [pl.col(OLD + name) for name in self.carried] if self.weighted else []
-        known = moved.select(*self.output, SENT, WAS, row_key_at(self.stream), *old)
-        updated = pl.col(SENT).is_not_null()
-        told = changes(known, emit, self.withdraw, updated)
-        return told.select(*self.output, *CHANGE_SCHEMA)
-
-    def _withdrawn(self, gone: pl.DataFrame, emit: str) -> pl.DataFrame:
-        return gone.with_columns(
-            pl.col(SENT).alias(self.name),
-            pl.lit("-D").alias(OP),
-            pl.lit(emit).alias(EMIT),
-            (pl.col(WAS) + 1).cast(pl.Int32).alias(REVISION),
+    def _changes(self, rows: pl.DataFrame, within: bool, emit: str) -> pl.DataFrame:
+        """What is emitted of rows that are within the limit or, if not, pushed out of it."""
+        known = rows.with_columns(
+            pl.col(SENT).alias(OLD + self.name),
+            pl.col(SENT).is_not_null().alias(STANDS),
+            pl.lit(within).alias(EXISTS),
+            pl.lit(emit).alias(WORD),
             row_key_at(self.stream),
-        ).select(*self.output, *CHANGE_SCHEMA)
+        )
+        return changelog(known, self.output, self.withdraw)
 
     # What is held.
 
     def _touched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The rankings of the batch's partitions, and how many rows `__came` for each."""
         known = self._joined(self._counted(batch, CAME), everything(stores, RANKINGS))
-        return known.with_columns(pl.col(HELD, WAITING).fill_null(0))
+        return known.with_columns(pl.col(HELD, PENDING).fill_null(0))
 
     def _held(self, rankings: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         keys = rankings.select(self.partition) if self.partition else None
@@ -263,10 +259,10 @@ class TopRows(Counting):
     def _waiting(self, rankings: pl.DataFrame, kept: pl.DataFrame, now: int) -> pl.DataFrame:
         """The rankings as this batch leaves them; those it leaves alone are left out."""
         entered = self._counted(kept.filter(NEW), NEW)
-        waiting = pl.col(WAITING) + pl.col(CAME)
-        noted = self._joined(rankings, entered).with_columns(waiting.alias(WAITING))
+        waiting = pl.col(PENDING) + pl.col(CAME)
+        noted = self._joined(rankings, entered).with_columns(waiting.alias(PENDING))
         if self.policy.early is Early.ROWS:
-            due = pl.when(pl.col(WAITING) >= self.policy.early_rows).then(pl.lit(now, INT))
+            due = pl.when(pl.col(PENDING) >= self.policy.early_rows).then(pl.lit(now, INT))
             return noted.with_columns(pl.coalesce(DUE, due).alias(DUE))
         changed = pl.col(NEW).is_not_null()
         if not self.weighted:  # nothing that is held has changed

@@ -1,11 +1,11 @@
 """The windowed aggregator over time windows: SAMZA-552's.
 
 Windows are those of a hop, cumulating ones, or the whole stream as one. What they
-hold is in `contents`, what was emitted of them in `revisions`, when they go in
-`retention`, and what goes out when in `correcting`; here rows find their windows.
+hold is in `contents`, what goes out of them and when in `emitter.results`, when they are
+evicted in `retention`; here rows find their windows.
 
 Invariant: every window that ends by `closed` and holds a row was emitted, or
-waits in the revision store.
+is pending in the ledger.
 
 Worked example, hour every half hour, rows at 0:10, 0:40, 1:05: panes 0:00, 0:30,
 1:00. At watermark 1:00 the windows ending at 0:30 (pane 0:00) and at 1:00
@@ -27,10 +27,9 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import ENDLESS, WINDOW_END, ends_of, start_of
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key, row_key_at
-from sqlwin.operators.emitter.correcting import Correcting
-from sqlwin.operators.emitter.revisions import ADDED, FULL, STORE, Revisions
-from sqlwin.operators.emitter.withdrawals import GONE, OUT, Withdrawals
+from sqlwin.operators.emitter.changes import row_key, row_key_at
+from sqlwin.operators.emitter.results import ResultLedger, Results
+from sqlwin.operators.emitter.schema import ADDED, FINAL
 from sqlwin.operators.state_queries import STATE, Question, Stretch
 from sqlwin.operators.windows.contents import EXTENT, LAST, MESSAGES, PANE, ROWS, Contents
 from sqlwin.operators.windows.grouping import Grouping
@@ -41,12 +40,12 @@ from sqlwin.windows import Aligned, Whole
 
 
 @dataclass(frozen=True)
-class WindowAggregator(Correcting):
+class WindowAggregator(Results):
     """below: columns of the rows. keys: those grouped by. values: dtypes of the results.
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
     per_row: the position of a row is among the keys, and says with the window what is told.
-    weighted: rows may be withdrawn, see `weights` and `withdrawals`.
+    weighted: rows may be withdrawn, see `weights`.
     """
 
     stream: str
@@ -86,11 +85,10 @@ class WindowAggregator(Correcting):
         return {**self.by.types, **self.edges, **dict(zip(names, self.values, strict=True))}
 
     @cached_property
-    def revisions(self) -> Revisions:
+    def ledger(self) -> ResultLedger:
         names = tuple(fold.call.name for fold in self.folds)
-        if self.weighted:
-            return Withdrawals(self.contents.identity, WINDOW_END, names)
-        return Revisions(self.contents.identity, WINDOW_END, names if self.withdraw else ())
+        kept = names if self.weighted or self.withdraw else ()
+        return ResultLedger(self, self.contents.identity, WINDOW_END, kept)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.contents.prepare(rows)
@@ -107,8 +105,9 @@ class WindowAggregator(Correcting):
         lacking = self.contents.lacking(batch, stores)
         panes = self.contents.panes(lacking if since is not None else lacking.clear())
         touched = self._touched(panes, stores, START if since is None else since)
+        known = self.ledger.before(touched, stores)
         self.contents.put_back(lacking, stores)
-        self.revisions.touch(touched, stores, now, self.policy)
+        self.ledger.on_batch(known, stores, now)
 
     def patient(self) -> WindowAggregator:
         return replace(self, policy=self.policy.forever)
@@ -118,9 +117,9 @@ class WindowAggregator(Correcting):
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         panes = self.contents.panes(batch)
-        touched = self._touched(panes, stores)
+        known = self.ledger.before(self._touched(panes, stores), stores)
         self.contents.put(batch, panes, stores)
-        self.revisions.touch(touched, stores, now, self.policy)
+        self.ledger.on_batch(known, stores, now)
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -128,11 +127,11 @@ class WindowAggregator(Correcting):
             return self.nothing()
         self.retention.note(stores)
         closing = self.contents.closing(stores.closed, watermark, stores)
-        emptied = self._emptied_between(closing, stores.closed, watermark, stores)
+        emptied = self.ledger.emptied(closing, stores, stores.closed + 1, watermark + 1)
         stores.closed = max(stores.closed, watermark)
-        full = pl.concat([self._close(emptied, stores), self._close(closing, stores)])
-        waiting = self.revisions.waiting(stores, self.retention.reach(stores))
-        last = self._again(self.retention.retired(waiting, stores), stores)
+        full = pl.concat([self.ledger.close(part, stores) for part in (emptied, closing)])
+        pending = self.ledger.pending(stores, self.retention.reach(stores))
+        last = self.ledger.again(self.retention.retired(pending, stores), stores)
         self.retention.retire(stores)
         return pl.concat([full, last])
 
@@ -145,15 +144,14 @@ class WindowAggregator(Correcting):
         known = emitted.with_columns(end.alias(WINDOW_END))
         windows = known.select(WINDOW_END, *partition).unique()
         near = self.contents.sharing(windows, stores)
-        if isinstance(self.revisions, Withdrawals):
-            emptied = self.revisions.emptied(near, stores, *bounds(windows[WINDOW_END]))
-            beside = emptied.join(windows, on=windows.columns, how="semi", nulls_equal=True)
-            near = pl.concat([near, beside.select(near.columns)])
+        emptied = self.ledger.emptied(near, stores, *bounds(windows[WINDOW_END]))
+        beside = emptied.join(windows, on=windows.columns, how="semi", nulls_equal=True)
+        near = pl.concat([near, beside.select(near.columns)])
         for out in (known, self.retention.retired(near, stores)):
             near = near.join(out, on=near.columns, how="anti", nulls_equal=True)
         return near
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:
@@ -167,7 +165,7 @@ class WindowAggregator(Correcting):
         held = self.contents.within(question, stores)
         gone = self.retention.retired(held, stores)
         kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
-        known = self._keyed(self._edged(self.looked_at(kept, stores)))
+        known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
@@ -178,74 +176,48 @@ class WindowAggregator(Correcting):
     # What rows touch.
 
     def _touched(self, panes: pl.DataFrame, stores: Stores, since: int = START) -> pl.DataFrame:
-        """What `Revisions.touch` is told of the windows that take in these panes.
+        """What `ResultLedger.before` takes: the windows that hold these panes.
 
-        Only of those that end after `since` and whose change a policy may ask about.
+        Only of those that end after `since` and whose change a policy may emit.
         """
-        watched = self._watches_open(stores)
-        looked_at = panes if watched else self._maybe_full(panes, stores)
+        watched = self.policy.early is not None or self.ledger.any_open(stores)
+        looked_at = panes if watched else self._maybe_final(panes, stores)
         if looked_at.is_empty():
             return looked_at
         held = ends_of(looked_at, PANE, self.window).filter(pl.col(WINDOW_END) > since)
         windows = held.group_by(self.contents.identity).agg(self._added.alias(ADDED))
-        judged = self._judged(windows, stores)
-        return self._told(judged if watched else judged.filter(FULL), stores)
+        judged = self.judged(windows, stores)
+        return judged if watched else judged.filter(FINAL)
 
     @property
     def _added(self) -> pl.Expr:
-        """How many rows came into a window; all that were withdrawn from it count as one."""
+        """How many rows came into a window; all that were retracted from it count as one."""
         rows = pl.col(ROWS)
         return rows.clip(0).sum() + (rows < 0).any() if self.weighted else rows.sum()
 
-    def _watches_open(self, stores: Stores) -> bool:
-        """Whether a change of an open window goes out before it is full."""
-        if self.policy.early is not None:
-            return True
-        return len(stores[STORE].scan(stores.closed + 1, END)) > 0  # some were shown
-
-    def _maybe_full(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def _maybe_final(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if stores.closed == START or self.policy.late is Late.NEVER:
             return panes.clear()
         return panes.filter(pl.col(PANE) < stores.closed)
 
-    def _told(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """With `__was` and old values of those that have no record: full and not empty, they
-        went out once, as they are; an open one never did."""
-        full = touched.filter(FULL)
-        emitted = self.contents.of(self.revisions.unrecorded(full, stores), stores)
-        if self.revisions.remembered:
-            emitted = self.contents.valued(emitted, stores)
-        old = [pl.col(name).alias(OLD + name) for name in self.revisions.remembered]
-        was = emitted.select(*self.contents.identity, pl.lit(0, pl.Int32).alias(WAS), *old)
-        joined = touched.join(was, on=list(self.contents.identity), how="left", nulls_equal=True)
-        return joined.with_columns(pl.col(WAS).fill_null(-1))
+    # What the ledger asks for.
 
-    def _emptied_between(
-        self, closing: pl.DataFrame, closed: int, watermark: int, stores: Stores
-    ) -> pl.DataFrame:
-        """Windows that become full without a row, though they were told."""
-        if not isinstance(self.revisions, Withdrawals):
-            return closing.clear()
-        return self.revisions.emptied(closing, stores, closed + 1, watermark + 1)
+    def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return ids.with_columns((pl.col(WINDOW_END) <= stores.closed).alias(FINAL))
 
-    # What `correcting` asks.
-
-    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        return windows.with_columns((pl.col(WINDOW_END) <= stores.closed).alias(FULL))
-
-    def _open(self, stores: Stores) -> pl.DataFrame:
+    def open_results(self, stores: Stores) -> pl.DataFrame:
         return self.contents.closing(stores.closed, END, stores)
 
-    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def valued(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         # those of the panes are merged already, those of records are to be found
-        merged = windows if LAST in windows.columns else self.contents.of(windows, stores)
+        merged = ids if LAST in ids.columns else self.contents.of(ids, stores)
         return self.contents.valued(merged, stores)
 
-    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
-        keyed = self._keyed(self._edged(known))
-        ordered = keyed.sort(WINDOW_END, *self.edges, *self.by.names)
-        how = (OUT, pl.col(GONE)) if self.weighted else (None, None)
-        return changes(ordered, emit, self.withdraw, *how).select(*self.output, *CHANGE_SCHEMA)
+    def implied(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return self.valued(ids, stores) if self.ledger.kept else self.contents.of(ids, stores)
+
+    def presented(self, results: pl.DataFrame) -> pl.DataFrame:
+        return self._keyed(self._edged(results)).sort(WINDOW_END, *self.edges, *self.by.names)
 
     def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
         if not self.per_row:

@@ -26,8 +26,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, pane_of, start_of
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.revisions import ADDED, FULL, STORE
-from sqlwin.operators.emitter.withdrawals import Withdrawals
+from sqlwin.operators.emitter.schema import ADDED, FINAL, STORE
 from sqlwin.operators.order.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering, by_number
 from sqlwin.operators.state_queries import STATE, Question, Stretch
 from sqlwin.operators.weights import effective
@@ -71,9 +70,9 @@ class OrderedAggregator(WindowAggregator):
         changed = by_number(self.ordering.change(batch, stores))
         rows = changed.filter(pl.col(self.where)) if self.where else changed
         prepared = self.contents.prepare(rows.drop(NEW))
-        touched = self._told(self._judged(self._changed(rows), stores), stores)
+        known = self.ledger.before(self.judged(self._changed(rows), stores), stores)
         self.contents.put(prepared, self.contents.panes(prepared), stores)
-        self.revisions.touch(touched, stores, now, self.policy)
+        self.ledger.on_batch(known, stores, now)
         return self._fill(stores)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -85,7 +84,7 @@ class OrderedAggregator(WindowAggregator):
         if self.policy.retain is None:
             return full
         fixed = self.ordering.fix(watermark - self.policy.retain, stores)
-        last = self._again(self._retired(self.revisions.waiting(stores), stores), stores)
+        last = self.ledger.again(self._retired(self.ledger.pending(stores), stores), stores)
         self._cut(fixed, stores)
         return pl.concat([full, last])
 
@@ -94,7 +93,7 @@ class OrderedAggregator(WindowAggregator):
         held = self.contents.within(question, stores)
         gone = self._retired(held, stores)
         kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
-        known = self._keyed(self._edged(self.looked_at(kept, stores)))
+        known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
@@ -124,26 +123,25 @@ class OrderedAggregator(WindowAggregator):
         until: int = risen[CLOSED].max()  # type: ignore[assignment]
         keys = risen.select(self.partition) if self.partition else None
         closing = self._filling(self.contents.closing(since, until, stores, keys), risen)
-        assert isinstance(self.revisions, Withdrawals)
-        gone = self.revisions.emptied(closing, stores, since + 1, until + 1)
+        gone = self.ledger.emptied(closing, stores, since + 1, until + 1)
         emptied = self._filling(gone, risen)
-        return pl.concat([self._close(emptied, stores), self._close(closing, stores)])
+        return pl.concat([self.ledger.close(part, stores) for part in (emptied, closing)])
 
     def _filling(self, windows: pl.DataFrame, risen: pl.DataFrame) -> pl.DataFrame:
         known = self.ordering.beside(windows, risen.select(*self.ordering.by, BEFORE, CLOSED))
         filling = pl.col(WINDOW_END).is_between(pl.col(BEFORE), pl.col(CLOSED), closed="right")
         return known.filter(filling).drop(BEFORE, CLOSED)
 
-    # What `correcting` asks.
+    # What the ledger asks for.
 
-    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        known = self.ordering.with_counts(windows, stores)
-        full = (pl.col(WINDOW_END) <= pl.col(CLOSED)).alias(FULL)
-        return known.select(*(pl.col(name) for name in windows.columns if name != FULL), full)
+    def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        known = self.ordering.with_counts(ids, stores)
+        final = (pl.col(WINDOW_END) <= pl.col(CLOSED)).alias(FINAL)
+        return known.select(*(pl.col(name) for name in ids.columns if name != FINAL), final)
 
-    def _open(self, stores: Stores) -> pl.DataFrame:
+    def open_results(self, stores: Stores) -> pl.DataFrame:
         there = self.contents.closing(START, END, stores)
-        return self._judged(there, stores).filter(~pl.col(FULL)).drop(FULL)
+        return self.judged(there, stores).filter(~pl.col(FINAL)).drop(FINAL)
 
     def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
         end = pl.col(WINDOW_END)

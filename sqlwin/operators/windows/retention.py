@@ -27,7 +27,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.panes import WINDOW_END, earliest
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.revisions import STORE
+from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.floors import Floors
 from sqlwin.operators.windows.contents import MESSAGES, PANE, PANES
 from sqlwin.operators.windows.grouping import Grouping

@@ -24,14 +24,16 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.kernels.frames import Mask
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, WAS, changes, row_key
+from sqlwin.operators.emitter.changes import row_key
+from sqlwin.operators.emitter.kernel import changelog
+from sqlwin.operators.emitter.schema import EXISTS, STANDS, WORD
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.over.framing import Call, evaluate
 from sqlwin.operators.state_queries import Question, Stretch
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.operators.windows.tuples import RING, SLOT
-from sqlwin.schema import PLACE
+from sqlwin.schema import PLACE, REVISION
 
 
 @dataclass(frozen=True)
@@ -129,5 +131,6 @@ class TupleSlider(Counting):
         )
         names = (*self.partition, "window_start", "window_end")
         key = row_key({name: keyed.schema[name] for name in names})
-        known = keyed.with_columns(key, pl.lit(-1, pl.Int32).alias(WAS))
-        return changes(known, "full", withdraw=False).select(*self.output, *CHANGE_SCHEMA)
+        new = {REVISION: pl.lit(-1, pl.Int32), STANDS: pl.lit(False), EXISTS: pl.lit(True)}
+        known = keyed.with_columns(key, **new, **{WORD: pl.lit("full")})
+        return changelog(known, self.output, pairs=False)

@@ -13,7 +13,7 @@ Messages that fail WHERE are numbered like all others and take no other part.
 |-------------|-------------------------------------------------------------|
 | `counts`    | messages of the partition                                   |
 | `ring`      | keys, slot: `__pane`, `__first`, `__last`, accumulators     |
-| `revisions` | keys, slot: `__window`, and as in `operators.revisions`     |
+| `revisions` | keys, slot: `__window`, and as in `emitter.schema`          |
 
 Both rings have a slot for whatever may be live at once, so that what no open
 window needs is overwritten, never deleted.
@@ -40,9 +40,9 @@ from sqlwin.errors import QueryError
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, OLD, WAS, changes, row_key
-from sqlwin.operators.emitter.correcting import Correcting
-from sqlwin.operators.emitter.revisions import ADDED, FULL, SHOWN, STORE, Revisions
+from sqlwin.operators.emitter.changes import row_key
+from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
+from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, FORCED, WORD
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys, stated
@@ -59,7 +59,7 @@ SLOT = "__slot"
 
 
 @dataclass(frozen=True)
-class TupleAggregator(Counting, Folded, Correcting):
+class TupleAggregator(Counting, Folded, Results):
     """`hop` in messages of the partition, a prefix of `keys`. sets: each has the partition."""
 
     stream: str
@@ -78,11 +78,11 @@ class TupleAggregator(Counting, Folded, Correcting):
     def by(self) -> Grouping:
         return Grouping(self.keys, self.sets)
 
-    @property
-    def revisions(self) -> Revisions:
+    @cached_property
+    def ledger(self) -> ResultLedger:
         """The window is a part of the identity: whatever lay in its slot before is another."""
-        remembered = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
-        return Revisions((*self.by.names, WINDOW, SLOT), SLOT, remembered)
+        kept = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
+        return ResultLedger(self, (*self.by.names, WINDOW, SLOT), SLOT, kept)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -123,35 +123,34 @@ class TupleAggregator(Counting, Folded, Correcting):
     def _filled(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The windows whose n-th message the batch brought."""
         windows = self._windows(panes, counts).filter(self._is_full, self._was_open)
-        closing = windows.select(self.revisions.identity).unique()
-        known = self.revisions.was(closing, stores)
-        return self._send(self._beside(known, windows), "full", stores)
+        closing = windows.select(self.ledger.identity).unique()
+        valued = self._beside(self.ledger.known(closing, stores), windows)
+        there = pl.lit(True).alias(EXISTS)
+        return self.ledger.emit_valued(valued.with_columns(FULL.alias(WORD), there), stores)
 
     def _touch(self, windows: pl.DataFrame, stores: Stores, now: int) -> None:
-        """Note what came into open windows. What was shown is so no more."""
-        revisions = self.revisions
-        never = {WAS: pl.lit(-1, pl.Int32), FULL: pl.lit(False)}
-        old = {name: pl.lit(None, self.output[name.removeprefix(OLD)]) for name in revisions.old}
-        told = windows.group_by(revisions.identity).agg(pl.col(ADDED).sum())
-        shown = revisions.was(told, stores).filter(pl.col(SHOWN))
-        record = stores[STORE].layout.schema.names()
-        stores[STORE].put(shown.with_columns(pl.lit(False).alias(SHOWN)).select(record))
-        revisions.touch(told.with_columns(**never, **old), stores, now, self.policy)
+        """Note what came into open windows. What was forced is so no more."""
+        if windows.is_empty():
+            return
+        touched = windows.group_by(self.ledger.identity).agg(pl.col(ADDED).sum())
+        known = self.ledger.before(self.judged(touched, stores), stores)
+        renewed = known.with_columns(pl.lit(False).alias(FORCED))
+        self.ledger.note(renewed.filter(known[FORCED]), stores)
+        self.ledger.on_batch(renewed, stores, now)
 
-    def _judged(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """A window that is full waits no more."""
-        return windows.with_columns(pl.lit(False).alias(FULL))
+    def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Of a window that is full nothing is pending."""
+        return ids.with_columns(pl.lit(False).alias(FINAL))
 
-    def _open(self, stores: Stores) -> pl.DataFrame:
+    def open_results(self, stores: Stores) -> pl.DataFrame:
         windows = self._held(stores).filter(~self._is_full)
-        return windows.select(self.revisions.identity).unique()
+        return windows.select(self.ledger.identity).unique()
 
-    def _valued(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        return self._beside(windows, self._held(stores))
+    def valued(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return self._beside(ids, self._held(stores))
 
-    def _changes(self, known: pl.DataFrame, emit: str | pl.Expr) -> pl.DataFrame:
-        ordered = self._keyed(known).sort("window_end", *self.by.names)
-        return changes(ordered, emit, self.withdraw).select(*self.output, *CHANGE_SCHEMA)
+    def presented(self, results: pl.DataFrame) -> pl.DataFrame:
+        return self._keyed(results).sort("window_end", *self.by.names)
 
     def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
         start = pl.col(WINDOW).alias("window_start")
@@ -159,7 +158,7 @@ class TupleAggregator(Counting, Folded, Correcting):
         identity = {**self.by.types, "window_start": pl.Int64(), "window_end": pl.Int64()}
         return known.with_columns(start, end).with_columns(row_key(identity))
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:
@@ -175,8 +174,8 @@ class TupleAggregator(Counting, Folded, Correcting):
         held = of_keys(self._held(stores), question.keys).filter(
             end > pl.col(COUNT), end > question.lo, pl.col(WINDOW) <= question.hi
         )
-        judged = held.select(*self.revisions.identity, self._is_full.alias(FULL)).unique()
-        known = stated(self._beside(self.revisions.was(judged, stores), held))
+        judged = held.select(*self.ledger.identity, self._is_full.alias(FINAL)).unique()
+        known = stated(self._beside(self.ledger.known(judged, stores), held))
         keyed = self._keyed(known)
         return keyed.select(*self.output, STATE, REVISION, FIRST, LAST, ROW_KEY)
 
@@ -230,7 +229,7 @@ class TupleAggregator(Counting, Folded, Correcting):
 
     def _beside(self, known: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
         """`known` with their values; panes of other windows may be among `windows`."""
-        identity = list(self.revisions.identity)
+        identity = list(self.ledger.identity)
         wanted = windows.join(known, on=identity, how="semi", nulls_equal=True)
         names = [*identity, FIRST, LAST, *(fold.call.name for fold in self.folds)]
         values = self.finished(self._merged([WINDOW, SLOT], wanted)).select(names)

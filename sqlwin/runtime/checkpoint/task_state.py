@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlwin.errors import StateError
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.emitter.revisions import STORE as REVISIONS
+from sqlwin.operators.emitter.schema import STORE as REVISIONS
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS
 from sqlwin.operators.stages.join_ttl import LivingJoin
@@ -33,7 +33,7 @@ from sqlwin.state.ttl_store import TtlStore
 
 HEADER = "header"
 TABLES = {LIVES, POSITIONS, lives_of("left"), lives_of("right")}
-VERSION = 1
+VERSION = 2
 Header = dict[str, Any]
 
 
@@ -41,8 +41,14 @@ def check_version(what: str, version: object, known: int = VERSION) -> None:
     """StateError for a version that is not known."""
     if version == known:
         return
-    newer = isinstance(version, int) and version > known
-    why = ": made by a newer sqlwin" if newer else ""
+    why = ""
+    if isinstance(version, int) and version > known:
+        why = ": made by a newer sqlwin"
+    elif isinstance(version, int) and version > 0:
+        why = (
+            ": made by an older sqlwin, whose state is not read any more; "
+            "start with a new store, from the first message"
+        )
     raise StateError(f"{what} has version {version}, known is {known}{why}")
 
 

@@ -4,7 +4,7 @@
 |------------------|-----------|--------------------------------|-------------|
 | WindowAggregator | panes     | extent and accumulators of (keys, pane) | merging |
 |                  | messages  | what full-state aggregates read, by position | position |
-|                  | revisions | see `operators.revisions`      | last written |
+|                  | revisions | see `emitter.schema`           | last written |
 |                  | floors    | keys and their greatest floor, see `operators.floors` | position |
 | OverAggregator   | rows      | the row                        | position    |
 |                  | base, past | accumulators of (partition, slice) | merging |
@@ -44,7 +44,8 @@ import polars as pl
 
 from sqlwin.kernels.panes import WINDOW, WINDOW_END
 from sqlwin.operators.contract import Timed
-from sqlwin.operators.emitter import revisions
+from sqlwin.operators.emitter.results import ResultLedger
+from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.emitter.telling import TOLD, WAITING
 from sqlwin.operators.floors import Floors
 from sqlwin.operators.joins.asof import AsOfJoin
@@ -102,7 +103,7 @@ def _window(operator: WindowAggregator) -> list[Shape]:
     types = {**operator.output, WINDOW_END: INT}
     kept: list[Shape] = [
         (panes, merged(panes, merges(contents.incremental))),
-        _revisions(operator.revisions, types, width),
+        _records(operator.ledger, types, width),
     ]
     if contents.whole:
         kept.append(_messages(contents.message, operator.retention.reached, width))
@@ -162,7 +163,7 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
     types = {**operator.output, FROM: INT, UNTIL: INT}
     kept: list[Shape] = [
         (sessions, last_written(sessions)),
-        _revisions(operator.revisions, types, width),
+        _records(operator.ledger, types, width),
     ]
     if isinstance(spans, Parted):
         columns = spans.columns(operator.below)
@@ -191,7 +192,7 @@ def _over(operator: OverAggregator) -> list[Shape]:
     rows = _layout(over.ROWS, {**row, **operator.sign}, (), POSITION, width)
     kept: list[Shape] = [
         (rows, _rows_of(rows)),
-        _revisions(operator.revisions, {**operator.output, **row}, width),
+        _records(operator.ledger, {**operator.output, **row}, width),
     ]
     kept += _floors(operator.limits.reached, width)
     past = operator.reading.history
@@ -218,8 +219,8 @@ def _sums(sums: base_sums.BaseSums) -> list[Shape]:
 @shapes.register
 def _tuples(operator: TupleAggregator) -> list[Shape]:
     ring = _layout(tuples.RING, operator.columns, operator.by.names, (tuples.SLOT,), ONE_SLICE)
-    records = operator.revisions.columns({**operator.output, WINDOW: INT, tuples.SLOT: INT})
-    slots = _layout(revisions.STORE, records, operator.by.names, (tuples.SLOT,), ONE_SLICE)
+    records = operator.ledger.schema({**operator.output, WINDOW: INT, tuples.SLOT: INT})
+    slots = _layout(STORE, records, operator.by.names, (tuples.SLOT,), ONE_SLICE)
     recorded = (slots, last_written(slots))
     return [(ring, last_written(ring)), _counts(operator.numbering), recorded]
 
@@ -253,7 +254,7 @@ def _topn(operator: TopRows) -> list[Shape]:
 @shapes.register
 def _ranker(operator: WindowRanker) -> list[Shape]:
     below = shapes(operator.inner)
-    width = next(layout.slice_width for layout, _ in below if layout.name == revisions.STORE)
+    width = next(layout.slice_width for layout, _ in below if layout.name == STORE)
     order = (ranking.AT, ROW_KEY)
     ranked = _layout(ranking.RANKED, operator.columns, operator.partition, order, width)
     return [*below, (ranked, last_written(ranked))]
@@ -321,10 +322,10 @@ def _layout(
     return Layout(name, tuple(columns.items()), keys, order, width)
 
 
-def _revisions(records: revisions.Revisions, types: Columns, width: int) -> Shape:
-    keys = tuple(name for name in records.identity if name not in POSITION and name != records.time)
-    rest = tuple(name for name in records.identity if name not in (*keys, records.time))
-    layout = _layout(revisions.STORE, records.columns(types), keys, (records.time, *rest), width)
+def _records(ledger: ResultLedger, types: Columns, width: int) -> Shape:
+    keys = tuple(name for name in ledger.identity if name not in (*POSITION, ledger.time))
+    rest = tuple(name for name in ledger.identity if name not in (*keys, ledger.time))
+    layout = _layout(STORE, ledger.schema(types), keys, (ledger.time, *rest), width)
     return layout, last_written(layout)
 
 

@@ -31,7 +31,7 @@ import polars as pl
 from sqlwin.errors import Incomplete, StateError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds, everything
-from sqlwin.operators.emitter.revisions import DUE, STORE, WAITING
+from sqlwin.operators.emitter.schema import DUE, PENDING, STORE
 from sqlwin.runtime.inputs.admission import MESSAGES, SEEN
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import PART, POSITION, SEQ, TS
@@ -158,7 +158,7 @@ def hold(before: int, stores: Stores) -> None:
 
 def release(before: int, stores: Stores, now: int) -> None:
     """What `hold` held is due now."""
-    held = stores[STORE].scan(START, before).filter(pl.col(DUE).is_null(), pl.col(WAITING) > 0)
+    held = stores[STORE].scan(START, before).filter(pl.col(DUE).is_null(), pl.col(PENDING) > 0)
     _due(held.with_columns(pl.lit(now, pl.Int64).alias(DUE)), stores)
 
 
