@@ -20,7 +20,7 @@ from sqlwin.plan.ir.nodes import (
     Statement,
     Stream,
 )
-from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.options.connectors import is_positive
 from sqlwin.plan.options.settings import SETTINGS
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
@@ -69,7 +69,9 @@ def script(
     except QueryError as error:
         raise prepared.located(error) from None
     given = tuple(replace(stream, name=name) for name, stream in (streams or {}).items())
-    return replace(binding.script(), wording=Wording(text, tuple((params or {}).items()), given))
+    return replace(
+        binding.script(), source_text=SourceText(text, tuple((params or {}).items()), given)
+    )
 
 
 def _bound(

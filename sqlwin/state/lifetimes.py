@@ -40,7 +40,7 @@ from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.policies import Ttl, TtlTime, Update, Visibility
 from sqlwin.state.contract import Store
-from sqlwin.state.lives import ALL, CLEANED, LIFE, TOUCHED, Lives
+from sqlwin.state.ttl_entries import ALL, CLEANED, LIFE, TOUCHED, TtlEntries
 
 LATEST = "__latest"
 WORTH = 4
@@ -64,7 +64,7 @@ class Lifetimes:
     def __init__(
         self, ttl: Ttl, store: Store, known: Mapping[str, Any] | None = None, run: str | None = None
     ) -> None:
-        self.ttl, self.lives, self.run = ttl, Lives(store), run
+        self.ttl, self.lives, self.run = ttl, TtlEntries(store), run
         self.of: list[Erasable] = []
         self.time, self.erasures = START, 0
         self.next, self.looked = 0, -1

@@ -39,7 +39,7 @@ from sqlwin.plan.properties.facts import (
     join_of,
     ttl_keys,
 )
-from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.final_partitions import settles
 from sqlwin.plan.properties.stores import keeps_floors
 from sqlwin.policies import Expired, Policy
 from sqlwin.python_aggregates import PythonAggregate

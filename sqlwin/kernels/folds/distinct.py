@@ -21,7 +21,7 @@ import polars as pl
 from sqlwin.kernels import exact
 from sqlwin.kernels.firsts import sums_below
 from sqlwin.kernels.folds.base import Call, Fold
-from sqlwin.kernels.folds.kept import OWNER, Kept, lifted
+from sqlwin.kernels.folds.full_state import OWNER, Kept, lifted
 from sqlwin.kernels.folds.sums import Sum
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.ranks import ranked

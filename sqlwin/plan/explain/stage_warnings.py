@@ -14,7 +14,7 @@ from sqlwin.plan.properties.facts import (
     counts,
     unranked,
 )
-from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.final_partitions import settles
 from sqlwin.plan.properties.stores import (
     full_state,
     keeps_keys,

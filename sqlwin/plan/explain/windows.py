@@ -36,7 +36,7 @@ from sqlwin.plan.properties.facts import (
     unranked,
     window_of,
 )
-from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.final_partitions import settles
 from sqlwin.plan.properties.stores import (
     keeps_floors,
     keeps_messages,

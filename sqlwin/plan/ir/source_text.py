@@ -7,10 +7,10 @@ connectors, see `secrets`.
 
 >>> import pyarrow as pa
 >>> stream = Stream("orders", (Column("n", pa.int64()),), None, offset="n")
->>> asked = Wording("SELECT n FROM orders WHERE n > :least", (("least", "7"),), (stream,))
->>> Wording.load(asked.dump()) == asked
+>>> asked = SourceText("SELECT n FROM orders WHERE n > :least", (("least", "7"),), (stream,))
+>>> SourceText.load(asked.dump()) == asked
 True
->>> Wording.load('{"version": 2}')
+>>> SourceText.load('{"version": 2}')
 Traceback (most recent call last):
 sqlwin.errors.StateError: the query's text has version 2, known is 1: made by a newer sqlwin
 """
@@ -34,7 +34,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class Wording:
+class SourceText:
     text: str = field(repr=False)  # with the secrets of its connectors
     params: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     streams: tuple[Stream, ...] = ()
@@ -53,7 +53,7 @@ class Wording:
         )
 
     @staticmethod
-    def load(text: str) -> Wording:
+    def load(text: str) -> SourceText:
         """StateError where another version wrote it."""
         found = json.loads(text)
         if found["version"] != VERSION:
@@ -62,7 +62,7 @@ class Wording:
                 f"made by a newer sqlwin"
             )
         streams = tuple(_loaded(stream) for stream in found["streams"])
-        return Wording(found["text"], tuple(found["params"].items()), streams)
+        return SourceText(found["text"], tuple(found["params"].items()), streams)
 
 
 def _dumped(stream: Stream) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from sqlwin.plan.properties.facts import (
     arriving,
     counts,
 )
-from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.final_partitions import settles
 from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.inputs.slices import ENDLESS, slice_width

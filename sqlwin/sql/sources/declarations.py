@@ -15,8 +15,8 @@ from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
 from sqlwin.plan.options.connectors import SINKS, STREAMS
 from sqlwin.plan.options.connectors import check as check_options
 from sqlwin.schema import (
+    CHANGELOG_NAMES,
     RESERVED,
-    SHOWN,
     TIMESTAMP,
     Column,
     Schema,
@@ -68,7 +68,7 @@ def sink(created: ast.CreateSink) -> Sink:
     made = Sink(created.name.text, columns or None, hidden(created.options))
     check_options(f"sink {made.name}", dict(made.options), SINKS, created.name.span)
     for column in created.columns:
-        if column.name.text.lower() in SHOWN.values():
+        if column.name.text.lower() in CHANGELOG_NAMES.values():
             message = f"each result has a column {column.name.text.lower()} of its own"
             raise QueryError(message, column.name.span, legal="any other name")
     return made
