@@ -12,7 +12,7 @@ before a query could read two. How far they were read it does not say: as far as
 
 >>> old = b'{"plan": "p", "files": ["a", "b"], "done": 1, "batch": 1, "version": 1}'
 >>> RunProgress.load(old, ["orders"]).streams["orders"]
-Taken(first=1, files={'a': End(hi=-1, print='')}, pieces=[])
+FileProgress(first=1, files={'a': End(hi=-1, print='')}, pieces=[])
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from sqlwin.sql.expressions.registered import checked
 from sqlwin.sql.expressions.volatile import refuse_clock
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import Relation, nearest
-from sqlwin.sql.select.results import into, refuse_changes, told
+from sqlwin.sql.select.results import into, named_results, refuse_changes
 from sqlwin.sql.select.select import bind_select
 from sqlwin.sql.sources import declarations
 from sqlwin.sql.sources.derived import derived
@@ -141,8 +141,8 @@ class Binding:
         A query without a window has rows that are malformed, too.
         """
         expired = select.policies.expired
-        alone = ast.Policies(expired=expired, span=select.policies.span)
-        if expired is None or expired.into is None or select.policies != alone:
+        only_expired = ast.Policies(expired=expired, span=select.policies.span)
+        if expired is None or expired.into is None or select.policies != only_expired:
             return self.result(select), None
         bare = self.result(replace(select, policies=ast.Policies()))
         if operator_of(bare.plan(result=True)) is None:
@@ -150,7 +150,7 @@ class Binding:
         return self.result(select), None
 
     def result(self, select: ast.Select) -> Relation:
-        return told(of_rows(bind_select(select, self.known), select.relation.source.span))
+        return named_results(of_rows(bind_select(select, self.known), select.relation.source.span))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
         names = functions_of(plan)

@@ -1,8 +1,8 @@
-"""A store of what is known of pairs of rows: it goes with the life of either row.
+"""A store of records about pairs of rows of a join: a record expires with either row.
 
-The records lie in an inner store with the life of the row of each side that has a TTL,
-`__left_life` and `__right_life`; where a record has no row of a side that is `NOBODY`,
-which never ends. A record of a row that is forgotten is not kept.
+The inner store has the number of the TTL entry of each row whose side has a TTL,
+`__left_life` and `__right_life`; a record without a row of a side has `NOBODY` there,
+which never expires. A record of an expired row is not stored.
 
 >>> from sqlwin.instants import DAY, END, START
 >>> from sqlwin.policies import Ttl

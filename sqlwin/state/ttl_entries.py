@@ -1,4 +1,4 @@
-"""The table of lives: of which key each is, when it was renewed, whether it is cleaned.
+"""The table of TTL entries: the key of each, when it was renewed, whether it is cleaned.
 
 It is a store like others, ordered by `__life`, and read once between two changes. What
 it is joined by are the keys and, since there may be none, a constant.

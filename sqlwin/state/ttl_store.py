@@ -1,8 +1,8 @@
-"""A store whose records go with the life of their key; see `lifetimes`.
+"""A store whose records expire with the TTL entry of their key; see `lifetimes`.
 
-The records lie in an inner store that has one more key, `__life`, so what a key was
-before and what it is now are apart. A scan shows what a life has that may be read; a
-put is of the life of its key.
+The inner store has one more key, `__life`, the number of the TTL entry, so records of an expired
+entry and of the key's present one are distinct. A scan returns records of entries that may be
+read; a put writes under the present entry of its key.
 
 >>> from sqlwin.instants import DAY, END
 >>> from sqlwin.policies import Ttl

@@ -1,4 +1,4 @@
-"""What `TtlStore` and `PairStore` share: all but whose life a record goes with."""
+"""The common part of `TtlStore` and `PairStore`, which differ in the TTL entry of a record."""
 
 from __future__ import annotations
 

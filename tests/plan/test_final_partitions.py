@@ -6,7 +6,7 @@ import pytest
 
 from sqlwin.plan.ir.nodes import TopN
 from sqlwin.plan.properties.facts import operator_of
-from sqlwin.plan.properties.final_partitions import settles
+from sqlwin.plan.properties.final_partitions import becomes_final
 from tests.support.sql.joins import query
 
 MINUTES = """SELECT product, window_start, window_end, window_time, COUNT(*) AS n
@@ -29,7 +29,7 @@ def twice(rows: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("rows", "partition", "settled"),
+    ("rows", "partition", "final"),
     [
         (MINUTE, "window_time", True),
         (twice(MINUTE), "product, window_end", True),
@@ -43,9 +43,9 @@ def twice(rows: str) -> str:
         ("SELECT product, ts, value AS n FROM orders", "ts", True),
     ],
 )
-def test_an_edge_of_the_window_tells_the_instant(rows: str, partition: str, settled: bool) -> None:
-    assert settles(top(rows, partition)) is settled
+def test_an_edge_of_the_window_tells_the_instant(rows: str, partition: str, final: bool) -> None:
+    assert becomes_final(top(rows, partition)) is final
 
 
 def test_without_a_retain_nothing_is_settled() -> None:
-    assert not settles(top("SELECT product, ts, value AS n FROM orders", "ts", ""))
+    assert not becomes_final(top("SELECT product, ts, value AS n FROM orders", "ts", ""))

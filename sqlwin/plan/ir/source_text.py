@@ -1,14 +1,14 @@
-"""What a script was asked in: its text, its parameters, streams declared from outside.
+"""The source of a script: its text, its parameters, streams declared from outside.
 
-A checkpoint keeps it, so that its state can be asked by who has nothing but the
-checkpoint; `docs/state-format.md` has the fields. Functions written in Python are not
-kept: code is not loaded from a checkpoint, who asks gives them again. Nor are secrets of
+It is stored in the checkpoint, so that state queries need nothing else;
+`docs/state-format.md` has the fields. Functions written in Python are not stored, since code
+is never loaded from a checkpoint: a state query is given them again. Nor are secrets of
 connectors, see `secrets`.
 
 >>> import pyarrow as pa
 >>> stream = Stream("orders", (Column("n", pa.int64()),), None, offset="n")
->>> asked = SourceText("SELECT n FROM orders WHERE n > :least", (("least", "7"),), (stream,))
->>> SourceText.load(asked.dump()) == asked
+>>> source = SourceText("SELECT n FROM orders WHERE n > :least", (("least", "7"),), (stream,))
+>>> SourceText.load(source.dump()) == source
 True
 >>> SourceText.load('{"version": 2}')
 Traceback (most recent call last):

@@ -1,9 +1,9 @@
-"""Partitions of a first n that time settles: all their rows are of one instant.
+"""Partitions of a top-n that become final with time: all their rows are of one instant.
 
-Past its retention no row of that instant is accepted, so what is first in the partition
-stays so: it need not be known any more.
+Past its retention no row of that instant is accepted, so the partition's result is final and
+its state is evicted.
 
-    PARTITION BY                       settles rows whose event time is
+    PARTITION BY                       final for rows whose event time is
     the event-time column              that column
     window_end, window_time            an edge of the same window
     window_start                       the same, unless the window cumulates
@@ -27,13 +27,15 @@ from sqlwin.plan.properties.times import edge_in, source
 from sqlwin.windows import Cumulate, Hop, Unit
 
 
-def settles(top: TopN) -> bool:
-    """Whether a partition is ever settled; it is, where the policy has a RETAIN in time."""
-    return top.policy.retain is not None and any(_tells(top.input, name) for name in top.partition)
+def becomes_final(top: TopN) -> bool:
+    """Whether a partition ever becomes final; it does, where the policy has a RETAIN in time."""
+    return top.policy.retain is not None and any(
+        _determines(top.input, name) for name in top.partition
+    )
 
 
-def _tells(plan: Node, name: str) -> bool:
-    """Whether a column tells the event time of the rows that a plan reads."""
+def _determines(plan: Node, name: str) -> bool:
+    """Whether a column determines the event time of the rows that a plan reads."""
     while isinstance(plan, Filter | Project):
         below = source(plan, name) if isinstance(plan, Project) else name
         if below is None:
@@ -45,7 +47,7 @@ def _tells(plan: Node, name: str) -> bool:
 
 
 def _same(plan: Node, one: str, other: str) -> bool:
-    """Whether each of two columns tells the other: they are equal, or edges of one window."""
+    """Whether each of two columns determines the other: they are equal, or edges of one window."""
     if one == other:
         return True
     if isinstance(plan, Scan):
@@ -75,7 +77,7 @@ def _same(plan: Node, one: str, other: str) -> bool:
 
 
 def _sized(plan: WindowAggregate) -> bool:
-    """Whether the start of a window tells its end."""
+    """Whether the start of a window determines its end."""
     shape = plan.window
     assert not isinstance(shape, Cumulate) or shape.unit is Unit.RANGE
     return isinstance(shape, Hop) and shape.unit is Unit.RANGE

@@ -1,4 +1,4 @@
-"""Event time above operators: which columns of a plan still tell it, and how far behind.
+"""Event time above operators: which columns of a plan carry it, and with what delay.
 
 A row of a derived stream leaves its operator at some watermark `w` of what the plan reads:
 the end of its window, the instant of its row, the later of a pair. A column is event time
@@ -21,7 +21,7 @@ is not late above.
     join                    left column       its own, and how far the right may be ahead
                             right column      its own, and how far it may be behind
 
-`edge` tells of a column that it is the edge of a group window, through any number of
+`edge` finds that a column is the edge of a group window, through any number of
 stages, so that GROUP BY window_start, window_end over the result of windows is those
 windows again: of all that end in one `advance`, which is what `cascade` makes.
 
@@ -72,8 +72,10 @@ def cascade(window: Hop | Cumulate) -> Hop:
 def last_instant(column: str, edge: Edge) -> Scalar:
     """Of a window, over a column that is its end or, where its size is known, its start."""
     sign, by = ("+", edge.window.size - 1) if edge.kind == "start" else ("-", 1)
-    told = f"({{}} {sign} INTERVAL '{by}' MICROSECOND)"
-    return Scalar(told.format(_written(column)), told.format(quoted(column)), TIMESTAMP, (column,))
+    shifted = f"({{}} {sign} INTERVAL '{by}' MICROSECOND)"
+    return Scalar(
+        shifted.format(_written(column)), shifted.format(quoted(column)), TIMESTAMP, (column,)
+    )
 
 
 def _written(column: str) -> str:
@@ -241,8 +243,8 @@ def _framed(plan: OverAggregate, name: str) -> int | None:
 def _joined(plan: Join, name: str) -> int | None:
     left = name in _names(plan.left)
     own = delay(plan.left if left else plan.right, name)
-    padded = ("right", "full") if left else ("left", "full")
-    if own is None or plan.kind in padded:
+    null_padded = ("right", "full") if left else ("left", "full")
+    if own is None or plan.kind in null_padded:
         return None
     if isinstance(plan.match, AsOf) or plan.static:
         return own if left else None
@@ -296,7 +298,7 @@ def _edge_above(plan: Project, name: str) -> Edge | None:
 
 def _edge_joined(plan: Join, name: str) -> Edge | None:
     left = name in _names(plan.left)
-    padded = ("right", "full") if left else ("left", "full")
-    if plan.kind in padded or (plan.kind in HALVES and not left):
+    null_padded = ("right", "full") if left else ("left", "full")
+    if plan.kind in null_padded or (plan.kind in HALVES and not left):
         return None
     return edge(plan.left if left else plan.right, name)

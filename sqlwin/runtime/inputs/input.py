@@ -36,8 +36,8 @@ class Input:
     admission: the rule of `admission`, None where all rows are admitted.
     carried: further columns of a derived stream's rows, see `derived`. numbered: a
     task numbers its messages, also those that WHERE drops, see `message_numbers`. ordered: its
-    operator numbers its rows, those as well. static: it is a table, read whole before the first row of
-    any stream. since: rows below this instant have expired under another RETAIN.
+    operator numbers its rows, those as well. static: it is a table, read whole before the first
+    row of any stream. since: rows below this instant have expired under another RETAIN.
     """
 
     stream: Stream

@@ -29,7 +29,7 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.properties.changelog import (
     changing,
-    comes_again,
+    reappears,
     repeats,
     weighted,
 )
@@ -117,7 +117,7 @@ def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
 def _with_changelog_normalizer(assembly: Assembly, window: Window) -> Operator:
     """The operator, behind a changelog normalizer where rows may be retracted and a TTL evicts."""
     operator, below = assembly.operator(window), unranked(window)
-    again = comes_again(window)
+    again = reappears(window)
     if not assembly.weighted or (below.policy.ttl is None and not again):
         return operator
     carried, keys = polars_schema(below.input.schema), ttl_keys(window)

@@ -17,7 +17,7 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import ALIAS
 
 
-def told(relation: Relation) -> Relation:
+def named_results(relation: Relation) -> Relation:
     """The relation as a result. QueryError for a column with a name that each result has."""
     for name, _, run in relation.columns:
         if name.lower() in CHANGELOG_NAMES.values():

@@ -114,16 +114,16 @@ def column_type(column: ast.ColumnDef) -> pa.DataType:
 def _offset_column(created: ast.CreateStream) -> ast.CreateStream:
     """`offset BIGINT` is a column if there is none called BIGINT and there is such a type."""
     names = {column.name.text.lower() for column in created.columns}
-    kept, columns = [], list(created.columns)
+    positions, columns = [], list(created.columns)
     for position in created.positions:
         called = position.column.text
         if called.lower() in names or type_named(called) is None:
-            kept.append(position)
+            positions.append(position)
             continue
         run = ast.Run(called, called, position.column.span)
         columns.append(ast.ColumnDef(position.word, type=run))
     columns.sort(key=lambda column: (column.name.span.line, column.name.span.column))
-    return replace(created, columns=tuple(columns), positions=tuple(kept))
+    return replace(created, columns=tuple(columns), positions=tuple(positions))
 
 
 def _computed(made: Stream, columns: Sequence[ast.ColumnDef]) -> Stream:
