@@ -24,8 +24,8 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from sqlwin.embedded.host import EmbeddedQuery
-from sqlwin.runtime.checkpoint.task_state import HEADER
+from sqlwin.embedded.query import EmbeddedQuery
+from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 
@@ -154,10 +154,10 @@ def rows(number: int, rate: float, stream: int = 0) -> pl.DataFrame:
 
 def measured(blobs: DictBlobs, hour: int) -> Iterator[Sample]:
     """Stores of stages below others by their stage."""
-    headers = [name for name in blobs.names() if name.rpartition("/")[2] == HEADER]
-    for header in headers:
-        stage = header.removesuffix(HEADER)
-        for store, index in json.loads(blobs.get(header))["stores"].items():
+    metadata_names = [name for name in blobs.names() if name.rpartition("/")[2] == METADATA]
+    for metadata_name in metadata_names:
+        stage = metadata_name.removesuffix(METADATA)
+        for store, index in json.loads(blobs.get(metadata_name))["stores"].items():
             named = [*index["segments"], *index["cuts"]]
             records = sum(segment["rows"] for segment in index["segments"])
             size = sum(blob["bytes"] for blob in named)

@@ -9,8 +9,8 @@ from uuid import uuid4
 import pyarrow as pa
 
 from sqlwin.durations import micros
-from sqlwin.embedded.durable import DurableStore
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
 from sqlwin.plan.explain.query import explain as explain_query
 from sqlwin.plan.explain.query import explain_script

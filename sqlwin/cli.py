@@ -202,7 +202,7 @@ def _state(arguments: argparse.Namespace) -> int:
 
 
 def _snapshot(arguments: argparse.Namespace) -> Snapshot:
-    from sqlwin.embedded import checkpoint as embedded
+    from sqlwin.embedded import checkpoint_reader as embedded
 
     path: Path = arguments.file
     if embedded.is_checkpoint(path):

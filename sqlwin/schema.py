@@ -12,7 +12,7 @@ with two underscores, and no column of a user may.
 | `__emit`     | string  | `early full late` |
 | `__revision` | int32   | 0 for the first emission of a `__row_key` |
 | `__row_key`  | string  | which window, or which row, was emitted |
-| `__weight`   | int8    | +1: the row is there; -1: it is withdrawn; only where rows may be |
+| `__weight`   | int8    | +1: inserted; -1: retracted; only where rows may be retracted |
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WEIGHT = "__weight"
 POSITION = (TS, PART, SEQ)
 PLACE: dict[str, pl.DataType] = {TS: pl.Int64(), PART: pl.Int32(), SEQ: pl.Int64()}
 CHANGE = (OP, EMIT, REVISION, ROW_KEY)
-SHOWN = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
+CHANGELOG_NAMES = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
 """What they are called in results."""
 RESERVED = "__"
 

@@ -1,9 +1,9 @@
 """A script in this process, with its own sources and sinks.
 
-One file, or what was appended to one, is one batch, the first with all files of static
-tables. State, what was read, and the position in it are committed together after the sinks
-have the batch; a batch that was cut short is done again from the last commit, and sinks take
-it under the same number. A run that does not follow reads what there is when it begins.
+A batch is one file, or what was appended to one; the first batch also has all files of static
+tables. State and file progress are committed together after the sinks have written the batch;
+a batch that was interrupted runs again from the last commit, and sinks write it under the same
+number. A run without `--follow` reads the files that exist when it begins.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 
 import polars as pl
 
-from sqlwin.embedded.at import WORDING, word
-from sqlwin.embedded.clock import Clock
-from sqlwin.embedded.folder import file_of, held, note
-from sqlwin.embedded.place import PROGRESS, Place
+from sqlwin.embedded.batch_clock import BatchClock
+from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
+from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
+from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.plan.properties.facts import fingerprint
@@ -30,14 +30,19 @@ from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
 from sqlwin.runtime.connectors.sources import check_sources, source_of
+from sqlwin.runtime.files.file_progress import FileProgress
+from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.files.pieces import Piece
-from sqlwin.runtime.files.taken import Taken
-from sqlwin.runtime.files.waiting import Waiting
 from sqlwin.runtime.lowering.chain import chain
-from sqlwin.runtime.lowering.input_pipelines import Brought, brought, in_turn, together
+from sqlwin.runtime.lowering.input_pipelines import (
+    PreparedBatch,
+    in_sequence,
+    of_streams,
+    prepare_batch,
+)
+from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.rows.malformed import Malformed
-from sqlwin.runtime.rows.rejects import no_rejects
-from sqlwin.runtime.tasks.staged import StagedTask
+from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.runtime.tasks.task import Output
 from sqlwin.state.blobs import SqliteBlobs
 
@@ -51,7 +56,7 @@ def run(script: Script, options: RunOptions) -> Summary:
     check_sources(script, options)
     summary, malformed = Summary(), Malformed(options.max_errors, options.on_warning)
     outs = outlets(script, options)
-    with held(options.checkpoint, len(outs)), ExitStack() as opened:
+    with checkpoint_locked(options.checkpoint, len(outs)), ExitStack() as opened:
         numbered = enumerate(outs)
         runners = [_Runner(script, number, out, options, malformed) for number, out in numbered]
         for runner in runners:
@@ -71,7 +76,7 @@ def run(script: Script, options: RunOptions) -> Summary:
 
 
 def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None:
-    waiting = Waiting()
+    unsent_outputs = IncompleteLines()
     while True:
         worked = [runner.step(summary) for runner in runners]
         if not any(worked):
@@ -80,12 +85,12 @@ def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None
             time.sleep(POLL_SECONDS)
             for runner in runners:
                 runner.tick(summary)
-            if waiting.due(time.monotonic()):
-                _warn(waiting.see(_left(runners), time.monotonic()), options)
+            if unsent_outputs.due(time.monotonic()):
+                _warn(unsent_outputs.see(_left(runners), time.monotonic()), options)
 
 
 def _left(runners: list[_Runner]) -> dict[str, int]:
-    """What waits for its line end, see `Source.left`."""
+    """Last lines without a line end, see `Source.left`."""
     return {text: lo for runner in runners for text, lo in runner.left().items()}
 
 
@@ -99,7 +104,7 @@ class _Read:
     """Pieces of one stream. end: one more than the number of the last. rows: in them, also bad
     ones."""
 
-    brought: Brought
+    batch: PreparedBatch
     malformed: pl.DataFrame
     end: int
     rows: int
@@ -107,7 +112,7 @@ class _Read:
     def then(self, more: _Read) -> _Read:
         """Both, in this order."""
         return _Read(
-            in_turn(self.brought, more.brought),
+            in_sequence(self.batch, more.batch),
             pl.concat([self.malformed, more.malformed]),
             more.end,
             self.rows + more.rows,
@@ -127,30 +132,30 @@ class _Runner:
     ) -> None:
         self.query, self.number = script.queries[number], number
         self.malformed = malformed
-        self.options, self.wording = options, script.wording
+        self.options, self.source_text = options, script.source_text
         self.chain = chain(self.query)
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
         self.listed: set[str] = set()
-        self.place = self._restored()
-        self.task = StagedTask(self.chain, self.blobs, uuid.uuid4().hex)
-        self.clock = Clock(self.blobs if self.chain.clock else None)
+        self.progress = self._restored()
+        self.task = ChainTask(self.chain, self.blobs, uuid.uuid4().hex)
+        self.clock = BatchClock(self.blobs if self.chain.clock else None)
         self.deadline = self.task.deadline()
 
     def step(self, summary: Summary) -> bool:
         """Read the next file of each stream that has one, as one batch."""
-        at = self.clock.of(self.place.batch + 1, now())
+        at = self.clock.of(self.progress.batch + 1, now())
         found = {name: self._next(name, at) for name in self.chain.streams}
         read_ = {name: each for name, each in found.items() if each is not None}
         if not read_:
             return False
         rows = sum(each.rows for each in read_.values())
-        came = together(each.brought for each in read_.values())
-        self.clock.record(self.place.batch + 1, at)
-        output = self.task.take(came.rows, came.marks, at, heard=rows > 0)
+        input_batch = of_streams(each.batch for each in read_.values())
+        self.clock.record(self.progress.batch + 1, at)
+        output = self.task.take(input_batch.rows, input_batch.marks, at, has_rows=rows > 0)
         malformed = [each.malformed for each in read_.values()]
-        errors = pl.concat([*malformed, came.errors, output.errors])
+        errors = pl.concat([*malformed, input_batch.errors, output.errors])
         ends = {name: each.end for name, each in read_.items()}
         self._finish(output, errors, ends, summary, rows)
         return True
@@ -158,35 +163,35 @@ class _Runner:
     def _next(self, name: str, at: int) -> _Read | None:
         """The next piece of a stream, if there is one; of a table all files, once. at: the time
         of the batch."""
-        static, taken = name in self.chain.tables, self.place.streams[name]
-        if static and self.place.batch:
+        static, files = name in self.chain.tables, self.progress.streams[name]
+        if static and self.progress.batch:
             return None
-        self._find(name, taken, static)
-        left = taken.left()
+        self._find(name, files, static)
+        left = files.left()
         numbers = left if static else left[:1]
-        parts = [self._read(name, number, taken.piece(number), at) for number in numbers]
+        parts = [self._read(name, number, files.piece(number), at) for number in numbers]
         if static and not parts:
             where = dict(self.chain.streams[name].options).get("path")
             raise RunError(f"no file matches {where} of the static table {name}")
         return reduce(_Read.then, parts) if parts else None
 
-    def _find(self, name: str, taken: Taken, static: bool) -> None:
+    def _find(self, name: str, files: FileProgress, static: bool) -> None:
         """What is there now, once nothing is left of what was found before."""
-        if taken.left() or (name in self.listed and not self.options.follow):
+        if files.left() or (name in self.listed and not self.options.follow):
             return
         self.listed.add(name)
-        self.sources[name].find(taken, self.options.base, ends=static or self.options.ends)
+        self.sources[name].find(files, self.options.base, ends=static or self.options.ends)
 
     def _read(self, name: str, number: int, piece: Piece, at: int) -> _Read:
         watermark = self.task.watermark(name)
         source = self.sources[name]
-        found = replace(piece, path=source.split(piece.path, self.options.base))
-        came = source.read(found, number, watermark)
-        for warning in came.warnings:
+        located = replace(piece, path=source.split(piece.path, self.options.base))
+        decoded_rows = source.read(located, number, watermark)
+        for warning in decoded_rows.warnings:
             self.options.on_warning(warning)
-        through = brought(self.chain.fronts, name, came.rows, watermark, now=at)
-        rows = len(came.rows) + len(came.errors)
-        return _Read(through, came.errors, number + 1, rows)
+        through = prepare_batch(self.chain.pipelines, name, decoded_rows.rows, watermark, now=at)
+        rows = len(decoded_rows.rows) + len(decoded_rows.errors)
+        return _Read(through, decoded_rows.errors, number + 1, rows)
 
     def tick(self, summary: Summary) -> None:
         """Emit the corrections whose period is over."""
@@ -196,7 +201,7 @@ class _Runner:
     def left(self) -> dict[str, int]:
         base, found = self.options.base, dict[str, int]()
         for name in self.chain.streams.keys() - self.chain.tables:
-            found |= self.sources[name].left(self.place.streams[name], base)
+            found |= self.sources[name].left(self.progress.streams[name], base)
         return found
 
     def finish(self, summary: Summary) -> None:
@@ -204,7 +209,7 @@ class _Runner:
         self._without_rows(summary, end=self.options.ends)
 
     def close(self) -> None:
-        """What was taken since the last commit is taken again by the next run."""
+        """What was read since the last commit is read again by the next run."""
         if self.blobs is not None:
             self.blobs.close()
 
@@ -221,11 +226,11 @@ class _Runner:
         read_: int,
     ) -> None:
         """ends: of what was read, by stream."""
-        number = self.place.batch + 1
+        number = self.progress.batch + 1
         batch = Batch(number, read_, len(output.results), len(errors), output.watermarks)
         self.malformed.see(self.number, number, read_, errors)
         self.outlet.write(number, output.results, errors)
-        self.place.move(ends)
+        self.progress.move(ends)
         self.deadline = output.deadline
         self._commit()
         summary.add(batch, errors)
@@ -237,25 +242,29 @@ class _Runner:
             return
         with self.blobs.transaction():
             self.task.commit()
-            word(self.blobs, self.wording)
-            self.blobs.put(PROGRESS, self.place.dump())
+            write_source_text(self.blobs, self.source_text)
+            self.blobs.put(PROGRESS, self.progress.dump())
 
-    def _restored(self) -> Place:
-        """Where the run stands; the query is as it goes on from there."""
+    def _restored(self) -> RunProgress:
+        """The progress at the last commit; the query continues from there."""
         plan = fingerprint(self.query)
         if self.blobs is None or PROGRESS not in self.blobs.names():
-            return Place.start(plan, self.chain.streams)
-        known = Place.load(self.blobs.get(PROGRESS), self.chain.streams)
-        text = self.blobs.get(WORDING) if WORDING in self.blobs.names() else None
+            return RunProgress.start(plan, self.chain.streams)
+        restored = RunProgress.load(self.blobs.get(PROGRESS), self.chain.streams)
+        text = self.blobs.get(SOURCE_TEXT) if SOURCE_TEXT in self.blobs.names() else None
         try:
-            going = going_on(self.query, self.number, known.plan, known.since, text, self.blobs)
+            going = going_on(
+                self.query, self.number, restored.plan, restored.since, text, self.blobs
+            )
         except Differs as differs:
             raise RunError(
                 f"the checkpoint {self.options.checkpoint} belongs to another script: {differs}; "
                 f"give this one a directory of its own"
             ) from differs
         self.chain = chain(going)
-        named = known.renamed(lambda name, file: self.sources[name].name(file, self.options.base))
+        named = restored.renamed(
+            lambda name, file: self.sources[name].name(file, self.options.base)
+        )
         return replace(named, plan=plan, since=since_of(going))
 
 

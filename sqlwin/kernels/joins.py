@@ -24,7 +24,7 @@ import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.kernels.gathered import MOST, chunks
+from sqlwin.kernels.gather import MOST, chunks
 
 INT64_MAX = 2**63 - 1
 _CODE, _ROW = "__code", "__row"

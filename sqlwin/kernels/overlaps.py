@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.kernels.gathered import MOST, chunks
+from sqlwin.kernels.gather import MOST, chunks
 from sqlwin.kernels.joins import Coded, Line, coded
 
 

@@ -1,8 +1,8 @@
-"""The stages of a whole query, put in order: narrow, one of a kind, and with names of their own.
+"""The stages of a query: column pruning across derived streams, then common subplans merged.
 
-A derived stream is made where its query stands, before anything is known of who reads it.
-Here, seen from the top, its plans lose what nobody reads, and from below equal ones become
-one, whatever they were called; a name that another has gets a number.
+The binder makes a derived stream where its subquery stands, before its readers are bound.
+Here, from the top down, its plans lose the columns that no reader needs; from the bottom up equal
+plans become one, whatever their names were; a name that is used already gets a number.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def staged(plan: Node) -> Node:
         return plan
     narrow = _narrowed(plan, streams)
     names = {stream.name.lower() for stream in sources_of(plan)}
-    known: dict[Stream, Stream] = {}
+    renamed: dict[Stream, Stream] = {}
     made: dict[Stream, Stream] = {}
     for stream in streams:
         one = narrow[stream]
         one = replace(one, name="", of=tuple(_over(below, made) for below in one.of))
-        if one not in known:
-            known[one] = replace(one, name=_free(stream.name, names))
-        made[stream] = known[one]
+        if one not in renamed:
+            renamed[one] = replace(one, name=_free(stream.name, names))
+        made[stream] = renamed[one]
     return _over(plan, made)
 
 
@@ -47,10 +47,10 @@ def _over(plan: Node, made: dict[Stream, Stream]) -> Node:
     return everywhere(rule, plan)
 
 
-def _free(name: str, taken: set[str]) -> str:
-    names = (name, *(f"{name}#{number}" for number in range(2, len(taken) + 3)))
-    free = next(known for known in names if known.lower() not in taken)
-    taken.add(free.lower())
+def _free(name: str, used: set[str]) -> str:
+    names = (name, *(f"{name}#{number}" for number in range(2, len(used) + 3)))
+    free = next(renamed for renamed in names if renamed.lower() not in used)
+    used.add(free.lower())
     return free
 
 
@@ -62,9 +62,9 @@ def _narrowed(plan: Node, streams: Sequence[Stream]) -> dict[Stream, Stream]:
     below it are as they were."""
     wide = _widened(streams)
     alike = {one: [each for each in streams if wide[each].of == wide[one].of] for one in streams}
-    known: Reads = {}
+    renamed: Reads = {}
     while True:
-        reads = {stream: set(names) for stream, names in known.items()}
+        reads = {stream: set(names) for stream, names in renamed.items()}
         _read(plan, reads)
         made: dict[Stream, Stream] = {}
         for stream in reversed(streams):
@@ -72,9 +72,9 @@ def _narrowed(plan: Node, streams: Sequence[Stream]) -> dict[Stream, Stream]:
             for below in made[stream].of:
                 _read(below, reads)
         shared = {one: _read_of(alike[one], reads) for one in streams}
-        if shared == known:
+        if shared == renamed:
             return made
-        known = shared
+        renamed = shared
 
 
 def _widened(streams: Iterable[Stream]) -> dict[Stream, Stream]:
@@ -123,12 +123,12 @@ def _read_of(streams: Iterable[Stream], reads: Reads) -> set[str]:
 
 def _of(stream: Stream, read: set[str]) -> Stream:
     """Of no column its rows would be nothing, so one stays."""
-    kept = {*read, *([] if stream.ts is None else [stream.ts])} or {stream.columns[0].name}
+    read_columns = {*read, *([] if stream.ts is None else [stream.ts])} or {stream.columns[0].name}
     plans = []
     for plan in map(_projected, stream.of):
-        columns = tuple(column for column in plan.columns if column[0] in kept)
+        columns = tuple(column for column in plan.columns if column[0] in read_columns)
         plans.append(optimize(replace(plan, columns=columns)))
-    columns_ = tuple(column for column in stream.columns if column.name in kept)
+    columns_ = tuple(column for column in stream.columns if column.name in read_columns)
     return replace(stream, columns=columns_, of=tuple(plans))
 
 

@@ -1,12 +1,12 @@
-"""Ask the state: fetch, windows and messages (SAMZA-552's getWindows and getMessages).
+"""State queries: fetch, windows and messages (SAMZA-552's getWindows and getMessages).
 
-A question is put in the query's own words, and answered in them: keys as the select
-list calls them, the edges of the window, the rest of the select list over what is held
-now, and what the state knows besides. The operator answers, see `operators.asking`; a
-query in many buckets is asked in each, and the answers are sorted together.
+Keys and results have the names of the select list: keys, the edges of the window, the rest of
+the select list over what is stored now, and metadata of the state. The operator answers, see
+`operators.state_queries`; a query in many buckets is queried in each, and the answers are
+sorted together. State queries change no result; reading may renew a TTL.
 
-Windows that HAVING does not let pass are held like others, so they are told: `passes`
-says which of them pass.
+Windows that HAVING filters out are stored like others, so they are in the answer; the column
+`passes` tells which of them pass.
 
 >>> from sqlwin.runtime.lowering.lower import lower
 >>> from sqlwin.sql import script
@@ -15,10 +15,10 @@ says which of them pass.
 ...     SELECT product AS p, SUM(value) AS total
 ...     FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
 ...     GROUP BY product, window_start, window_end''').queries
->>> asking = Asking(lower(query))
->>> asking.keyed("tea").rows(), asking.keyed({"p": None}).rows()
+>>> queries = StateQueries(lower(query))
+>>> queries.keyed("tea").rows(), queries.keyed({"p": None}).rows()
 ([('tea',)], [(None,)])
->>> asking.keyed(7)
+>>> queries.keyed(7)
 Traceback (most recent call last):
 sqlwin.errors.InputError: 7 is no key: its p is a STRING, not 7
 """
@@ -74,22 +74,22 @@ CALLED = {
 """What the state's columns are called; with `_` behind where the query has such a column."""
 
 
-class Answers(ABC):
-    """What can be asked. Nothing that is asked changes anything."""
+class QueryableState(ABC):
+    """The state queries of a query. They change no result."""
 
     @property
     @abstractmethod
-    def _asking(self) -> Asking:
+    def _state_queries(self) -> StateQueries:
         """Of the query."""
 
     @abstractmethod
-    def _looking(self, keys: pl.DataFrame | None) -> AbstractContextManager[Sequence[Stores]]:
+    def _open_stores(self, keys: pl.DataFrame | None) -> AbstractContextManager[Sequence[Stores]]:
         """The stores of all buckets, or of those that may hold keys, as they are now."""
 
     @property
     def by_join_keys(self) -> bool:
-        """Whether its messages are asked for by join keys, as of joins but those of sessions."""
-        return self._asking.by_join_keys
+        """Whether messages are queried by join keys: of joins, but not of session joins."""
+        return self._state_queries.by_join_keys
 
     def fetch(self, key: Key) -> pa.Table:
         """The windows of one key, in order.
@@ -97,7 +97,7 @@ class Answers(ABC):
         key: a dict, a tuple in the order of the keys, or the value of a single key; None
         is NULL. InputError for a key of other columns or types.
         """
-        return self._windows(Question(self._asking.keyed(key)))
+        return self._windows(Question(self._state_queries.keyed(key)))
 
     def windows(
         self, start: Instant | None = None, end: Instant | None = None, key: Key = None
@@ -108,8 +108,10 @@ class Answers(ABC):
         start and not its end, a sliding one in RANGE both. Windows measured in messages take
         message numbers. key: as in `fetch`; None is all keys.
         """
-        lo, hi = self._asking.point(start, START), self._asking.point(end, END)
-        return self._windows(Question(None if key is None else self._asking.keyed(key), lo, hi))
+        lo, hi = self._state_queries.point(start, START), self._state_queries.point(end, END)
+        return self._windows(
+            Question(None if key is None else self._state_queries.keyed(key), lo, hi)
+        )
 
     def messages(
         self,
@@ -129,22 +131,22 @@ class Answers(ABC):
         key as well, where it may be left out of them. QueryError, with the reason, where the
         query keeps no messages.
         """
-        asking = self._asking
-        keys = asking.message_keys(key, join_keys)
-        first = asking.place(start_time, start_offset, (START, -(2**63)))
-        last = asking.place(end_time, end_offset, (END, 2**63 - 1))
-        stretch = Stretch(first, last, keys)
-        with self._looking(stretch.keys) as buckets:
-            return asking.messages(stretch, buckets).to_arrow()
+        queries = self._state_queries
+        keys = queries.message_keys(key, join_keys)
+        first = queries.place(start_time, start_offset, (START, -(2**63)))
+        last = queries.place(end_time, end_offset, (END, 2**63 - 1))
+        range_ = Stretch(first, last, keys)
+        with self._open_stores(range_.keys) as buckets:
+            return queries.messages(range_, buckets).to_arrow()
 
-    def _windows(self, question: Question) -> pa.Table:
-        with self._looking(question.keys) as buckets:
-            return self._asking.windows(question, buckets).to_arrow()
+    def _windows(self, state_query: Question) -> pa.Table:
+        with self._open_stores(state_query.keys) as buckets:
+            return self._state_queries.windows(state_query, buckets).to_arrow()
 
 
 @dataclass(frozen=True)
-class Asking:
-    """Questions to a query, from its words into the operator's, and answers back."""
+class StateQueries:
+    """Translates state queries from the query's names to the operator's, and answers back."""
 
     query: Lowered
 
@@ -155,7 +157,7 @@ class Asking:
             operator = operator.inner
         return answering(operator)
 
-    # Questions.
+    # Arguments.
 
     def keyed(self, key: Key) -> pl.DataFrame:
         """One line of the operator's key columns; InputError where `key` is no key."""
@@ -217,15 +219,15 @@ class Asking:
 
     # Answers.
 
-    def windows(self, question: Question, buckets: Sequence[Stores]) -> pl.DataFrame:
-        held = pl.concat(self.operator.windows(question, stores) for stores in buckets)
-        found = held if question.lo <= question.hi else held.clear()  # it has no instant
+    def windows(self, state_query: Question, buckets: Sequence[Stores]) -> pl.DataFrame:
+        stored = pl.concat(self.operator.windows(state_query, stores) for stores in buckets)
+        found = stored if state_query.lo <= state_query.hi else stored.clear()  # it has no instant
         found = found.sort(self.operator.order, maintain_order=True)
-        return self._shown(found) if self._join is None else self._placed(found)
+        return self._projected(found) if self._join is None else self._placed(found)
 
-    def messages(self, stretch: Stretch, buckets: Sequence[Stores]) -> pl.DataFrame:
-        held = [self.operator.messages(stretch, stores) for stores in buckets]
-        found = pl.concat(held).sort(list(PLACE), maintain_order=True)
+    def messages(self, range_: Stretch, buckets: Sequence[Stores]) -> pl.DataFrame:
+        stored = [self.operator.messages(range_, stores) for stores in buckets]
+        found = pl.concat(stored).sort(list(PLACE), maintain_order=True)
         return self._placed(found.rename(self._called_keys if self._join is None else {}))
 
     def _placed(self, found: pl.DataFrame) -> pl.DataFrame:
@@ -233,27 +235,27 @@ class Asking:
         place = [name for name in PLACE if name in found.columns]
         return self._named(found.select(pl.exclude(place), *place))
 
-    def _shown(self, held: pl.DataFrame) -> pl.DataFrame:
+    def _projected(self, stored: pl.DataFrame) -> pl.DataFrame:
         having = self.query.having
         if having is not None:
-            passed = self._computed(held, ((PASSES, having),))[PASSES].fill_null(False)
-            held = held.with_columns(passed)
-        return self._named(self._computed(held, self._columns(held.columns)))
+            passed = self._computed(stored, ((PASSES, having),))[PASSES].fill_null(False)
+            stored = stored.with_columns(passed)
+        return self._named(self._computed(stored, self._columns(stored.columns)))
 
-    def _columns(self, held: Sequence[str]) -> Columns:
+    def _columns(self, stored: Sequence[str]) -> Columns:
         """Keys, edges, and what of the select list can be told of these columns."""
         types = {c.name: c for c in self._window.schema}
         keys = {self._called(name): column_of(types[name]) for name in self.operator.key}
         edges = {name: column_of(types[name]) for name in EDGES if name in types}
-        listed = {n: s for n, s in self.query.output if set(s.inputs) <= set(held)}
-        told: dict[str, Scalar] = {**keys, **edges, **listed}
-        return tuple(told.items())
+        listed = {n: s for n, s in self.query.output if set(s.inputs) <= set(stored)}
+        selected: dict[str, Scalar] = {**keys, **edges, **listed}
+        return tuple(selected.items())
 
-    def _computed(self, held: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-        keep = tuple(name for name in CALLED if name in held.columns)
-        done = evaluate(held, columns, keep=keep)
+    def _computed(self, stored: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+        keep = tuple(name for name in CALLED if name in stored.columns)
+        done = evaluate(stored, columns, keep=keep)
         for at, reason in done.rejected:
-            raise RunError(f"the select list fails on {held[ROW_KEY][at]}: {reason}")
+            raise RunError(f"the select list fails on {stored[ROW_KEY][at]}: {reason}")
         return done.frame
 
     def _named(self, found: pl.DataFrame) -> pl.DataFrame:
@@ -268,7 +270,7 @@ class Asking:
                 names[name] += "_"
         return found.rename(names)
 
-    # What the query calls things.
+    # Names.
 
     @property
     def _window(self) -> Window:
@@ -279,7 +281,7 @@ class Asking:
 
     @property
     def by_join_keys(self) -> bool:
-        """As of `Answers`."""
+        """As of `QueryableState`."""
         return self._join is not None and not isinstance(self._join.match, JoinSessions)
 
     @property
@@ -296,8 +298,8 @@ class Asking:
 
     def _columns_of(self, names: list[str]) -> tuple[Column, ...]:
         """As the select list calls them."""
-        held = self._window if self._join is None else self._join.left
-        types = {column.name: column.type for column in held.schema}
+        stored = self._window if self._join is None else self._join.left
+        types = {column.name: column.type for column in stored.schema}
         return tuple(Column(self._called(name), types[name]) for name in names)
 
     @property

@@ -77,8 +77,8 @@ def query(
     from sqlwin.spark.scripts import SparkScript
     from sqlwin.sql import script
 
-    asked = script(sql, streams=dict(streams or {}), params=params, functions=functions)
-    return SparkScript(spark, asked) if inputs is None else query_over(spark, asked, inputs)
+    script_ = script(sql, streams=dict(streams or {}), params=params, functions=functions)
+    return SparkScript(spark, script_) if inputs is None else query_over(spark, script_, inputs)
 
 
 def state(
@@ -88,7 +88,7 @@ def state(
     query: int = 0,
     functions: Sequence[PythonAggregate] = (),
 ) -> Snapshot:
-    """The state in a checkpoint, to be asked: `fetch`, `windows`, `messages`, `stores`, `sql`.
+    """State queries on a checkpoint: `fetch`, `windows`, `messages`, `stores`, `sql`.
 
     The query may be running. as_of: the number of a batch, as Spark counts them, from 0;
     None: each question is to the last one committed then. query: which of the script's,

@@ -1,13 +1,13 @@
 """A bucket of a query as a group of transformWithState.
 
 Its state is one MapState of blobs: segments and headers by name, which Spark
-commits with the batch. A call rebuilds the task from its header, hands it the
-batch, commits, and yields what came out as a few binary rows.
+commits with the batch. A call restores the task from its checkpoint metadata, runs the
+batch, commits, and yields the outputs as a few binary rows.
 
-A level of the chain is one such operator. What is for a stage of another level passes
-through; what a stage says goes on to the buckets of those above, see `onward`.
+A level of the chain is one such operator. Rows for stages of other levels pass through; the
+results of a stage are sent to the buckets of the stages above, see `stage_output`.
 
-Invariant: what a call yields depends on the state and on the set of rows alone,
+Invariant: the rows a call yields depend only on the state and on the set of input rows,
 not on the order in which the shuffle delivered them.
 """
 
@@ -28,15 +28,15 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from sqlwin.errors import StateError
 from sqlwin.runtime.inputs.watermarks import each_merged
-from sqlwin.runtime.lowering.derived import withdrawn_first
-from sqlwin.runtime.lowering.input_pipeline import Taken
+from sqlwin.runtime.lowering.derived import retractions_first
+from sqlwin.runtime.lowering.input_pipeline import PreparedRows
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
-from sqlwin.spark.cache import HostCache, default_capacity
-from sqlwin.spark.onward import PAYLOADS, onward
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.tags import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, WARNING, of_input
+from sqlwin.spark.row_kinds import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, WARNING, of_input
+from sqlwin.spark.segment_cache import HostCache, default_capacity
+from sqlwin.spark.stage_output import PAYLOADS, to_stages_above
 from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode
 from sqlwin.state.contract import Blobs, SegmentCache
 from sqlwin.state.seal import sealed, unsealed
@@ -44,7 +44,7 @@ from sqlwin.state.sqlite_file import TO_DO
 
 TAKEN = "taken"
 PASSED = (ERRORS, DONE, WARNING)
-"""What a bucket hands on as it came."""
+"""Kinds of rows that a bucket passes through unchanged."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,12 @@ class BucketProcessor(StatefulProcessor):
         if program.levels[stage] != self.level:
             yield from (frame[list(PACKED.names)] for frame in rows)
             return
-        came = [
+        arrived = [
             Packed(stage, label, row.kind, row.at, bytes(row.payload))
             for frame in rows
             for row in frame.itertuples(index=False)
         ]
-        for row in work(program, stage, label, came, self.blobs, self.cache):
+        for row in work(program, stage, label, arrived, self.blobs, self.cache):
             yield pd.DataFrame({name: [value] for name, value in vars(row).items()})
 
     def close(self) -> None:
@@ -112,36 +112,41 @@ def work(
     program: Program,
     stage: int,
     label: int,
-    came: Iterable[Packed],
+    arrived: Iterable[Packed],
     blobs: Blobs,
     cache: SegmentCache | None = None,
 ) -> Iterator[Packed]:
-    """One batch of one bucket: what goes out, how it was done last."""
-    ordered = sorted(came, key=lambda row: (row.kind, row.at, row.payload))
+    """One batch of one bucket: its outputs, and `done` last."""
+    ordered = sorted(arrived, key=lambda row: (row.kind, row.at, row.payload))
     seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
     task = Task(program.lowered[stage], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
     rows: dict[int, list[pl.DataFrame]] = {}
     errors = []
     for at in range(len(task.query.inputs)):
-        fronted = _fronted(program, stage, at, ordered, task, blobs, _clock(seen).now)
-        rows[at] = [*_of(ordered, ROWS, at), *(taken.rows for taken in fronted)]
-        errors += [taken.errors for taken in fronted]
-    output = _taken(task, rows, seen)
+        prepared_batches = _prepare(program, stage, at, ordered, task, blobs, _clock(seen).now)
+        rows[at] = [
+            *_payloads_of(ordered, ROWS, at),
+            *(prepared.rows for prepared in prepared_batches),
+        ]
+        errors += [prepared.errors for prepared in prepared_batches]
+    output = _run_batch(task, rows, seen)
     task.commit()
-    yield from onward(program, stage, label, output.results, task.reached(), _clock(seen))
+    yield from to_stages_above(
+        program, stage, label, output.results, task.output_watermark(), _clock(seen)
+    )
     owner, _ = program.places[stage]
     home = label if owner == stage else program.labels[owner][0]
 
-    def told(kind: str, payload: bytes) -> Packed:
+    def sent(kind: str, payload: bytes) -> Packed:
         return Packed(owner, home, kind, 0, payload)
 
-    yield from (told(row.kind, row.payload) for row in ordered if row.kind in PASSED)
+    yield from (sent(row.kind, row.payload) for row in ordered if row.kind in PASSED)
     for refused in (*errors, output.errors):
-        yield from (told(ERRORS, payload) for payload in _encoded(refused))
+        yield from (sent(ERRORS, payload) for payload in _encoded(refused))
     if owner == stage and owner not in program.counted:
-        yield from (told(RESULTS, payload) for payload in _encoded(output.results))
+        yield from (sent(RESULTS, payload) for payload in _encoded(output.results))
     done = _done(output, task.query, seen)
-    yield told(DONE, replace(done, stage=stage, emitted=done.emitted * (owner == stage)).dump())
+    yield sent(DONE, replace(done, stage=stage, emitted=done.emitted * (owner == stage)).dump())
 
 
 def _clock(seen: list[Mark]) -> Mark:
@@ -150,54 +155,54 @@ def _clock(seen: list[Mark]) -> Mark:
     return Mark(now, any(mark.end for mark in seen))
 
 
-def _of(came: Iterable[Packed], kind: str, at: int) -> list[pl.DataFrame]:
+def _payloads_of(arrived: Iterable[Packed], kind: str, at: int) -> list[pl.DataFrame]:
     """Of one input."""
-    return [decode(row.payload) for row in came if row.kind == of_input(kind, at)]
+    return [decode(row.payload) for row in arrived if row.kind == of_input(kind, at)]
 
 
-def _taken(task: Task, rows: dict[int, list[pl.DataFrame]], seen: list[Mark]) -> Output:
+def _run_batch(task: Task, rows: dict[int, list[pl.DataFrame]], seen: list[Mark]) -> Output:
     marks: dict[str, Mapping[int, int]] = {}
     raised: dict[str, int] = {}
     for mark in seen:
         marks = each_merged(marks, mark.marks)
         for stream, watermark in mark.watermark.items():
             raised[stream] = max(watermark, raised.get(stream, watermark))
-    clock, heard = _clock(seen), any(mark.heard for mark in seen)
-    return task.take(rows, marks, clock.now, clock.end, raised, heard)
+    clock, has_rows = _clock(seen), any(mark.has_rows for mark in seen)
+    return task.take(rows, marks, clock.now, clock.end, raised, has_rows)
 
 
-def _fronted(
+def _prepare(
     program: Program,
     stage: int,
     at: int,
-    came: list[Packed],
+    arrived: list[Packed],
     task: Task,
     blobs: Blobs,
     now: int,
-) -> list[Taken]:
-    """Rows that were packed whole, through the front, which here knows the watermark."""
-    raw = _of(came, RAW, at)
+) -> list[PreparedRows]:
+    """Rows that were packed whole, through the pipeline: here the watermark is known."""
+    raw = _payloads_of(arrived, RAW, at)
     if not raw:
         return []
     stream = task.query.inputs[at].stream
-    whole = _told(came, at) if stream.of else pl.concat(raw)
+    whole = _ordered_changes(arrived, at) if stream.of else pl.concat(raw)
     if stream.offset is None and not stream.of:
         whole = _placed(whole, blobs, of_input(TAKEN, at))
-    return [program.fronts[stage][at].take(whole, task.clock.of(stream.name), now=now)]
+    return [program.pipelines[stage][at].process(whole, task.clock.of(stream.name), now=now)]
 
 
-def _told(came: list[Packed], at: int) -> pl.DataFrame:
-    """What the buckets below have told."""
+def _ordered_changes(arrived: list[Packed], at: int) -> pl.DataFrame:
+    """The changes of the buckets below."""
     parts: dict[int, list[pl.DataFrame]] = {}
-    for row in came:
+    for row in arrived:
         if row.kind == of_input(RAW, at):
             parts.setdefault(row.at >> PAYLOADS, []).append(decode(row.payload))
     frames = [pl.concat(part) for part in parts.values()]
-    return withdrawn_first(frames, [PART, SEQ], pl.col(WEIGHT) < 0)
+    return retractions_first(frames, [PART, SEQ], pl.col(WEIGHT) < 0)
 
 
 def _placed(rows: pl.DataFrame, blobs: Blobs, counter: str) -> pl.DataFrame:
-    """Positions by content, then by a count of this bucket's rows, which tells equal rows apart."""
+    """Positions by content, then by a count of this bucket's rows, to distinguish equal rows."""
     try:
         before = int(blobs.get(counter))
     except KeyError:

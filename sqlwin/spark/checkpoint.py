@@ -1,11 +1,11 @@
-"""The state of a query on Spark, as of a committed batch: asked from its checkpoint.
+"""State queries on the checkpoint of a query on Spark, as of a committed batch.
 
 Spark's `statestore` data source reads it, at any batch that is still retained, with
-state stores of its own: a query that writes there meanwhile is not disturbed. All
-reads of a question are of one batch, the last one committed where none is named.
+state stores of its own, so a running query is not disturbed. All
+reads of a state query are of one batch, by default the last one committed.
 Spark numbers batches from 0, as in its progress and in `commits` of the checkpoint.
 
-A question by key reads the bucket of that key alone, if the query has buckets.
+A state query by key reads only the bucket of that key, if the query has buckets.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pyspark.sql.functions import col, split
 from sqlwin.errors import InputError, StateError
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, numbered, worded
-from sqlwin.runtime.checkpoint.task_state import HEADER
+from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again, numbered
+from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.program import MANIFEST, WORDING, Program
+from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
 from sqlwin.spark.session import needed
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.seal import unsealed
@@ -49,18 +49,18 @@ def state(
     query: int = 0,
     functions: Sequence[PythonAggregate] = (),
 ) -> Snapshot:
-    """What can be asked of the state in a checkpoint, see `sqlwin.spark.state`."""
+    """State queries on a checkpoint, see `sqlwin.spark.state`."""
     path = Path(checkpoint).resolve()
     folder = Folder(str(path / "sqlwin"))
     made: dict[str, Any] | None = folder.json(MANIFEST)
     if made is None:
         raise InputError(f"{checkpoint} is no checkpoint of sqlwin: it has no sqlwin/{MANIFEST}")
-    bound = worded(folder.read(WORDING), made["print"], functions)
+    bound = bound_again(folder.read(SOURCE_TEXT), made["print"], functions)
     since = made.get("since", [None] * len(bound.queries))
     queries = tuple(map(with_since, bound.queries, since))
     program = Program(queries, made["partitions"], made["buckets"])
     number = numbered(bound, query)
-    return asked(
+    return snapshot(
         spark,
         path / "spark",
         program.lowered[number],
@@ -71,7 +71,7 @@ def state(
     )
 
 
-def asked(
+def snapshot(
     spark: SparkSession,
     path: Path,
     query: Lowered,
@@ -137,14 +137,14 @@ class _Read:
 
     def _read(self, batch: int, stores: Collection[str], label: int | None) -> list[Bucket]:
         store = split(col("user_map_key.name"), "-")[0]
-        found = self._blobs(batch).where(store.isin(HEADER, *stores))
+        found = self._blobs(batch).where(store.isin(METADATA, *stores))
         mine = found.where(col("key.query") == self.number)
         if label is not None:
             mine = mine.where(col("key.bucket") == label)
-        held: dict[int, DictBlobs] = {}
+        blobs_of: dict[int, DictBlobs] = {}
         for row in mine.select("key.bucket", "user_map_key.name", "user_map_value.data").collect():
-            held.setdefault(row[0], DictBlobs()).put(row[1], unsealed(row[1], bytes(row[2])))
-        return [Bucket(bucket, blobs) for bucket, blobs in sorted(held.items())]
+            blobs_of.setdefault(row[0], DictBlobs()).put(row[1], unsealed(row[1], bytes(row[2])))
+        return [Bucket(bucket, blobs) for bucket, blobs in sorted(blobs_of.items())]
 
     def _blobs(self, batch: int) -> DataFrame:
         source = self.spark.read.format("statestore").option("path", str(self.batches.path))

@@ -22,17 +22,17 @@ from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
 from sqlwin.runtime.lowering.chain import chain
-from sqlwin.runtime.rows.intake import frame_of
+from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
+from sqlwin.spark.checkpoint_lock import checkpoint_locked, started
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.held import held, started
 from sqlwin.spark.pack import packer
-from sqlwin.spark.program import Program, settled
-from sqlwin.spark.run import OnCame, asked, bucketed, delivered, finished, sourced
+from sqlwin.spark.program import Program, as_checkpointed
+from sqlwin.spark.row_kinds import COLUMNS, ERRORS, RESULTS
+from sqlwin.spark.run import OnBatch, bucketed, delivered, finished, program_of, sourced
 from sqlwin.spark.session import needed
 from sqlwin.spark.source import Settings
-from sqlwin.spark.tags import COLUMNS, ERRORS, RESULTS
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
 from sqlwin.spark.wire import encode
 
@@ -60,7 +60,7 @@ class SparkQuery:
     script: Script
     inputs: Mapping[str, DataFrame] = field(repr=False)
     tick: float = 10.0
-    _known: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
+    _warned: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def results(self) -> DataFrame:
         """A streaming DataFrame: the select list, then op, emit, revision, row_key.
@@ -70,53 +70,54 @@ class SparkQuery:
         malformed, expired or without event time go somewhere. Once for a query.
         """
         found = self._unpacked(RESULTS, results_schema(self._program.lowered[0]))
-        if not self._known:
-            self._known.append("warned")
+        if not self._warned:
+            self._warned.append("warned")
             warnings.warn(UNREAD, UnreadErrors, stacklevel=2)
         return found
 
     def errors(self) -> DataFrame:
         """A streaming DataFrame: stream, reason, ts, watermark, position, row."""
-        self._known.append("errors")
+        self._warned.append("errors")
         return self._unpacked(ERRORS, ERRORS_SCHEMA)
 
-    def run(self, on_came: OnCame, checkpoint: Path, drain: bool = False) -> None:
-        """Take what is available now; results and errors of each batch go to `on_came`.
+    def run(self, on_batch: OnBatch, checkpoint: Path, drain: bool = False) -> None:
+        """Process what is available now; results and errors of each batch go to `on_batch`.
 
         drain: then end the input. The sources are not ours, so that is a second start.
         """
-        with held(checkpoint):
+        with checkpoint_locked(checkpoint):
             for end in [False, True] if drain else [False]:
-                finished(self._writer(on_came, checkpoint, end).trigger(availableNow=True).start())
+                finished(self._writer(on_batch, checkpoint, end).trigger(availableNow=True).start())
 
-    def start(self, on_came: OnCame, checkpoint: Path, **trigger: Any) -> StreamingQuery:
+    def start(self, on_batch: OnBatch, checkpoint: Path, **trigger: Any) -> StreamingQuery:
         """Start and go on; `trigger` as that of a DataStreamWriter.
 
         Until it ends the checkpoint is its own. RunError where a process or a query has it.
         """
 
         def begin() -> StreamingQuery:
-            return self._writer(on_came, checkpoint, end=False).trigger(**trigger).start()
+            return self._writer(on_batch, checkpoint, end=False).trigger(**trigger).start()
 
         return started(checkpoint, begin)
 
-    def _writer(self, on_came: OnCame, checkpoint: Path, end: bool) -> DataStreamWriter:
+    def _writer(self, on_batch: OnBatch, checkpoint: Path, end: bool) -> DataStreamWriter:
         folder = Folder(str(checkpoint.resolve() / "sqlwin"))
-        program = settled(self._program, folder, self.script.wording)
+        program = as_checkpointed(self._program, folder, self.script.source_text)
         writer = bucketed(self._packed(program, end), program).writeStream
-        kept = writer.option("checkpointLocation", str(checkpoint / "spark"))
-        return kept.foreachBatch(delivered(program, on_came))
+        writer = writer.option("checkpointLocation", str(checkpoint / "spark"))
+        return writer.foreachBatch(delivered(program, on_batch))
 
     def state(self, checkpoint: str | Path, as_of: int | None = None) -> Snapshot:
-        """What can be asked of the state of `results()` or `errors()`, started with this
-        `checkpointLocation`; as `sqlwin.spark.state`, which asks those that `run` has made.
+        """State queries on `results()` or `errors()`, started with this `checkpointLocation`.
+
+        As `sqlwin.spark.state`, which is for checkpoints of `run`.
         """
         query = self._program.lowered[0]
-        return checkpoints.asked(self.spark, Path(checkpoint).resolve(), query, as_of)
+        return checkpoints.snapshot(self.spark, Path(checkpoint).resolve(), query, as_of)
 
     @property
     def _program(self) -> Program:
-        return replace(asked(self.spark, self.script), given=self._given)
+        return replace(program_of(self.spark, self.script), given=self._given)
 
     @cached_property
     def _given(self) -> tuple[tuple[str, bytes], ...]:

@@ -40,7 +40,7 @@ class Folder:
     def remove(self, name: str) -> None:
         self._file(name).unlink(missing_ok=True)
 
-    def gone(self, name: str) -> StateError:
+    def missing(self, name: str) -> StateError:
         """For a file that was written and is not there."""
         return StateError(f"{self._file(name)} is gone, which a batch has left there; {TO_DO}")
 

@@ -1,8 +1,9 @@
-"""The pieces of a stream's files, as they were found, on disk before anything counts on them.
+"""The pieces of a stream's files, in the order found, on disk before an offset refers to them.
 
-The list is kept with the checkpoint, so the n-th piece is the same after a restart, and a row's
-position (piece, row in the piece) with it. What Spark has committed leaves the list when it is
-next written; of its files stays how far they were read, see `sqlwin.runtime.files.taken`.
+The list is part of the checkpoint, so the n-th piece is the same after a restart, and a row's
+position (piece, row in the piece) with it. Pieces that Spark has committed leave the list when it
+is next written; of their files it keeps how far they were read, see
+`sqlwin.runtime.files.file_progress`.
 
 A split of a source that computes its rows is one piece.
 """
@@ -19,8 +20,8 @@ from typing import Any
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.checkpoint.task_state import check_version
 from sqlwin.runtime.connectors.sources import Source, source_of
+from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
-from sqlwin.runtime.files.taken import Taken
 from sqlwin.spark.folder import Folder
 
 VERSION = 2
@@ -35,13 +36,13 @@ class Listing:
     source: Source
     base: Path
     size: int
-    taken: Taken = field(default_factory=Taken)
+    progress: FileProgress = field(default_factory=FileProgress)
     restored: bool = False
 
     @property
     def known(self) -> bool:
         """Whether anything was ever found."""
-        return self.taken.end > 0
+        return self.progress.end > 0
 
     def restore(self) -> None:
         """What is on disk, the first time."""
@@ -49,32 +50,32 @@ class Listing:
             self.restored = True
             found = self.folder.json(self._name)
             if found is not None:
-                taken = _loaded(found)
-                self.taken = taken.renamed(partial(self.source.name, base=self.base))
+                progress = _loaded(found)
+                self.progress = progress.renamed(partial(self.source.name, base=self.base))
 
     def refresh(self, ends: bool = False) -> None:
         """Add what was not there before. ends: no more is awaited, see `pieces`."""
         self.restore()
-        if self.source.find(self.taken, self.base, self.size, ends):
-            told = {"version": VERSION, **self.taken.dump()}
-            self.folder.write(self._name, json.dumps(told))
+        if self.source.find(self.progress, self.base, self.size, ends):
+            saved = {"version": VERSION, **self.progress.dump()}
+            self.folder.write(self._name, json.dumps(saved))
 
     def piece(self, number: int) -> Piece:
         """Of the file where it is now."""
         self.check(number + 1)
-        named = self.taken.piece(number)
+        named = self.progress.piece(number)
         return replace(named, path=self.source.split(named.path, self.base))
 
     def commit(self, end: int) -> None:
         """All pieces before the number `end` were read, and no batch will read them again."""
         self.check(end)
-        self.taken.read(end)
+        self.progress.read(end)
 
     def check(self, end: int) -> None:
         """StateError where the list lacks pieces before the number `end`, which were found."""
         self.restore()
-        if self.taken.end < end:
-            raise self.folder.gone(self._name)
+        if self.progress.end < end:
+            raise self.folder.missing(self._name)
 
     @property
     def _name(self) -> str:
@@ -91,13 +92,13 @@ def unread(
         if number not in tables:
             listing = Listing(folder, number, source_of(stream), base, 0)
             listing.restore()
-            found |= listing.source.left(listing.taken, base)
+            found |= listing.source.left(listing.progress, base)
     return found
 
 
-def _loaded(found: Any) -> Taken:
+def _loaded(found: Any) -> FileProgress:
     """Version 1 was the bare list of all pieces, without prints."""
     if isinstance(found, list):
-        return Taken(pieces=[Piece(*each) for each in found])
+        return FileProgress(pieces=[Piece(*each) for each in found])
     check_version("listing", found.get("version"), VERSION)
-    return Taken.load(found)
+    return FileProgress.load(found)

@@ -1,4 +1,4 @@
-"""Where the source stands: everything a replayed batch must see again.
+"""The offset of the source: everything a replayed batch must see again.
 
 Spark writes the offset at a batch's end into its log before the batch runs. So
 the clock, the watermarks before the batch and the end of input are in it, beside

@@ -1,11 +1,11 @@
 """PACK for any streaming DataFrame: whole rows, cut by bucket, as a few binary rows.
 
-Whether a row has expired is known only where the watermark is, in the bucket. So
-rows travel whole, and the front runs twice: here over the keys alone, to find
-each row's bucket, and there over everything.
+Whether a row has expired is known only in the bucket, where the watermark is. So
+rows are sent whole, and the input pipeline runs twice: here over the keys, to find
+each row's bucket, and there over all columns.
 
 A position is the declared OFFSET. Without one rows of one instant are ordered by
-their content, and equal rows cannot be told from a repeated one: each counts.
+their content, and two equal rows are two rows, not one row and its replay.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.runtime.files.source import decoded
-from sqlwin.runtime.rows.intake import frame_of
-from sqlwin.runtime.rows.rejects import once
+from sqlwin.runtime.rows.conform import frame_of
+from sqlwin.runtime.rows.error_stream import once
 from sqlwin.schema import PART, SEQ
 from sqlwin.spark.buckets import hashes
-from sqlwin.spark.onward import addressed, keys
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.read import Packer
+from sqlwin.spark.stage_output import addressed, keys
 from sqlwin.spark.wire import Mark, Packed
 
 Batches = Iterable[pa.RecordBatch]
@@ -54,7 +54,7 @@ def packed(
     marks = {} if seen.ts is None else {name: {0: seen.ts}}
     for at, stage in enumerate(_readers(program, name)):
         read = 0 if at else seen.rows
-        mark = Mark(now, marks=marks, read=read, heard=seen.rows > 0)
+        mark = Mark(now, marks=marks, read=read, has_rows=seen.rows > 0)
         yield from Packer(program, stage).mark(mark)
 
 
@@ -74,17 +74,17 @@ class Seen:
 def _packed(
     program: Program, stream: str, frame: pl.DataFrame, at: int, seen: Seen
 ) -> Iterator[Packed]:
-    came = decoded(frame, 0, program.chains[0].streams[stream], None)
-    whole, told = _placed(came.rows), []
+    decoded_rows = decoded(frame, 0, program.chains[0].streams[stream], None)
+    positioned, errors_ = _placed(decoded_rows.rows), []
     for stage in _readers(program, stream):
         for number in program.lowered[stage].readers(stream):
-            taken = keys(program.lowered[stage], number, came.rows)
+            prepared = keys(program.lowered[stage], number, decoded_rows.rows)
             known = [] if seen.ts is None else [seen.ts]
-            seen.ts = max([*taken.marks.values(), *known], default=None)
-            told.append(taken.errors)
-            yield from addressed(program, stage, number, whole, taken.rows, at)
+            seen.ts = max([*prepared.marks.values(), *known], default=None)
+            errors_.append(prepared.errors)
+            yield from addressed(program, stage, number, positioned, prepared.rows, at)
     seen.rows += len(frame)
-    for errors in (came.errors, once(told)):
+    for errors in (decoded_rows.errors, once(errors_)):
         yield from Packer(program, 0).errors(at, errors)
 
 

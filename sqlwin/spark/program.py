@@ -1,8 +1,8 @@
 """What one Spark query runs: the stages of a script's queries, each cut into buckets.
 
-A stage has a number as a query has one: first come the queries, each for the stage that
-gives its results, then all stages below them. A stage of level n reads what those of
-lower levels say, and each level is one stateful operator of Spark.
+Stages are numbered: first the queries, each standing for the stage that gives its
+results, then all stages below them. A stage of level n reads the results of lower
+levels, and each level is one stateful operator of Spark.
 
 A program travels to the workers as text. Workers are kept between batches, so
 each lowers a program once.
@@ -26,7 +26,7 @@ from pyspark import cloudpickle
 
 from sqlwin.errors import RunError, StateError
 from sqlwin.plan.ir.nodes import Query, Stream
-from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.runtime.checkpoint.resumed import (
@@ -36,15 +36,15 @@ from sqlwin.runtime.checkpoint.resumed import (
     retains_otherwise,
     since_of,
 )
-from sqlwin.runtime.lowering.chain import Chain, Feed, chain, fronts_of
-from sqlwin.runtime.lowering.input_pipeline import Front
+from sqlwin.runtime.lowering.chain import Chain, DownstreamInput, chain, pipelines_of
+from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import SEQ
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.progress import check_log, committed
 
-MANIFEST, WORDING = "manifest.json", "query.json"
+MANIFEST, SOURCE_TEXT = "manifest.json", "query.json"
 VERSION = 1
 SPREAD = ", by position where there is no window"
 """Of a cut in which rows that no operator takes have all buckets."""
@@ -84,11 +84,11 @@ class Program:
         return tuple(self.chains[query].stages[at] for query, at in self.places)
 
     @cached_property
-    def feeds(self) -> tuple[tuple[Feed, ...], ...]:
+    def downstream(self) -> tuple[tuple[DownstreamInput, ...], ...]:
         """Of each stage; `to` is the number of a stage here."""
         number = {place: stage for stage, place in enumerate(self.places)}
         return tuple(
-            tuple(replace(f, to=number[query, f.to]) for f in self.chains[query].feeds[at])
+            tuple(replace(f, to=number[query, f.to]) for f in self.chains[query].downstream[at])
             for query, at in self.places
         )
 
@@ -97,8 +97,8 @@ class Program:
         """Of each stage: 0 for those that read nothing but declared streams."""
         known = [0] * len(self.lowered)
         for stage in sorted(range(len(known)), key=lambda stage: self.places[stage][1]):
-            for feed in self.feeds[stage]:
-                known[feed.to] = max(known[feed.to], known[stage] + 1)
+            for reader in self.downstream[stage]:
+                known[reader.to] = max(known[reader.to], known[stage] + 1)
         return tuple(known)
 
     def stages(self, query: int) -> list[int]:
@@ -118,9 +118,9 @@ class Program:
         return frozenset(at for at, stream in enumerate(self.streams) if stream in static)
 
     @cached_property
-    def fronts(self) -> tuple[tuple[Front, ...], ...]:
+    def pipelines(self) -> tuple[tuple[InputPipeline, ...], ...]:
         """Of each stage's inputs."""
-        return tuple(fronts_of(stage) for stage in self.lowered)
+        return tuple(pipelines_of(stage) for stage in self.lowered)
 
     @cached_property
     def labels(self) -> tuple[tuple[int, ...], ...]:
@@ -146,17 +146,19 @@ class Program:
 
     @property
     def cut(self) -> str:
-        """Two programs of one cut look for each key in the same bucket."""
-        told = f"{self.buckets} buckets on {self.partitions} shuffle partitions"
+        """Two programs of one cut have each key in the same bucket."""
+        text = f"{self.buckets} buckets on {self.partitions} shuffle partitions"
         spread = self.spread and self.buckets > 1
-        return told + SPREAD * (spread and any(each.operator is None for each in self.lowered))
+        return text + SPREAD * (spread and any(each.operator is None for each in self.lowered))
 
-    def check_cut(self, known: str, tells: bool = False) -> None:
+    def check_cut(self, known: str, by_checkpoint: bool = False) -> None:
         """RunError where a checkpoint has another cut; "" says nothing.
 
-        tells: whether it would say something, were it not of before.
+        by_checkpoint: whether a version that records the cut wrote the checkpoint.
         """
-        if self.cut == known + SPREAD or (tells and not known and self.cut.endswith(SPREAD)):
+        if self.cut == known + SPREAD or (
+            by_checkpoint and not known and self.cut.endswith(SPREAD)
+        ):
             raise RunError(
                 "the checkpoint has all rows of what has no window in one bucket, as versions "
                 "up to 0.1 cut them; they are spread by now: give the query a new checkpoint"
@@ -181,22 +183,24 @@ def load(text: str) -> Program:
     return Program(*pickle.loads(zlib.decompress(base64.b64decode(text))))
 
 
-def settled(program: Program, folder: Folder, wording: Wording | None = None) -> Program:
+def as_checkpointed(
+    program: Program, folder: Folder, source_text: SourceText | None = None
+) -> Program:
     """The program as its checkpoint has it; RunError where that belongs to another script.
 
-    wording: left in the checkpoint, for those who ask its state.
+    source_text: stored in the checkpoint, for state queries.
     """
-    kept = _as_kept(program, folder)
-    if wording is not None and folder.read(WORDING) != wording.dump():
-        folder.write(WORDING, wording.dump())
+    kept = _from_manifest(program, folder)
+    if source_text is not None and folder.read(SOURCE_TEXT) != source_text.dump():
+        folder.write(SOURCE_TEXT, source_text.dump())
     return kept
 
 
-def _as_kept(program: Program, folder: Folder) -> Program:
+def _from_manifest(program: Program, folder: Folder) -> Program:
     manifest = folder.json(MANIFEST)
     if manifest is None:
         if any((Path(folder.path).parent / "spark" / "offsets").glob("[0-9]*")):
-            raise folder.gone(MANIFEST)
+            raise folder.missing(MANIFEST)
         _write(program, folder)
         return program
     check_log(folder)
@@ -237,7 +241,7 @@ def _going_on(program: Program, folder: Folder, manifest: dict[str, Any]) -> tup
     if manifest["print"] == program.print:
         return tuple(map(with_since, now, since))
     try:
-        was = before(folder.read(WORDING), manifest["print"], now)
+        was = before(folder.read(SOURCE_TEXT), manifest["print"], now)
     except Differs as differs:
         raise RunError(
             f"the checkpoint {folder.path} belongs to another script: {differs}; "

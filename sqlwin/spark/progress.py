@@ -1,8 +1,8 @@
-"""What a batch left behind for the next one: its watermarks and its deadline.
+"""What a batch records for the next one: its watermarks and its deadline.
 
 Written after the batch's results, before Spark commits it; read when the next
 batch is planned, and from there on part of that batch's offset, so a replay sees
-the same. It is kept by the batch's number, so a stale one is never taken.
+the same. It is named by the batch's number, so a stale one is never read.
 
 >>> import tempfile
 >>> folder = Folder(tempfile.mkdtemp())
@@ -51,7 +51,7 @@ def after(folder: Folder, batch: int) -> After:
         return After()
     found = folder.json(_name(batch))
     if found is None:
-        raise folder.gone(_name(batch))
+        raise folder.missing(_name(batch))
     watermarks = {int(query): instant for query, instant in found["watermarks"].items()}
     return After(watermarks, found["deadline"])
 

@@ -1,4 +1,4 @@
-"""What one task of the source does: decode, front, cut by bucket, pack.
+"""One task of the source: decode, run the input pipelines, partition by bucket, pack.
 
 Invariant: every bucket of every query gets at least one mark from each batch, so
 its clock and watermark move whether or not it has rows; and no row leaves here
@@ -18,17 +18,17 @@ from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.files.source import ROWS_IN_A_FILE, decoded
 from sqlwin.runtime.inputs.watermarks import each_merged
-from sqlwin.runtime.lowering.input_pipelines import Brought, brought
+from sqlwin.runtime.lowering.input_pipelines import PreparedBatch, prepare_batch
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.rows.rejects import once, under
+from sqlwin.runtime.rows.error_stream import once, under
 from sqlwin.spark.buckets import cut
-from sqlwin.spark.feed import Feed
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import number_of
-from sqlwin.spark.tags import ERRORS, MARK, ROWS, WARNING, of_input
+from sqlwin.spark.row_kinds import ERRORS, MARK, ROWS, WARNING, of_input
+from sqlwin.spark.step_source import StepSource
 from sqlwin.spark.wire import CAP, Mark, Packed, decode, encode
 
-Place = tuple[int, int]
+Slot = tuple[int, int]
 """Number of the input, bucket."""
 Marks = dict[str, Mapping[int, int]]
 """By stream and partition, the greatest event time."""
@@ -48,10 +48,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class StepReading:
-    """The part of a feed's step that concerns the queries `only`."""
+    """The part of a step that concerns the queries `only`."""
 
     program: str
-    feed: str
+    steps: str
     step: int
     only: frozenset[int]
     watermarks: Mapping[int, int]
@@ -82,28 +82,28 @@ class Packer:
 
     program: Program
     query: int
-    held: dict[Place, list[tuple[int, pl.DataFrame]]] = field(default_factory=dict)
-    bytes: dict[Place, int] = field(default_factory=dict)
+    pending: dict[Slot, list[tuple[int, pl.DataFrame]]] = field(default_factory=dict)
+    bytes: dict[Slot, int] = field(default_factory=dict)
 
     def add(self, at: int, rows: pl.DataFrame, number: int = 0) -> Iterator[Packed]:
         """Rows from position `at` on, of the input with that number."""
         by, labels = self.program.cut_by(self.query, number), self.program.labels[self.query]
         for bucket, part in cut(rows, by, len(labels)):
-            place = (number, bucket)
-            self.held.setdefault(place, []).append((at, part))
-            self.bytes[place] = self.bytes.get(place, 0) + int(part.estimated_size())
-            if self.bytes[place] >= CAP:
-                yield from self._flushed(place)
+            slot = (number, bucket)
+            self.pending.setdefault(slot, []).append((at, part))
+            self.bytes[slot] = self.bytes.get(slot, 0) + int(part.estimated_size())
+            if self.bytes[slot] >= CAP:
+                yield from self._flushed(slot)
 
-    def bring(self, at: int, came: Brought) -> Iterator[Packed]:
-        """What the fronts made of rows from position `at` on."""
-        for number, frames in came.rows.items():
+    def add_batch(self, at: int, decoded_rows: PreparedBatch) -> Iterator[Packed]:
+        """Prepared rows from position `at` on."""
+        for number, frames in decoded_rows.rows.items():
             for rows in frames:
                 yield from self.add(at, rows, number)
 
     def flush(self) -> Iterator[Packed]:
-        for place in list(self.held):
-            yield from self._flushed(place)
+        for slot in list(self.pending):
+            yield from self._flushed(slot)
 
     def errors(self, at: int, errors: pl.DataFrame) -> Iterator[Packed]:
         label = self.program.labels[self.query][0]
@@ -124,10 +124,10 @@ class Packer:
     def lowered(self) -> Lowered:
         return self.program.lowered[self.query]
 
-    def _flushed(self, place: Place) -> Iterator[Packed]:
-        parts = self.held.pop(place)
-        self.bytes.pop(place)
-        number, bucket = place
+    def _flushed(self, slot: Slot) -> Iterator[Packed]:
+        parts = self.pending.pop(slot)
+        self.bytes.pop(slot)
+        number, bucket = slot
         label = self.program.labels[self.query][bucket]
         at = parts[0][0]
         for payload in encode(pl.concat([part for _, part in parts])):
@@ -138,31 +138,37 @@ class Packer:
 def _files(reading: Reading, program: Program) -> Iterator[Packed]:
     packers = [Packer(program, number) for number in range(len(program.lowered))]
     marks: dict[int, Marks] = {number: {} for number in range(len(packers))}
-    counts, heard = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
+    counts, has_rows = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
-        came = source_of(stream).read(piece, number)
+        decoded_rows = source_of(stream).read(piece, number)
         at = number * ROWS_IN_A_FILE
         for query in range(len(program.queries)):
-            told: list[pl.DataFrame] = []
+            errors_: list[pl.DataFrame] = []
             for stage in readers(program, query, stream):
                 packer = packers[stage]
                 watermark = _hint(reading.watermarks, packer, stream.name)
-                taken = brought(
-                    program.fronts[stage], stream.name, came.rows, watermark, now=reading.now
+                prepared = prepare_batch(
+                    program.pipelines[stage],
+                    stream.name,
+                    decoded_rows.rows,
+                    watermark,
+                    now=reading.now,
                 )
-                yield from packer.bring(at, taken)
-                marks[stage] = each_merged(marks[stage], taken.marks)
-                counts[stage] += 0 if told else len(came.rows) + len(came.errors)
-                heard[stage] |= len(came.rows) + len(came.errors) > 0
-                told += [under(came.errors, watermark), taken.errors]
-            yield from packers[query].errors(at, once(told))
-            yield from packers[query].warn(at, came.warnings if told else ())
+                yield from packer.add_batch(at, prepared)
+                marks[stage] = each_merged(marks[stage], prepared.marks)
+                counts[stage] += 0 if errors_ else len(decoded_rows.rows) + len(decoded_rows.errors)
+                has_rows[stage] |= len(decoded_rows.rows) + len(decoded_rows.errors) > 0
+                errors_ += [under(decoded_rows.errors, watermark), prepared.errors]
+            yield from packers[query].errors(at, once(errors_))
+            yield from packers[query].warn(at, decoded_rows.warnings if errors_ else ())
     for stage, packer in enumerate(packers):
         yield from packer.flush()
-        if reading.control or heard[stage]:
+        if reading.control or has_rows[stage]:
             end = reading.end and reading.control
-            seen = Mark(reading.now, end, marks[stage], read=counts[stage], heard=heard[stage])
+            seen = Mark(
+                reading.now, end, marks[stage], read=counts[stage], has_rows=has_rows[stage]
+            )
             yield from packer.mark(seen)
 
 
@@ -173,28 +179,32 @@ def readers(program: Program, query: int, stream: Stream) -> list[int]:
 
 
 def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
-    for query, step in Feed(reading.feed).step(reading.step, reading.only).items():
+    for query, step in StepSource(reading.steps).step(reading.step, reading.only).items():
         streams = program.chains[query].streams
         stream = streams[next(iter(streams)) if step.stream is None else step.stream]
-        told: list[pl.DataFrame] = []
+        errors_: list[pl.DataFrame] = []
         for stage in program.stages(query):
             packer = Packer(program, stage)
             marks: Marks = {}
             reads = stream.name in packer.lowered.streams
             if reads and step.rows is not None:
                 watermark = _hint(reading.watermarks, packer, stream.name)
-                came = decoded(step.rows, step.first, stream, watermark)
-                taken = brought(
-                    program.fronts[stage], stream.name, came.rows, watermark, now=step.now
+                decoded_rows = decoded(step.rows, step.first, stream, watermark)
+                prepared = prepare_batch(
+                    program.pipelines[stage],
+                    stream.name,
+                    decoded_rows.rows,
+                    watermark,
+                    now=step.now,
                 )
-                marks |= taken.marks
-                yield from packer.bring(0, taken)
+                marks |= prepared.marks
+                yield from packer.add_batch(0, prepared)
                 yield from packer.flush()
-                told += [came.errors, taken.errors]
+                errors_ += [decoded_rows.errors, prepared.errors]
             rows = len(step.rows) if reads and step.rows is not None else 0
             raised = {stream.name: step.watermark} if reads and step.watermark is not None else {}
             yield from packer.mark(Mark(step.now, step.end, marks, raised, rows, rows > 0))
-        yield from Packer(program, query).errors(0, once(told))
+        yield from Packer(program, query).errors(0, once(errors_))
 
 
 def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
@@ -202,11 +212,13 @@ def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
         packer = Packer(program, stage)
         known = [each for each in program.given if each[0] in lowered.streams]
         for name, payload in known if reading.first else ():
-            came = decoded(decode(payload), 0, lowered.streams[name], None)
-            taken = brought(program.fronts[stage], name, came.rows, START, now=reading.now)
-            yield from packer.bring(0, taken)
-            yield from packer.errors(0, came.errors)
-            yield from packer.errors(0, taken.errors)
+            decoded_rows = decoded(decode(payload), 0, lowered.streams[name], None)
+            prepared = prepare_batch(
+                program.pipelines[stage], name, decoded_rows.rows, START, now=reading.now
+            )
+            yield from packer.add_batch(0, prepared)
+            yield from packer.errors(0, decoded_rows.errors)
+            yield from packer.errors(0, prepared.errors)
         yield from packer.flush()
         yield from packer.mark(Mark(reading.now, reading.end))
 

@@ -1,12 +1,12 @@
 """Reading a whole script: one offset for all its streams and its clock.
 
 Rows never become rows of the JVM: a task decodes its pieces of files, runs the
-fronts of all queries that read them, cuts what is left by bucket and hands Spark
-one binary row for each bucket. Every task also tells every bucket what it saw,
+input pipelines of all queries that read them, partitions the rows by bucket and gives
+Spark one binary row for each bucket. Every task also sends a mark to every bucket,
 so a bucket knows this batch's watermark in this batch.
 
-There are three inputs behind one offset: files, a feed of steps, and none at
-all, which only ticks, beside sources that are not ours.
+There are three inputs behind one offset: files, steps of a test, and none at
+all, which only ticks, beside streaming DataFrames of the caller.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 
 from sqlwin.errors import RunError
 from sqlwin.runtime.connectors.sources import source_of
+from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
-from sqlwin.runtime.files.taken import Taken
-from sqlwin.spark.feed import Feed
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing
 from sqlwin.spark.offsets import Offset
@@ -33,6 +32,7 @@ from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import after
 from sqlwin.spark.read import Reading, StepReading, Ticking, packed
 from sqlwin.spark.source import Settings
+from sqlwin.spark.step_source import StepSource
 
 
 @dataclass
@@ -110,7 +110,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return self._tick(at, now)
         left = after(self.folder, at.batch)
         watermarks = {str(query): instant for query, instant in left.watermarks.items()}
-        if self.settings.input == "feed":
+        if self.settings.input == "steps":
             more = at.step < self.steps
             return at.then(at.now, step=at.step + 1, watermarks=watermarks) if more else None
         files, rest = self._files(at)
@@ -132,31 +132,31 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _files(self, at: Offset) -> tuple[dict[str, int] | None, bool]:
         """The pieces read after the next batch, None where there is no new one; any left?"""
-        share = self.settings.batch_bytes // max(1, len(self.listings))
+        part = self.settings.batch_bytes // max(1, len(self.listings))
         for listing in self.listings:
             listing.check(at.files.get(str(listing.number), 0))
         reached = {
-            str(listing.number): self._reached(listing, at.files.get(str(listing.number)), share)
+            str(listing.number): self._reached(listing, at.files.get(str(listing.number)), part)
             for listing in self.listings
         }
         streams = [each for each in self.listings if each.number not in self.program.tables]
-        rest = any(reached[str(each.number)] < each.taken.end for each in streams)
+        rest = any(reached[str(each.number)] < each.progress.end for each in streams)
         moved = any(count > at.files.get(number, 0) for number, count in reached.items())
         return (reached if moved else None), rest
 
-    def _reached(self, listing: Listing, known: int | None, share: int) -> int:
+    def _reached(self, listing: Listing, known: int | None, part: int) -> int:
         """Of a static table all pieces there are at first, and never more."""
         if listing.number not in self.program.tables:
-            return _enough(listing.taken, known or 0, share)
+            return _enough(listing.progress, known or 0, part)
         if known is None and not listing.known:
             name = self.program.streams[listing.number].name
             raise RunError(f"no file of the static table {name} is there")
-        return listing.taken.end if known is None else known
+        return listing.progress.end if known is None else known
 
     def _discover(self, ends: bool = False) -> None:
         """ends: no more input is awaited. Of a static table nothing is, once it was read."""
-        if self.settings.input == "feed":
-            self.steps = Feed(self.settings.base).count()
+        if self.settings.input == "steps":
+            self.steps = StepSource(self.settings.base).count()
         for listing in self.listings:
             static = listing.number in self.program.tables
             listing.restore()
@@ -187,11 +187,11 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             listing.restore()
             lo, hi = (offset.files.get(str(listing.number), 0) for offset in (first, last))
             pieces += [(listing.number, at, listing.piece(at)) for at in range(lo, hi)]
-        shares = _shared(pieces, self.settings.tasks, lambda it: it[2].hi - it[2].lo) or [[]]
-        for number, share in enumerate(shares):
+        parts = _shared(pieces, self.settings.tasks, lambda it: it[2].hi - it[2].lo) or [[]]
+        for number, part in enumerate(parts):
             yield Reading(
                 program=self.settings.program,
-                pieces=tuple(share),
+                pieces=tuple(part),
                 watermarks={int(query): at for query, at in last.watermarks.items()},
                 now=last.now,
                 end=last.ended_since(first),
@@ -199,32 +199,32 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             )
 
     def _step_readings(self, last: Offset) -> Iterator[StepReading]:
-        touched = Feed(self.settings.base).queries(last.step)
+        touched = StepSource(self.settings.base).queries(last.step)
         watermarks = {int(query): at for query, at in last.watermarks.items()}
-        for share in _shared(touched, self.settings.tasks, lambda _: 1):
-            only = frozenset(share)
+        for part in _shared(touched, self.settings.tasks, lambda _: 1):
+            only = frozenset(part)
             yield StepReading(
                 self.settings.program, self.settings.base, last.step, only, watermarks
             )
 
 
-def _enough(taken: Taken, start: int, share: int) -> int:
-    """How many pieces are read once `share` bytes were added to `start` pieces; at least one."""
+def _enough(files: FileProgress, start: int, part: int) -> int:
+    """How many pieces are read once `part` bytes were added to `start` pieces; at least one."""
     added = 0
-    for at in range(start, taken.end):
-        size = taken.piece(at).hi - taken.piece(at).lo
-        if at > start and added + size > share:
+    for at in range(start, files.end):
+        size = files.piece(at).hi - files.piece(at).lo
+        if at > start and added + size > part:
             return at
         added += size
-    return taken.end
+    return files.end
 
 
 def _shared(items: list[Any], tasks: int, weigh: Callable[[Any], int]) -> list[list[Any]]:
     """At most `tasks` shares of about equal weight, none empty; neighbours stay together."""
-    shares: list[list[Any]] = [[] for _ in range(tasks)]
+    parts: list[list[Any]] = [[] for _ in range(tasks)]
     total, before = max(1, sum(map(weigh, items))), 0
     for item in items:
         middle = before + weigh(item) / 2
-        shares[min(tasks - 1, int(middle * tasks / total))].append(item)
+        parts[min(tasks - 1, int(middle * tasks / total))].append(item)
         before += weigh(item)
-    return [share for share in shares if share]
+    return [part for part in parts if part]

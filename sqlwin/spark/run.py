@@ -4,9 +4,9 @@
 
 with one stateful operator for each level of the queries' chains, see `program`.
 
-A batch's results are written under its number, then its watermarks are left for
+A batch's results are written under its number, then its watermarks are recorded for
 the next batch, then Spark commits it. A crash in between runs the batch again,
-which writes the same under the same number.
+which writes the same results under the same number.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
 from sqlwin.runtime.connectors.sources import check_sources
-from sqlwin.runtime.files.waiting import Waiting
-from sqlwin.runtime.lowering.derived import withdrawn_first
-from sqlwin.runtime.lowering.output_projection import Back
+from sqlwin.runtime.files.incomplete_lines import IncompleteLines
+from sqlwin.runtime.lowering.derived import retractions_first
+from sqlwin.runtime.lowering.output_projection import OutputProjection
+from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.rows.malformed import Malformed
-from sqlwin.runtime.rows.rejects import no_rejects
 from sqlwin.spark.bucket import BucketProcessor
+from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.held import held
 from sqlwin.spark.listing import unread
-from sqlwin.spark.program import Program, settled
+from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
+from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
 from sqlwin.spark.session import local_session, log_file
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
-from sqlwin.spark.tags import COLUMNS, DONE, ERRORS, RESULTS, WARNING
 from sqlwin.spark.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"
-GONE = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
+JVM_ENDED = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
 POLL_SECONDS = 0.2
 _TRACE = "Traceback (most recent call last)"
 _RAISED = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
@@ -62,8 +62,8 @@ SHUFFLE = "spark.sql.shuffle.partitions"
 
 
 @dataclass(frozen=True)
-class Came:
-    """What one query did in one batch."""
+class QueryBatch:
+    """The outputs of one query in one batch."""
 
     results: pl.DataFrame
     errors: pl.DataFrame
@@ -76,7 +76,7 @@ class Came:
 
     @property
     def read(self) -> int:
-        """Each bucket of a stage tells of all its rows."""
+        """Each bucket of a stage counts all its rows."""
         return sum({done.stage: done.read for done in self.done}.values())
 
     @property
@@ -84,23 +84,23 @@ class Came:
         return {name: at for done in self.done for name, at in done.watermarks.items()}
 
 
-OnCame = Callable[[int, dict[int, Came]], None]
-"""Number of the batch, and what each query did in it."""
+OnBatch = Callable[[int, dict[int, QueryBatch]], None]
+"""Number of the batch, and the outputs of each query in it."""
 
 
 def run(script: Script, options: RunOptions, spark: SparkSession | None = None) -> Summary:
     """Run every query of a script to the end of its input, or for ever with `follow`."""
-    with living():
+    with jvm_failures():
         return _run(script, options, spark)
 
 
 @contextmanager
-def living() -> Iterator[None]:
-    """RunError where the JVM of Spark has ended, whatever it was asked when it did."""
+def jvm_failures() -> Iterator[None]:
+    """RunError where the JVM of Spark has ended, in whatever call."""
     try:
         yield
     except (Py4JNetworkError, ConnectionError) as failure:
-        raise RunError(GONE.format(log_file())) from failure
+        raise RunError(JVM_ENDED.format(log_file())) from failure
 
 
 def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Summary:
@@ -123,7 +123,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
                 follow=options.follow,
             )
 
-        waiting = Waiting()
+        incomplete_lines = IncompleteLines()
 
         def left_unread() -> dict[str, int]:
             program, folder = Program(script.queries, 1, 1), Folder(str(checkpoint / "sqlwin"))
@@ -131,8 +131,8 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
 
         def meanwhile() -> None:
             now = time.monotonic()
-            if options.follow and waiting.due(now):
-                _warn(waiting.see(left_unread(), now), options)
+            if options.follow and incomplete_lines.due(now):
+                _warn(incomplete_lines.see(left_unread(), now), options)
 
         try:
             patiently(begin, meanwhile)
@@ -162,7 +162,7 @@ def start(
     spark: SparkSession,
     script: Script,
     checkpoint: Path,
-    on_came: OnCame,
+    on_batch: OnBatch,
     base: Path,
     input: str = "files",
     counted: frozenset[int] = frozenset(),
@@ -170,9 +170,11 @@ def start(
     follow: bool = False,
     buckets: int | None = None,
 ) -> StreamingQuery:
-    """Start the one streaming query of a script. base: the feed's folder where that is `input`."""
+    """Start the one streaming query of a script. base: the folder of steps if `input` is that."""
     folder = Folder(str(checkpoint / "sqlwin"))
-    program = settled(asked(spark, script, counted, buckets), folder, script.wording)
+    program = as_checkpointed(
+        program_of(spark, script, counted, buckets), folder, script.source_text
+    )
     source = Settings(
         program.dump(),
         input,
@@ -186,14 +188,14 @@ def start(
     trigger: dict[str, Any] = {"processingTime": TRIGGER} if follow else {"availableNow": True}
     return (
         bucketed(packed, program)
-        .writeStream.foreachBatch(delivered(program, on_came, folder))
+        .writeStream.foreachBatch(delivered(program, on_batch, folder))
         .option("checkpointLocation", str(checkpoint / "spark"))
         .trigger(**trigger)
         .start()
     )
 
 
-def asked(
+def program_of(
     spark: SparkSession,
     script: Script,
     counted: frozenset[int] = frozenset(),
@@ -227,7 +229,7 @@ def finished(query: StreamingQuery, meanwhile: Callable[[], None] = _nothing) ->
     handler does it, it would cancel the batch and leave a broken connection.
     """
     try:
-        with living(), interruptions() as interrupted:
+        with jvm_failures(), interruptions() as interrupted:
             while not query.awaitTermination(POLL_SECONDS):  # type: ignore[arg-type]
                 if interrupted.is_set():
                     raise KeyboardInterrupt
@@ -293,36 +295,36 @@ class Delivery:
     summary: Summary = field(default_factory=Summary)
     failure: BaseException | None = None
 
-    def __call__(self, batch: int, came: dict[int, Came]) -> None:
+    def __call__(self, batch: int, results: dict[int, QueryBatch]) -> None:
         """failure: what was raised here, which Spark would tell as a text with its traces."""
         try:
-            self._bring(batch, came)
+            self._deliver(batch, results)
         except BaseException as failure:
             self.failure = failure
             raise
 
-    def _bring(self, batch: int, came: dict[int, Came]) -> None:
-        for query, what in came.items():
+    def _deliver(self, batch: int, results: dict[int, QueryBatch]) -> None:
+        for query, what in results.items():
             self.malformed.see(query, batch, what.read, what.errors)
-        for query, what in came.items():
+        for query, what in results.items():
             self.outlets[query].write(batch, what.results, what.errors)
-        errors = pl.concat([no_rejects(), *(what.errors for what in came.values())])
-        told = Batch(
+        errors = pl.concat([no_rejects(), *(what.errors for what in results.values())])
+        progress = Batch(
             batch,
-            sum(what.read for what in came.values()),
-            sum(what.emitted for what in came.values()),
+            sum(what.read for what in results.values()),
+            sum(what.emitted for what in results.values()),
             len(errors),
-            {name: at for what in came.values() for name, at in what.watermarks.items()},
+            {name: at for what in results.values() for name, at in what.watermarks.items()},
         )
-        self.summary.add(told, errors)
-        self.summary.replayed += sum(d.replayed for what in came.values() for d in what.done)
-        for warning in dict.fromkeys(each for what in came.values() for each in what.warnings):
+        self.summary.add(progress, errors)
+        self.summary.replayed += sum(d.replayed for what in results.values() for d in what.done)
+        for warning in dict.fromkeys(each for what in results.values() for each in what.warnings):
             self.options.on_warning(warning)
-        self.options.on_batch(told)
+        self.options.on_batch(progress)
 
 
 def delivered(
-    program: Program, on_came: OnCame, folder: Folder | None = None
+    program: Program, on_batch: OnBatch, folder: Folder | None = None
 ) -> Callable[[DataFrame, int], None]:
     """What foreachBatch runs. folder: where a batch leaves what the next one needs to know.
 
@@ -330,10 +332,10 @@ def delivered(
     """
 
     def deliver(frame: DataFrame, number: int) -> None:
-        came = collected(program, frame)
-        on_came(number + 1, came)
+        results = collected(program, frame)
+        on_batch(number + 1, results)
         if folder is not None:
-            done = [each for what in came.values() for each in what.done]
+            done = [each for what in results.values() for each in what.done]
             leave(folder, number + 1, _left(program, after(folder, number), done))
 
     return deliver
@@ -350,36 +352,38 @@ def _left(program: Program, before: After, done: Iterable[Done]) -> After:
     return After(watermarks, min(deadlines, default=None))
 
 
-def collected(program: Program, frame: DataFrame) -> dict[int, Came]:
+def collected(program: Program, frame: DataFrame) -> dict[int, QueryBatch]:
     """A batch's rows on the driver, by query, in the order of buckets."""
     rows = sorted(frame.collect(), key=lambda row: (row.query, row.bucket))
-    came: dict[int, Came] = {}
+    results: dict[int, QueryBatch] = {}
     for query in dict.fromkeys(row.query for row in rows):
         mine = [row for row in rows if row.query == query]
-        empty = Back(program.lowered[query]).nothing()
-        told: dict[int, list[pl.DataFrame]] = {}
+        empty = OutputProjection(program.lowered[query]).nothing()
+        progress: dict[int, list[pl.DataFrame]] = {}
         for row in mine:
             if row.kind == RESULTS:
-                told.setdefault(row.bucket, []).append(decode(row.payload))
+                progress.setdefault(row.bucket, []).append(decode(row.payload))
         errors = [decode(row.payload) for row in mine if row.kind == ERRORS]
-        came[query] = Came(
-            _withdrawn_first([pl.concat(part) for part in told.values()]) if told else empty,
+        results[query] = QueryBatch(
+            _retractions_first([pl.concat(part) for part in progress.values()])
+            if progress
+            else empty,
             pl.concat([no_rejects(), *errors]),
             [Done.load(row.payload) for row in mine if row.kind == DONE],
             tuple(bytes(row.payload).decode() for row in mine if row.kind == WARNING),
         )
-    return came
+    return results
 
 
-def _withdrawn_first(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    return withdrawn_first(parts, ["row_key"], pl.col("op") == "-D")
+def _retractions_first(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    return retractions_first(parts, ["row_key"], pl.col("op") == "-D")
 
 
 @contextmanager
 def _checkpoint(options: RunOptions) -> Iterator[Path]:
     """The run's checkpoint, or one that goes when the run has ended."""
     if options.checkpoint is not None:
-        with held(options.checkpoint):
+        with checkpoint_locked(options.checkpoint):
             yield options.checkpoint.resolve()
         return
     folder = tempfile.mkdtemp(prefix="sqlwin-run-")

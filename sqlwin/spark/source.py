@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from sqlwin.spark.tags import COLUMNS
+from sqlwin.spark.row_kinds import COLUMNS
 
 FORMAT = "sqlwin"
 BATCH_BYTES = 256 << 20
@@ -23,8 +23,8 @@ PIECE_BYTES = 32 << 20
 class Settings:
     """Options of the source.
 
-    input: `files`, `feed` or `tick`. state: folder beside the checkpoint. base: of
-    relative paths, or the feed's folder. end: whether input ends when all is read.
+    input: `files`, `steps` or `tick`. state: folder beside the checkpoint. base: of
+    relative paths, or the folder of the steps. end: whether input ends when all is read.
     batch_bytes: of files in a batch. tick: seconds between the ticks of `tick`,
     which knows no deadline.
     """

@@ -1,4 +1,4 @@
-"""UNPACK: payloads back to typed rows of one query, for whoever goes on in Spark."""
+"""UNPACK: payloads back to typed rows of one query, as a Spark DataFrame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sqlwin.policies import Expired
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.rows.rejects import REJECT_SCHEMA, delivered
+from sqlwin.runtime.rows.error_stream import REJECT_SCHEMA, delivered
 from sqlwin.schema import TIMESTAMP, Column, Schema, arrow_schema, type_name
 from sqlwin.spark.wire import decode
 
@@ -52,7 +52,7 @@ def unpacker(
         for batch in batches:
             for payload in batch.column(0):
                 frame = decode(payload.as_py())
-                told = delivered(frame, expired) if schema == ERRORS_SCHEMA else frame
-                yield from told.to_arrow().cast(arrow_schema(schema)).to_batches()
+                rows_ = delivered(frame, expired) if schema == ERRORS_SCHEMA else frame
+                yield from rows_.to_arrow().cast(arrow_schema(schema)).to_batches()
 
     return unpack

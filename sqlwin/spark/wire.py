@@ -8,10 +8,10 @@
 | at      | first position in the payload; a bucket takes payloads in this order |
 | payload | Arrow IPC stream, or JSON for marks |
 
-Into a bucket go `rows` (prepared by the front), `raw` (declared columns, for a
-front that has to know the watermark), `errors`, `warning` (a text) and `mark` (what one
+Into a bucket go `rows` (prepared by the input pipeline), `raw` (declared columns, for a
+pipeline that needs the watermark), `errors`, `warning` (a text) and `mark` (what one
 task saw, the clock and end of input). Rows of a query's second input are `rows1` or `raw1`, see
-`tags`. Out of a bucket come `results`, `errors` and one `done`; out of one of a lower stage
+`row_kinds`. Out of a bucket come `results`, `errors` and one `done`; out of one of a lower stage
 `raw` and `mark` for the stages above, in place of results.
 
 >>> frame = pl.DataFrame({"x": [1, 2, 3]})
@@ -57,7 +57,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class Mark:
-    """What one task of a batch saw. heard: whether rows came.
+    """What one task of a batch saw. has_rows: whether it read any.
 
     read: those counted here; what two stages of a query read, one of them counts.
     marks: stream to partition to greatest event time, of a derived stream to the watermark
@@ -69,7 +69,7 @@ class Mark:
     marks: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     watermark: Mapping[str, int] = field(default_factory=dict)
     read: int = 0
-    heard: bool = False
+    has_rows: bool = False
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -86,9 +86,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Done:
-    """What a bucket tells of a batch. deadline: when it next wants a tick.
+    """The result of a bucket's batch. deadline: when it next needs a tick.
 
-    replayed: messages it had taken in before. stage: see `Program.lowered`.
+    replayed: messages it had admitted before. stage: see `Program.lowered`.
     """
 
     watermarks: dict[str, int]

@@ -20,7 +20,7 @@ from sqlwin.plan.ir.nodes import (
     Statement,
     Stream,
 )
-from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.options.connectors import is_positive
 from sqlwin.plan.options.settings import SETTINGS
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
@@ -36,7 +36,7 @@ from sqlwin.sql.expressions.registered import checked
 from sqlwin.sql.expressions.volatile import refuse_clock
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import Relation, nearest
-from sqlwin.sql.select.results import into, refuse_changes, told
+from sqlwin.sql.select.results import into, named_results, refuse_changes
 from sqlwin.sql.select.select import bind_select
 from sqlwin.sql.sources import declarations
 from sqlwin.sql.sources.derived import derived
@@ -69,7 +69,9 @@ def script(
     except QueryError as error:
         raise prepared.located(error) from None
     given = tuple(replace(stream, name=name) for name, stream in (streams or {}).items())
-    return replace(binding.script(), wording=Wording(text, tuple((params or {}).items()), given))
+    return replace(
+        binding.script(), source_text=SourceText(text, tuple((params or {}).items()), given)
+    )
 
 
 def _bound(
@@ -139,8 +141,8 @@ class Binding:
         A query without a window has rows that are malformed, too.
         """
         expired = select.policies.expired
-        alone = ast.Policies(expired=expired, span=select.policies.span)
-        if expired is None or expired.into is None or select.policies != alone:
+        only_expired = ast.Policies(expired=expired, span=select.policies.span)
+        if expired is None or expired.into is None or select.policies != only_expired:
             return self.result(select), None
         bare = self.result(replace(select, policies=ast.Policies()))
         if operator_of(bare.plan(result=True)) is None:
@@ -148,7 +150,7 @@ class Binding:
         return self.result(select), None
 
     def result(self, select: ast.Select) -> Relation:
-        return told(of_rows(bind_select(select, self.known), select.relation.source.span))
+        return named_results(of_rows(bind_select(select, self.known), select.relation.source.span))
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
         names = functions_of(plan)

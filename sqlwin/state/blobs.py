@@ -26,9 +26,9 @@ from os import PathLike, fspath
 from typing import ClassVar
 
 from sqlwin.errors import InputError, RunError, StateError
+from sqlwin.state.checksums import Checksums
 from sqlwin.state.commits import Commits
 from sqlwin.state.contract import Blobs
-from sqlwin.state.ledger import Ledger
 from sqlwin.state.sqlite_file import STANDS, fill, has_ledger, make, translated
 
 
@@ -52,7 +52,7 @@ class DictBlobs:
 
 
 @dataclass(frozen=True)
-class Shelf:
+class PrefixedBlobs:
     """Those blobs of others whose names begin with `label`, called without it."""
 
     blobs: Blobs
@@ -115,7 +115,7 @@ class SqliteBlobs:
 
     def _read_ledger(self) -> None:
         (self._seen,) = self._db.execute("PRAGMA data_version").fetchone()
-        self._ledger = Ledger.read(self._db)
+        self._ledger = Checksums.read(self._db)
 
     def table_of(self, name: str) -> str:
         """Which of the tables has the blob."""

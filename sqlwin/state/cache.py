@@ -1,4 +1,4 @@
-"""Decoded segments kept in memory, the least recently used forgotten first."""
+"""Decoded segments in memory, the least recently used evicted first."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from sqlwin.state.compaction import merge_from
 from sqlwin.state.contract import FLOOR
 from sqlwin.state.cuts import Columns, Cuts, accept_floors, highest
 from sqlwin.state.index import Segment
-from sqlwin.state.shelf import Shelf
-from sqlwin.state.tiers import merge_from
+from sqlwin.state.segment_files import SegmentFiles
 
 MAX_BLOBS = 4
 """Of one set of columns."""
@@ -24,13 +24,13 @@ MAX_BLOBS = 4
 class CutLog:
     """Which blobs hold the floors of `cuts`."""
 
-    def __init__(self, cuts: Cuts, shelf: Shelf) -> None:
-        self.cuts, self.shelf = cuts, shelf
+    def __init__(self, cuts: Cuts, files: SegmentFiles) -> None:
+        self.cuts, self.files = cuts, files
         self._blobs: dict[Columns, list[Segment]] = {}
 
     def restore(self, blobs: Iterable[Segment]) -> None:
         for blob in blobs:
-            floors = accept_floors(self.cuts.layout, self.shelf.read(blob.name))
+            floors = accept_floors(self.cuts.layout, self.files.read(blob.name))
             self._blobs.setdefault(tuple(floors.columns[:-1]), []).append(blob)
             self.cuts.take(floors, told=True)
 
@@ -45,20 +45,20 @@ class CutLog:
     def erase(self, gone: pl.DataFrame) -> None:
         """See `Cuts.erase`: no blob that is left has a floor of what is gone."""
         for by in self.cuts.erase(gone):
-            self.shelf.drop(blob.name for blob in self._blobs.pop(by, []))
+            self.files.drop(blob.name for blob in self._blobs.pop(by, []))
 
     def _forget(self, floor: int) -> None:
         for by, blobs in self._blobs.items():
-            self.shelf.drop(blob.name for blob in blobs if blob.hi - 1 <= floor)
+            self.files.drop(blob.name for blob in blobs if blob.hi - 1 <= floor)
             self._blobs[by] = [blob for blob in blobs if blob.hi - 1 > floor]
 
     def _append(self, floors: pl.DataFrame, token: str) -> None:
         blobs = self._blobs.setdefault(tuple(floors.columns[:-1]), [])
         first = merge_from([*(blob.rows for blob in blobs), floors.height], MAX_BLOBS)
-        merged = [self.shelf.read(blob.name) for blob in blobs[first:]]
+        merged = [self.files.read(blob.name) for blob in blobs[first:]]
         whole = highest([*merged, floors]) if merged else floors
-        self.shelf.drop(blob.name for blob in blobs[first:])
-        blobs[first:] = [self.shelf.write(whole, FLOOR, token)]
+        self.files.drop(blob.name for blob in blobs[first:])
+        blobs[first:] = [self.files.write(whole, FLOOR, token)]
 
     def blobs(self) -> list[Segment]:
         return [blob for blobs in self._blobs.values() for blob in blobs]
@@ -66,4 +66,4 @@ class CutLog:
     def _check(self) -> None:
         for by, blobs in self._blobs.items():
             assert len(blobs) <= MAX_BLOBS
-            assert all(tuple(self.shelf.read(b.name).columns) == (*by, FLOOR) for b in blobs)
+            assert all(tuple(self.files.read(b.name).columns) == (*by, FLOOR) for b in blobs)

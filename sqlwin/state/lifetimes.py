@@ -1,28 +1,29 @@
-"""Lives: how long each key's state is kept, and which of it may still be read.
+"""State TTL: how long the state of each key is kept, and which of it may still be read.
 
-All state of a key lives and goes at once. A *life* begins with the first write of a
-key that has none; its number, `__life`, is never used again in its bucket and says
-nothing of the key. `__touched` is when it was last renewed: processing time, or event
-time (the greatest of its rows, no less than the watermark then). It has expired iff
+All state of a key has one TTL entry, also called a *life*, and is evicted together. An entry
+is made by the first write of a key that has none; its number, `__life`, is never used again in
+its bucket and does not reveal the key. `__touched` is when it was last renewed: processing
+time, or event time (the greatest of its rows, no less than the watermark then). It has expired
+iff
 
     time >= __touched + ttl
 
-and from then on it is as if it had never been: the next row begins another life. Time
-is told (`begin`, `end`, `at`); nothing here asks a clock.
+and from then on its state is never read: the next row of the key makes another entry. Time
+is an argument (`begin`, `end`, `at`); nothing here reads a clock.
 
 | cleanup       | what of the expired is `__cleaned`, and when                          |
 |---------------|-----------------------------------------------------------------------|
-| timers        | all, as soon as time is told; `deadline` is when that should be        |
-| incremental   | of the next n lives, in a rotating order, for each key that rows access |
+| timers        | all, as soon as time advances; `deadline` is when that should be       |
+| incremental   | of the next n entries, in rotation, for each key that rows access       |
 | full_snapshot | all, when state is restored                                           |
 | compaction    | all, when compaction is due                                           |
 
 *Compaction* erases what was cleaned, from memory and, by the next flush, from disk. It
-is due once a quarter of all lives has expired and may be erased, or one of them for a
+is due once a quarter of all entries has expired and may be erased, or one of them for a
 quarter of the TTL. What timers and a restore clean is erased at once.
 
-Invariant: a key has at most one life that is not cleaned. Every record of the stores
-is of a life in `lives`, and of a life there all its records are, or none.
+Invariant: a key has at most one entry that is not cleaned. Every record of the stores
+belongs to an entry of the store `lives`; of an entry there are all records, or none.
 
 Worked example, 7 days: ann logs in on the 1st and has life 0; bob on the 5th, life 1.
 On the 8th life 0 expires: no scan shows its records. They are half of all, so the next
@@ -40,7 +41,7 @@ from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.policies import Ttl, TtlTime, Update, Visibility
 from sqlwin.state.contract import Store
-from sqlwin.state.lives import ALL, CLEANED, LIFE, TOUCHED, Lives
+from sqlwin.state.ttl_entries import ALL, CLEANED, LIFE, TOUCHED, TtlEntries
 
 LATEST = "__latest"
 WORTH = 4
@@ -64,7 +65,7 @@ class Lifetimes:
     def __init__(
         self, ttl: Ttl, store: Store, known: Mapping[str, Any] | None = None, run: str | None = None
     ) -> None:
-        self.ttl, self.lives, self.run = ttl, Lives(store), run
+        self.ttl, self.lives, self.run = ttl, TtlEntries(store), run
         self.of: list[Erasable] = []
         self.time, self.erasures = START, 0
         self.next, self.looked = 0, -1

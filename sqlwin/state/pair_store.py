@@ -1,13 +1,13 @@
-"""A store of what is known of pairs of rows: it goes with the life of either row.
+"""A store of records about pairs of rows of a join: a record expires with either row.
 
-The records lie in an inner store with the life of the row of each side that has a TTL,
-`__left_life` and `__right_life`; where a record has no row of a side that is `NOBODY`,
-which never ends. A record of a row that is forgotten is not kept.
+The inner store has the number of the TTL entry of each row whose side has a TTL,
+`__left_life` and `__right_life`; a record without a row of a side has `NOBODY` there,
+which never expires. A record of an expired row is not stored.
 
 >>> from sqlwin.instants import DAY, END, START
 >>> from sqlwin.policies import Ttl
 >>> from sqlwin.state.combine import last_written
->>> from sqlwin.state.lives import lives_layout
+>>> from sqlwin.state.ttl_entries import lives_layout
 >>> from sqlwin.state.memory import MemoryStore
 >>> known = lives_layout({"__ts": pl.Int64()})
 >>> lives = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
@@ -35,10 +35,10 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Layout, Store
 from sqlwin.state.lifetimes import Lifetimes
-from sqlwin.state.lived_store import LivedStore
-from sqlwin.state.lives import LIFE
 from sqlwin.state.records import accept, without
 from sqlwin.state.side_lives import SideLives, life_of, sides_of
+from sqlwin.state.ttl_entries import LIFE
+from sqlwin.state.ttl_store_base import TtlStoreBase
 
 NOBODY = -1
 
@@ -50,7 +50,7 @@ def paired(layout: Layout, sides: Iterable[str]) -> Layout:
     return replace(layout, columns=columns, keys=(*layout.keys, *lives))
 
 
-class PairStore(LivedStore):
+class PairStore(TtlStoreBase):
     """A `Store` as the operator knows it. inner: a store of `paired` of its layout.
 
     Records have the columns that `lives.marks` names.

@@ -17,7 +17,7 @@ from sqlwin.state.codec import decode_segment
 from sqlwin.state.contract import Combine, Layout
 from sqlwin.state.index import Segment
 from sqlwin.state.records import greatest, least, settle
-from sqlwin.state.shelf import Shelf
+from sqlwin.state.segment_files import SegmentFiles
 
 Run = list[Segment]
 
@@ -51,17 +51,17 @@ def written_over(
 
 
 def check_slice(
-    layout: Layout, combine: Combine, shelf: Shelf, start: int, runs: list[Run]
+    layout: Layout, combine: Combine, files: SegmentFiles, start: int, runs: list[Run]
 ) -> None:
     """Assert what holds of the runs of one slice and, read from their bytes, of their records."""
     orders = [run[0].order for run in runs]
-    assert orders == sorted(set(orders)) and orders[-1] < shelf.next
+    assert orders == sorted(set(orders)) and orders[-1] < files.next
     for run in runs:
-        _check_run(layout, combine, shelf, start, run)
+        _check_run(layout, combine, files, start, run)
 
 
-def _check_run(layout: Layout, combine: Combine, shelf: Shelf, start: int, run: Run) -> None:
-    frames = [decode_segment(shelf.blobs.get(s.name), layout.schema) for s in run]
+def _check_run(layout: Layout, combine: Combine, files: SegmentFiles, start: int, run: Run) -> None:
+    frames = [decode_segment(files.blobs.get(s.name), layout.schema) for s in run]
     whole = pl.concat(frames)
     assert whole.equals(settle(layout, combine, [whole]))
     for segment, frame in zip(run, frames, strict=True):

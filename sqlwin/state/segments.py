@@ -5,7 +5,7 @@ as one *run*: settled records, cut into segments of at most `segment_rows` rows.
 A read puts the runs of a slice together, oldest first, the fresh ones last.
 
 Invariant: the runs of a slice are in the order they were written, at most
-`max_segments_per_slice` of them (merged as `tiers` and `runs` say); no two records
+`max_segments_per_slice` of them (merged as `compaction` and `runs` say); no two records
 of one run share an identity; every segment reaches up to the floor or beyond. What
 a cut hides stays in a run until that is merged, or a flush finds half of it hidden; what
 was erased stays in none after a flush.
@@ -34,6 +34,7 @@ from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
 from sqlwin.state.codec import schema_print
+from sqlwin.state.compaction import merge_from
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache
 from sqlwin.state.cut_log import CutLog
 from sqlwin.state.cuts import Cuts, accept_floors
@@ -50,8 +51,7 @@ from sqlwin.state.records import (
     without,
 )
 from sqlwin.state.runs import Run, check_slice, runs_of, written_over
-from sqlwin.state.shelf import Shelf
-from sqlwin.state.tiers import merge_from
+from sqlwin.state.segment_files import SegmentFiles
 
 SEGMENT_ROWS = 1 << 20
 
@@ -80,8 +80,8 @@ class SegmentStore:
             raise ValueError("max_segments_per_slice and segment_rows are at least 1")
         self.layout, self.combine, self.token = layout, combine, token
         self.max_runs, self.segment_rows = max_segments_per_slice, segment_rows
-        self._shelf, self._cuts = Shelf(layout.name, blobs, cache), Cuts(layout)
-        self._log = CutLog(self._cuts, self._shelf)
+        self._files, self._cuts = SegmentFiles(layout.name, blobs, cache), Cuts(layout)
+        self._log = CutLog(self._cuts, self._files)
         self._fresh = MemoryStore(layout, combine, self._cuts)
         self._runs: SortedDict[int, list[Run]] = SortedDict()
         self._work = 0  # records put and floors cut since hidden records were last looked for
@@ -91,7 +91,7 @@ class SegmentStore:
 
     def _restore(self, index: Index) -> None:
         index.check_fits(self.layout)
-        self._shelf.next, self._shelf.doomed = index.next, list(index.dead)
+        self._files.next, self._files.doomed = index.next, list(index.dead)
         self._work = index.work
         self._runs.update(runs_of(index.segments))
         self._log.restore(index.cuts)
@@ -140,7 +140,7 @@ class SegmentStore:
         return pl.concat(found) if found else self.layout.empty()
 
     def _decoded(self, segment: Segment) -> pl.DataFrame:
-        return self._shelf.read(segment.name, self.layout.schema)
+        return self._files.read(segment.name, self.layout.schema)
 
     def expire(self, before: int) -> None:
         self._fresh.expire(before)
@@ -166,7 +166,7 @@ class SegmentStore:
         """Let a slice consist of these runs; its other segments are dead."""
         kept = {segment.name for run in runs for segment in run}
         was = [segment.name for run in self._runs.pop(start, []) for segment in run]
-        self._shelf.drop(name for name in was if name not in kept)
+        self._files.drop(name for name in was if name not in kept)
         if kept:
             self._runs[start] = [run for run in runs if run]
 
@@ -175,7 +175,7 @@ class SegmentStore:
 
         Blobs are deleted one flush after an index has ceased to name them.
         """
-        self._shelf.delete()
+        self._files.delete()
         token = self.token if token is None else token
         if self._erased:
             self._rewrite(list(self._runs), lambda start, run: self._unerased(start, run, token))
@@ -187,7 +187,7 @@ class SegmentStore:
         self._log.write(self.floor, token)
         floor, self._fresh = self.floor, MemoryStore(self.layout, self.combine, self._cuts)
         self._fresh.expire(floor)
-        self._shelf.turn()
+        self._files.turn()
         return self.index().to_json()
 
     def _flush_slice(self, start: int, token: str) -> None:
@@ -207,9 +207,9 @@ class SegmentStore:
     def _write(
         self, start: int, records: pl.DataFrame, token: str, order: int | None = None
     ) -> Run:
-        order = self._shelf.next if order is None else order
+        order = self._files.next if order is None else order
         pieces = records.iter_slices(self.segment_rows)
-        return [self._shelf.write(p, self.layout.time, token, start, order) for p in pieces]
+        return [self._files.write(p, self.layout.time, token, start, order) for p in pieces]
 
     def _drop_hidden(self, token: str) -> None:
         """Write the runs anew of which half is hidden; each keeps its place among the others."""
@@ -247,9 +247,9 @@ class SegmentStore:
             schema_print(self.layout.schema).hex(),
             self.layout.slice_width,
             self.floor,
-            self._shelf.next,
+            self._files.next,
             tuple(self._segments()),
-            tuple(self._shelf.doomed),
+            tuple(self._files.doomed),
             tuple(self._log.blobs()),
             self._work,
         )
@@ -259,7 +259,7 @@ class SegmentStore:
 
     def sweep(self) -> None:
         """Delete this store's blobs that no index names: a crash before a commit left them."""
-        self._shelf.sweep(segment.name for segment in [*self._segments(), *self._log.blobs()])
+        self._files.sweep(segment.name for segment in [*self._segments(), *self._log.blobs()])
 
     def __len__(self) -> int:
         return self.scan(START, END).height
@@ -269,14 +269,14 @@ class SegmentStore:
             self._fresh._check()
             self._log._check()
             named = [segment.name for segment in [*self._segments(), *self._log.blobs()]]
-            names = named + self._shelf.dead + self._shelf.doomed
+            names = named + self._files.dead + self._files.doomed
             assert len(set(names)) == len(names)
             for start, runs in self._runs.items():
                 assert 0 < len(runs) <= self.max_runs
-                check_slice(self.layout, self.combine, self._shelf, start, runs)
+                check_slice(self.layout, self.combine, self._files, start, runs)
                 segments = [segment for run in runs for segment in run]
                 assert all(segment.hi > self.floor for segment in segments)
                 assert max(segment.rows for segment in segments) <= self.segment_rows
         except AssertionError as broken:
-            insides = f"dead {self._shelf.dead}, doomed {self._shelf.doomed}\n{self.index()}"
+            insides = f"dead {self._files.dead}, doomed {self._files.doomed}\n{self.index()}"
             raise AssertionError(f"{broken}\n{insides}") from broken

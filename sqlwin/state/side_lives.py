@@ -1,14 +1,14 @@
-"""The lives of a join's rows: each side has its own TTL, or none, and each row its own life.
+"""State TTL of a join: each side has its own TTL, or none, and each row its own TTL entry.
 
-What is known of pairs of rows, see `pair_store`, goes with either of the two.
+Records about pairs of rows, see `pair_store`, expire with either of the two.
 
 | a row of a side was | when                                                       |
 |---------------------|------------------------------------------------------------|
 | written             | it came, was replaced or withdrawn, or came again as it was |
 | read                | a row of the other side matched it, or a result was told that it is in |
 
-Rows read are noted while the operator works, and have been read when it is done: so a row
-that had expired is removed after all that found it in the same call.
+Reads are noted while the operator runs, and applied when it is done: so an expired row
+is removed only after all rows that matched it in the same call.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlwin.errors import InputError, RunError, StateError
-from sqlwin.state.ledger import TABLE as LEDGER
-from sqlwin.state.ledger import Ledger, sum_of
+from sqlwin.state.checksums import TABLE as LEDGER
+from sqlwin.state.checksums import Checksums, sum_of
 
 APPLICATION = int.from_bytes(b"SQLW", "big")
 VERSION = int.from_bytes(b"v\x00\x002", "big")
@@ -126,7 +126,7 @@ def fill(db: sqlite3.Connection, tables: Sequence[str]) -> None:
         columns = "(name TEXT PRIMARY KEY, data BLOB NOT NULL)"
         db.execute(f"CREATE TABLE IF NOT EXISTS {table} {columns}")
     found = (db.execute(f"SELECT name, data FROM {table}") for table in tables)
-    Ledger({name: sum_of(name, data) for rows in found for name, data in rows}).write(db)
+    Checksums({name: sum_of(name, data) for rows in found for name, data in rows}).write(db)
     db.execute(f"PRAGMA application_id = {APPLICATION}")
     db.execute(f"PRAGMA user_version = {VERSION}")
     db.execute("COMMIT")

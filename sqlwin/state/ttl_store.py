@@ -1,13 +1,13 @@
-"""A store whose records go with the life of their key; see `lifetimes`.
+"""A store whose records expire with the TTL entry of their key; see `lifetimes`.
 
-The records lie in an inner store that has one more key, `__life`, so what a key was
-before and what it is now are apart. A scan shows what a life has that may be read; a
-put is of the life of its key.
+The inner store has one more key, `__life`, the number of the TTL entry, so records of an expired
+entry and of the key's present one are distinct. A scan returns records of entries that may be
+read; a put writes under the present entry of its key.
 
 >>> from sqlwin.instants import DAY, END
 >>> from sqlwin.policies import Ttl
 >>> from sqlwin.state.combine import last_written
->>> from sqlwin.state.lives import lives_layout
+>>> from sqlwin.state.ttl_entries import lives_layout
 >>> from sqlwin.state.memory import MemoryStore
 >>> layout = Layout("logins", (("t", pl.Int64()), ("user", pl.String())), ("user",), ("t",), DAY)
 >>> known = lives_layout({"user": pl.String()})
@@ -32,9 +32,9 @@ import polars as pl
 
 from sqlwin.state.contract import Layout, Store
 from sqlwin.state.lifetimes import Lifetimes
-from sqlwin.state.lived_store import LivedStore
-from sqlwin.state.lives import LIFE
 from sqlwin.state.records import accept, without
+from sqlwin.state.ttl_entries import LIFE
+from sqlwin.state.ttl_store_base import TtlStoreBase
 
 
 def lived(layout: Layout) -> Layout:
@@ -43,7 +43,7 @@ def lived(layout: Layout) -> Layout:
     return replace(layout, columns=columns, keys=(*layout.keys, LIFE))
 
 
-class TtlStore(LivedStore):
+class TtlStore(TtlStoreBase):
     """A `Store` as the operator knows it. inner: a store of `lived` of its layout.
 
     Records have the columns of `lives.keys`. renews: whether to put one is to write its

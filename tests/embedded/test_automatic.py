@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sqlwin
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,

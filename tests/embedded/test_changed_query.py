@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import sqlwin
-from sqlwin.embedded.checkpoint import state
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.checkpoint_reader import state
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, RunError
 from sqlwin.runtime.connectors.options import RunOptions

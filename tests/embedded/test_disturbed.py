@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlwin
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.sql import script
 from tests.support.draws import one_in

@@ -91,7 +91,7 @@ def test_each_send_is_written_wherever_it_comes_from(file: Path) -> None:
         else:
             query = stored(file, KEPT)
             query.on_output(Taker(0))
-            query._sending.callback = taker
+            query._delivery.callback = taker
             query.timeout(1)
     assert taker.taken == [0, 1, 2, 3]
     assert told(stored(file, KEPT)) == []

@@ -9,7 +9,7 @@ import pytest
 
 import sqlwin
 from sqlwin.embedded import run as running
-from sqlwin.embedded.clock import CLOCK
+from sqlwin.embedded.batch_clock import CLOCK
 from sqlwin.embedded.run import file_of, run
 from sqlwin.errors import InputError, StateError
 from sqlwin.plan.ir.nodes import Script

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import sqlwin
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.schema import TIMESTAMP
 
 STREAM = """

@@ -125,7 +125,7 @@ def test_a_last_line_that_waits_while_a_run_follows_is_warned_of(
     land(tmp_path, "1", "09:00:10", 1)
     file = tmp_path / "orders" / "1.jsonl"
     file.write_text(file.read_text() + '{"value')
-    monkeypatch.setattr("sqlwin.runtime.files.waiting.SECONDS", 0.0)
+    monkeypatch.setattr("sqlwin.runtime.files.incomplete_lines.SECONDS", 0.0)
     told, expected = list[str](), f"the last line of {file} has no line end: it is read when it"
 
     def sleep(_: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sqlwin
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 
 JOINED = """
 CREATE STREAM a (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
@@ -26,7 +26,7 @@ def test_what_was_told_goes_with_the_row_that_has_a_time(kind: str) -> None:
         push(query, "b", 1, minute)
         push(query, "a", 1, minute)
         push(query, "b", 1, minute)
-    stores = query._task.whole().named
+    stores = query._task.complete_stores().named
     assert {name: len(stores[name]) for name in ("left", "right", "told")} == {
         "left": 1,
         "right": 1,

@@ -20,13 +20,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sqlwin.embedded.durable import DurableStore
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputDisabled, SqlwinError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.sql import script
 from tests.faults.disk import FAULTS, Cached, Crash, Disk
-from tests.faults.questions import (
+from tests.faults.drawn_queries import (
     DAY,
     SOON,
     STREAMS,

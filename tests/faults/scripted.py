@@ -26,10 +26,10 @@ from sqlwin.embedded import run as running
 from sqlwin.errors import SqlwinError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.tasks.staged import StagedTask
+from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.sql import script
 from tests.faults.disk import FAULTS, Cached, Crash, Disk
-from tests.faults.questions import STREAMS, Question, Row, batch_answer, comparable, drawn, rows
+from tests.faults.drawn_queries import STREAMS, Question, Row, batch_answer, comparable, drawn, rows
 
 MALFORMED = '{"id": 0, "k": "a", "v": "many"}'
 SINK = "CREATE SINK {0} WITH (connector = 'files', path = '{0}', format = 'json');\n"
@@ -129,7 +129,7 @@ class Scripted:
     @contextmanager
     def conditions(self) -> Iterator[None]:
         """The time is ours, and segments are of a few rows, so that there are some to merge."""
-        cut = partial(StagedTask, segment_rows=self.random.choice((1, 3, 1000)))
+        cut = partial(ChainTask, segment_rows=self.random.choice((1, 3, 1000)))
         with (
             patch.object(running, "now", lambda: self.now),
             patch.object(running, "StagedTask", cut),

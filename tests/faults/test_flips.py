@@ -21,7 +21,7 @@ import pytest
 
 import sqlwin
 from sqlwin.cli import main
-from sqlwin.embedded.checkpoint import state
+from sqlwin.embedded.checkpoint_reader import state
 from sqlwin.embedded.run import run
 from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.connectors.options import RunOptions
@@ -277,7 +277,7 @@ def test_a_full_disk_under_a_store(tmp_path: Path) -> None:
     push(query, A_MINUTE_EACH[2:3])
     with no_file_larger(5_000), pytest.raises(RunError, match="cannot write state in"):
         query.flush()
-    again = sqlwin.query(query._wording.text, store=file)  # type: ignore[union-attr]
+    again = sqlwin.query(query._source_text.text, store=file)  # type: ignore[union-attr]
     assert again.offsets() == {"orders": {0: 2}}
 
 

@@ -7,9 +7,9 @@ from unittest.mock import patch
 
 import pytest
 
-from sqlwin.embedded import at
+from sqlwin.embedded import query_position
 from sqlwin.errors import StateError
-from sqlwin.runtime.files import whole
+from sqlwin.runtime.files import atomic_files
 from sqlwin.state.blobs import SqliteBlobs
 from tests.faults.simulation import HOSTS, Run, kept, runs, simulate
 
@@ -57,10 +57,10 @@ def commit_early(blobs: SqliteBlobs, name: str, data: bytes) -> None:
 @pytest.mark.parametrize(
     ("host", "seeds", "owner", "name", "broken"),
     [
-        ("scripted", (105, 114), whole, "_sync", lambda path: None),
+        ("scripted", (105, 114), atomic_files, "_sync", lambda path: None),
         ("scripted", (100, 101, 106), SqliteBlobs, "put", commit_early),
         ("pushed", (113, 115), SqliteBlobs, "put", commit_early),
-        ("pushed", (100, 103), at, "keep", lambda blobs, outputs: None),
+        ("pushed", (100, 103), query_position, "write_unsent_outputs", lambda blobs, outputs: None),
     ],
     ids=["nothing is synced", "state in parts", "store in parts", "outputs are not kept"],
 )

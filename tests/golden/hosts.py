@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.explain.query import explain
 from tests.golden.in_process import InProcess, Plain
 from tests.golden.on_spark import Spark

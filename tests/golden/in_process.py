@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.sql import script

@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 from pyspark.sql.streaming.query import StreamingQuery
 
-from sqlwin.embedded.board import Board
+from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.explain.query import explain
@@ -30,13 +30,13 @@ from sqlwin.plan.properties.facts import (
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.lowering.output_projection import Back
-from sqlwin.runtime.rows.intake import frame_of
-from sqlwin.runtime.rows.rejects import delivered
-from sqlwin.spark.feed import Feed
-from sqlwin.spark.feed import Step as Fed
-from sqlwin.spark.run import Came, patiently, start
+from sqlwin.runtime.lowering.output_projection import OutputProjection
+from sqlwin.runtime.rows.conform import frame_of
+from sqlwin.runtime.rows.error_stream import delivered
+from sqlwin.spark.run import QueryBatch, patiently, start
 from sqlwin.spark.session import local_session
+from sqlwin.spark.step_source import Step as Fed
+from sqlwin.spark.step_source import StepSource
 from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
 from tests.golden.functions import FUNCTIONS
@@ -81,18 +81,18 @@ def _driven(group: dict[Golden, Query]) -> dict[str, Outcome]:
     told = [Told(lower(query)) for query in asked.queries]
     failure = None
     with tempfile.TemporaryDirectory() as folder:
-        feed = Feed(str(Path(folder) / "feed"))
+        source = StepSource(str(Path(folder) / "feed"))
         steps = [list(fed(golden, query)) for golden, query in group.items()]
         for at in range(max(map(len, steps), default=0)):
-            feed.add({number: each[at] for number, each in enumerate(steps) if at < len(each)})
+            source.add({number: each[at] for number, each in enumerate(steps) if at < len(each)})
         checkpoint = Path(folder) / "checkpoint"
-        base = Path(feed.folder)
+        base = Path(source.folder)
 
-        def tell(batch: int, came: dict[int, Came]) -> None:
+        def tell(batch: int, came: dict[int, QueryBatch]) -> None:
             _tell(told, came)
 
         def begin() -> StreamingQuery:
-            return start(local_session(2), asked, checkpoint, tell, base, "feed")
+            return start(local_session(2), asked, checkpoint, tell, base, "steps")
 
         try:
             patiently(begin)
@@ -132,7 +132,7 @@ class Told:
     steps: list[StepResult] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.board = Board(Back(self.query).nothing())
+        self.board = OutputBuffer(OutputProjection(self.query).nothing())
 
     def add(self, results: pl.DataFrame, errors: pl.DataFrame) -> None:
         self.board.add(results)
@@ -140,7 +140,7 @@ class Told:
         self.steps.append(StepResult(*(of_arrow(table.to_arrow()) for table in tables)))
 
 
-def _tell(told: list[Told], came: dict[int, Came]) -> None:
+def _tell(told: list[Told], came: dict[int, QueryBatch]) -> None:
     for number, what in came.items():
         query = told[number].query
         told[number].add(what.results, delivered(what.errors, query.expired))

@@ -12,11 +12,11 @@ from itertools import count
 
 import polars as pl
 
-from sqlwin.embedded.board import Board
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.output_buffer import OutputBuffer
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Script
-from sqlwin.runtime.lowering.output_projection import Back
+from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.state.blobs import DictBlobs
 from tests.golden.cells import of_arrow
 from tests.golden.in_process import Plain, do
@@ -54,7 +54,7 @@ class Restarted:
         self.lives = lives(asked)
         self.query = next(self.lives)
         self.query.advance(now=START_OF_CLOCK)
-        self.board = Board(Back(self.query._chain.top).nothing())
+        self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
 
     def explain(self) -> str:
         return self.query.explain()

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from sqlwin.embedded.board import Board
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.output_buffer import OutputBuffer
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.inputs.watermarks import merged
-from sqlwin.runtime.lowering.input_pipelines import brought
-from sqlwin.runtime.lowering.output_projection import Back
+from sqlwin.runtime.lowering.input_pipelines import prepare_batch
+from sqlwin.runtime.lowering.output_projection import OutputProjection
 from tests.golden.cells import of_arrow
 from tests.golden.in_process import do
 from tests.golden.outcome import StepResult
@@ -41,25 +41,25 @@ class OneByOne(EmbeddedQuery):
     """A batch is taken as batches of one row, under the watermark before all of them."""
 
     def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
-        self._alive()
+        self._check_usable()
         before = self._task.watermark(stream)
-        self._refused.add(malformed)
+        self._error_rows.add(malformed)
         seen: dict[int, int] = {}
-        now = self._at.now
+        now = self._position.now
         for row in rows.iter_slices(1):
-            came = brought(self._fronts, stream, row, before, now=now)
-            self._refused.add(came.errors)
-            self._run(lambda: self._task.take(came.rows, {}, now, heard=True))  # noqa: B023
-            seen = merged(seen, came.marks[stream])
-        heard = len(rows) + len(malformed) > 0
-        self._run(lambda: self._task.take({}, {stream: seen}, now, heard=heard))
+            batch = prepare_batch(self._pipelines, stream, row, before, now=now)
+            self._error_rows.add(batch.errors)
+            self._run(lambda: self._task.take(batch.rows, {}, now, has_rows=True))  # noqa: B023
+            seen = merged(seen, batch.marks[stream])
+        has_rows = len(rows) + len(malformed) > 0
+        self._run(lambda: self._task.take({}, {stream: seen}, now, has_rows=has_rows))
 
 
 class RowByRow:
     def __init__(self, asked: Script) -> None:
         self.query = OneByOne(asked, explain)
         self.query.advance(now=START_OF_CLOCK)
-        self.board = Board(Back(self.query._chain.top).nothing())
+        self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
         self.folded: dict[str, int] = {}  # how many revisions of a row_key are folded away
 
     def explain(self) -> str:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import SIGNATURES, signature
-from sqlwin.kernels import gathered
+from sqlwin.kernels import gather
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
@@ -220,9 +220,9 @@ def any_frames(draw: st.DrawFn, rows: int) -> Frames:
 
 @pytest.mark.parametrize("case", [*CASES, *SKETCHED, *KNOWN], ids=str)
 def test_each_frame_has_the_answer_of_its_rows(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = gathered.chunks.__defaults__
-    monkeypatch.setattr(gathered.chunks, "__defaults__", (5,))
-    assert few == (gathered.MOST,)
+    few = gather.chunks.__defaults__
+    monkeypatch.setattr(gather.chunks, "__defaults__", (5,))
+    assert few == (gather.MOST,)
 
     @EACH
     @given(st.data(), tables(case.columns), WHERE)

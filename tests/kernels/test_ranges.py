@@ -12,7 +12,7 @@ from sqlwin.kernels import wavelet
 from sqlwin.kernels.firsts import blocks_of, sums_below
 from sqlwin.kernels.folds.quantiles import as_written, place, place_between
 from sqlwin.kernels.frames import Frames
-from sqlwin.kernels.gathered import among, chunks, lists_of, opened
+from sqlwin.kernels.gather import among, chunks, lists_of, opened
 from sqlwin.kernels.wavelet import Wavelet, previous
 
 CODES = st.lists(st.integers(0, 9), max_size=40) | st.lists(st.integers(0, 2**40), max_size=9)

@@ -14,7 +14,7 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.stages.join_ttl import LivingJoin
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
-from sqlwin.runtime.checkpoint.task_state import Kept
+from sqlwin.runtime.checkpoint.task_state import TaskState
 from sqlwin.runtime.lowering.stores import shapes
 from sqlwin.schema import TS
 from sqlwin.state.contract import Store
@@ -60,7 +60,9 @@ class Living(Joined):
             return {}
         self.bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
         header = {"lives": json.loads(self.told)}
-        self.bare.sides = Kept(None, run="always the same")._sides(self.operator, self.bare, header)
+        self.bare.sides = TaskState(None, run="always the same")._sides(
+            self.operator, self.bare, header
+        )
         if hasattr(self, "stores"):
             self.stores.sides = self.bare.sides
         return self.bare.named

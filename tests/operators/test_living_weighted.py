@@ -25,7 +25,7 @@ from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
 from sqlwin.plan.properties.facts import ttl_keys
 from sqlwin.policies import Early, Late, Ttl, TtlTime, Update, Visibility
-from sqlwin.runtime.checkpoint.task_state import Kept
+from sqlwin.runtime.checkpoint.task_state import TaskState
 from sqlwin.runtime.lowering.stores import shapes
 from sqlwin.schema import PLACE, WEIGHT
 from sqlwin.state.contract import Store
@@ -59,8 +59,8 @@ class Lived(Driven):
     def _named(self) -> dict[str, Store]:
         bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
         if isinstance(self.operator, Living):
-            kept, header = Kept(None, run="always the same"), {"lives": json.loads(self.told)}
-            bare.lives = kept._lives(self.operator, bare, header)
+            kept, header = TaskState(None, run="always the same"), {"lives": json.loads(self.told)}
+            bare.lives = kept._lifetimes(self.operator, bare, header)
         if hasattr(self, "stores"):
             self.stores.lives = bare.lives
         self.lives = bare.lives

@@ -31,7 +31,9 @@ def warned(text: str) -> list[str]:
 BOTH = (
     "rows of orders and shipments are kept for ever, so state grows until a RETAIN or TTL is given"
 )
-SEEN = "the positions of all messages of orders are kept to tell replays, so state grows for ever"
+SEEN = (
+    "the positions of all messages of orders are kept to recognise replays, so state grows for ever"
+)
 
 
 def test_a_ttl_bounds_what_no_window_does() -> None:

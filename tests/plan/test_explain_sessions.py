@@ -8,7 +8,7 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.properties.stores import (
     keeps_messages,
-    parts_sessions,
+    splits_sessions,
 )
 from tests.support.plan.explained import facts
 from tests.support.sql.cases import window
@@ -32,7 +32,7 @@ def warned(text: str) -> list[str]:
     ],
 )
 def test_what_makes_a_session_keep_its_instants(text: str, why: str) -> None:
-    assert parts_sessions(window(text))
+    assert splits_sessions(window(text))
     assert not keeps_messages(window(text))
     each = "an accumulator is kept for each instant of a session"
     assert warned(text) == [f"{each}, since {why}"]
@@ -41,7 +41,7 @@ def test_what_makes_a_session_keep_its_instants(text: str, why: str) -> None:
 def test_what_makes_a_session_keep_its_rows() -> None:
     text = f"SELECT MODE(n) AS m {OVER} 1 HOUR GAP)"
     assert keeps_messages(window(text))
-    assert not parts_sessions(window(text))
+    assert not splits_sessions(window(text))
     assert warned(text) == ["every row of a session is kept, since an aggregate reads them all"]
 
 

@@ -52,7 +52,8 @@ def test_the_whole_stream() -> None:
         "Expired: counted",
         "Ties: by OFFSET id",
         "Warning: the aggregates of every key are kept, so state grows with keys",
-        "Warning: the positions of all messages are kept to tell replays, so state grows for ever",
+        "Warning: the positions of all messages are kept to recognise replays, "
+        "so state grows for ever",
     ]
     assert "  WindowAggregate the whole stream [_agg1 = count(*)]" in lines(
         "SELECT COUNT(*) FROM orders"
@@ -223,7 +224,8 @@ def test_the_first_of_each_partition() -> None:
         "Retention: for ever",
         "Ties: by OFFSET id",
         "Warning: the first rows of every partition are kept, so state grows with keys",
-        "Warning: the positions of all messages are kept to tell replays, so state grows for ever",
+        "Warning: the positions of all messages are kept to recognise replays, "
+        "so state grows for ever",
     ]
     ranks = replace(top, function="dense_rank", partition=())
     assert told(ranks)[0] == "Operator: top-n, the first 3 ranks of each partition"

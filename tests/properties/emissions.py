@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.ir.nodes import Script
 from tests.golden.cells import Table, difference, of_arrow
 from tests.properties.hosts import Host, fast_hosts, reference

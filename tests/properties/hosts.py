@@ -12,7 +12,7 @@ from itertools import repeat
 
 from hypothesis import strategies as st
 
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Script
 from tests.golden.restarted import lives

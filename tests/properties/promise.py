@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.embedded.board import fold
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.output_buffer import fold
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.instants import SECOND
-from sqlwin.runtime.rows.intake import Rows
+from sqlwin.runtime.rows.conform import Rows
 from sqlwin.sql import script
 from tests.properties.deliveries import Delivery
 from tests.properties.hosts import Host

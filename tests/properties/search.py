@@ -19,12 +19,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 
-from tests.properties.asking import ASKED, asked
 from tests.properties.batch_answers import ANSWERS, OF_REFERENCE, answers
 from tests.properties.emissions import EMISSIONS, NUMBERS, same
 from tests.properties.join_answers import ANSWERS as JOINS
 from tests.properties.join_answers import OF_REFERENCE as OF_JOINS
 from tests.properties.join_answers import joined
+from tests.properties.state_queries import ASKED, asked
 
 SEEDS = Path(__file__).with_name("seeds.txt")
 CHUNK = 50

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from sqlwin.embedded import run as embedded
-from sqlwin.embedded.board import fold
+from sqlwin.embedded.output_buffer import fold
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from tests.support.queries.checking import Run, on_spark, same

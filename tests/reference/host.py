@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.policies import Expired
-from sqlwin.runtime.lowering.input_pipeline import Front, Taken
+from sqlwin.runtime.lowering.input_pipeline import InputPipeline, PreparedRows
 from sqlwin.runtime.lowering.stores import Shape, shapes
-from sqlwin.runtime.rows.rejects import EXPIRED, rejects
+from sqlwin.runtime.rows.error_stream import EXPIRED, rejects
 from sqlwin.schema import POSITION, WEIGHT
 from tests.reference.definitions.lives import Forgetting
 from tests.reference.definitions.topn import ReferenceTopN
@@ -64,14 +64,14 @@ def reference(asked: Script) -> EmbeddedQuery:
         for task in query._task.tasks:
             operator = task.query.operator
             if isinstance(operator, Forgetting):
-                operator.begin(query._at.now, task.stores)
+                operator.begin(query._position.now, task.stores)
 
-    query._fronts = [SpecifiedFront(f.query, begin, at=f.at) for f in query._chain.fronts]
+    query._pipelines = [ReferencePipeline(f.query, begin, at=f.at) for f in query._chain.pipelines]
     return query
 
 
 @dataclass(frozen=True)
-class SpecifiedFront(Front):
+class ReferencePipeline(InputPipeline):
     """As Front, and late rows that RETAIN n ROWS has left behind are expired.
 
     begin: has what has outlived its TTL forgotten.
@@ -79,29 +79,29 @@ class SpecifiedFront(Front):
 
     begin: Callable[[], None]
 
-    def take(
+    def process(
         self,
         raw: pl.DataFrame,
         watermark: int | None,
         lost: pl.DataFrame | None = None,
         now: int = 0,
-    ) -> Taken:
-        taken = super().take(raw, watermark, lost, now)
+    ) -> PreparedRows:
+        prepared = super().process(raw, watermark, lost, now)
         self.begin()
         operator = self.query.operator
         if isinstance(operator, Forgetting):
             operator = operator.inner
         if watermark is None or not isinstance(operator, ReferenceOperator):
-            return taken
+            return prepared
         if operator.policy.expired is Expired.EMIT:
-            return taken
-        gone = operator.expired(taken.rows)
-        if gone.is_empty():
-            return taken
+            return prepared
+        expired = operator.expired(prepared.rows)
+        if expired.is_empty():
+            return prepared
         timed, _ = self._timed(raw, watermark)
-        on = [name for name in (*POSITION, WEIGHT) if name in gone.columns]
-        rows = timed.join(gone.select(on), on=on, how="semi", maintain_order="left")
+        on = [name for name in (*POSITION, WEIGHT) if name in expired.columns]
+        rows = timed.join(expired.select(on), on=on, how="semi", maintain_order="left")
         stream = self.query.stream.name
         errors = rejects(stream, rows, [EXPIRED] * len(rows), watermark)
-        kept = taken.rows.join(gone.select(on), on=on, how="anti", maintain_order="left")
-        return Taken(kept, pl.concat([taken.errors, errors]), taken.marks)
+        kept = prepared.rows.join(expired.select(on), on=on, how="anti", maintain_order="left")
+        return PreparedRows(kept, pl.concat([prepared.errors, errors]), prepared.marks)

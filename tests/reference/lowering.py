@@ -39,8 +39,8 @@ from sqlwin.plan.properties.facts import (
     join_of,
     ttl_keys,
 )
-from sqlwin.plan.properties.settling import settles
-from sqlwin.plan.properties.stores import keeps_floors
+from sqlwin.plan.properties.final_partitions import becomes_final
+from sqlwin.plan.properties.stores import keeps_horizons
 from sqlwin.policies import Expired, Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.inputs.admission import Admission, seen
@@ -178,7 +178,7 @@ def _operator(
     stream = scan.stream
     if isinstance(window, TopN):
         top = _top(window, stream.name, carried, withdraw)
-        return ReferenceTopN(replace(top, weighted=changing(scan), settles=settles(window)))
+        return ReferenceTopN(replace(top, weighted=changing(scan), settles=becomes_final(window)))
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(
@@ -193,7 +193,7 @@ def _operator(
             once=not stream.trusted and (not stream.of or repeats(stream)),
             weighted=weighted(window),
             ordered=_orders(window),
-            keyed=keeps_floors(_inner(window)) and isinstance(_inner(window), WindowAggregate),
+            keyed=keeps_horizons(_inner(window)) and isinstance(_inner(window), WindowAggregate),
             **_of_all(_inner(window)),
         )
     )

@@ -9,7 +9,7 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.order.ordering import ORDERED
 from sqlwin.runtime.inputs.admission import SEEN, Admission, Admitted, admit, expired_before
-from sqlwin.runtime.rows.rejects import WHOLE
+from sqlwin.runtime.rows.error_stream import WHOLE
 from sqlwin.schema import PART, SEQ, TS
 from sqlwin.state.contract import FLOOR
 from sqlwin.state.memory import MemoryStore

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.ir.nodes import Script
-from sqlwin.runtime.checkpoint.task_state import HEADER
+from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.size.estimate import Held, expected
 from sqlwin.runtime.size.load import Load
@@ -191,7 +191,7 @@ def steady(query: Script, seconds: float, rate: float) -> dict[str, tuple[int, i
             rows = rows.with_row_index("id", number * len(rows))
         running.push(stream, rows)
         running.flush()
-    stores = json.loads(blobs.get(HEADER))["stores"]
+    stores = json.loads(blobs.get(METADATA))["stores"]
     return {name: _measured(index, blobs) for name, index in stores.items()}
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from sqlwin.instants import START
-from sqlwin.runtime.lowering.chain import chain, fronts_of
+from sqlwin.runtime.lowering.chain import chain, pipelines_of
 from sqlwin.runtime.lowering.derived import derived
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, SEQ, WEIGHT
 from sqlwin.sql import script
@@ -32,8 +32,8 @@ def taken(query: str, *told: tuple[str, int]) -> list[tuple[Any, ...]]:
         pl.lit("late").alias(EMIT),
         pl.lit(0, pl.Int32).alias(REVISION),
     )
-    (front,) = fronts_of(stage)
-    return front.take(derived(rows, 0), START).rows["n", WEIGHT].rows()
+    (pipeline,) = pipelines_of(stage)
+    return pipeline.process(derived(rows, 0), START).rows["n", WEIGHT].rows()
 
 
 @pytest.mark.parametrize("query", [OVER, OVER.replace("MAX", "COUNT")])
@@ -52,7 +52,7 @@ def test_plans_that_are_equal_are_one_stage() -> None:
     ON a.n = b.n AND a.window_time = b.window_time"""
     found = chain(script(STREAM + both).queries[0])
     assert len(found.stages) == 2
-    assert [feed.to for feed in found.feeds[0]] == [1]
+    assert [reader.to for reader in found.downstream[0]] == [1]
     assert list(found.streams) == ["bids"]
 
 
@@ -63,7 +63,7 @@ def test_a_view_read_by_two_event_times_is_one_stage() -> None:
     SELECT a.auction, a.n FROM counted a JOIN ({again}) b ON a.window_end = b.window_end"""
     found = chain(script(STREAM + query).queries[0])
     assert len(found.stages) == 3
-    assert {(feed.to, feed.stream.ts) for feed in found.feeds[0]} == {
+    assert {(reader.to, reader.stream.ts) for reader in found.downstream[0]} == {
         (1, "window_time"),
         (2, "window_end"),
     }

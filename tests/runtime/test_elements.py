@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import sqlwin
-from sqlwin.runtime.rows.intake import conform, frame_of
+from sqlwin.runtime.rows.conform import conform, frame_of
 from sqlwin.schema import Column
 
 

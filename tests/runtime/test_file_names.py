@@ -11,8 +11,8 @@ import pytest
 
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.connectors.sources import FileSource
+from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.globbing import listing
-from sqlwin.runtime.files.taken import Taken
 from sqlwin.schema import Column, type_named
 
 NAMES = [
@@ -34,9 +34,9 @@ def write(path: Path, format_: str, n: int) -> None:
 
 def read(path: str, home: Path, format_: str) -> list[int]:
     source = FileSource(Stream("s", COLUMNS, None, options=(("format", format_),)), path)
-    taken = Taken()
-    source.find(taken, home)
-    found = [replace(p, path=source.split(p.path, home)) for p in taken.pieces]
+    progress = FileProgress()
+    source.find(progress, home)
+    found = [replace(p, path=source.split(p.path, home)) for p in progress.pieces]
     came = [source.read(piece, at) for at, piece in enumerate(found)]
     assert all(each.errors.is_empty() for each in came)
     return [n for each in came for n in each.rows["n"].to_list()]

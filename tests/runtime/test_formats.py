@@ -19,7 +19,7 @@ import pytest
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.files.source import Decoded, decoded, read
-from sqlwin.runtime.rows.intake import frame_of
+from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import TIMESTAMP, Column, type_of
 
 BAD = "malformed"

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import polars as pl
 
-from sqlwin.runtime.rows.rejects import texts
+from sqlwin.runtime.rows.error_stream import texts
 from sqlwin.runtime.rows.render import csv_text, json_lines
 
 DEEP = pl.DataFrame(

@@ -11,7 +11,7 @@ import pytest
 from sqlwin.cli import main
 from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.explain.statements import answers
-from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.options import connectors
 from sqlwin.plan.options.connectors import Option
 from sqlwin.plan.properties.facts import fingerprint
@@ -63,8 +63,8 @@ def test_names_of_no_secrets(name: str) -> None:
 def test_no_secret_is_shown() -> None:
     bound = script(SCRIPT + "SHOW STREAMS; DESCRIBE s; EXPLAIN " + SELECT + ";" + SELECT)
     shown = [*answers(bound), repr(bound), str(bound), *map(repr, bound.queries)]
-    assert bound.wording is not None
-    shown.append(bound.wording.dump())
+    assert bound.source_text is not None
+    shown.append(bound.source_text.dump())
     assert not [text for text in shown if CLEAR in text or CLEAR[:7] in text]
 
 
@@ -80,18 +80,18 @@ def test_a_secret_is_there_for_who_needs_it() -> None:
 def test_another_secret_is_the_same_query() -> None:
     old, new = (script(text + SELECT) for text in (SCRIPT, SCRIPT.replace(CLEAR, "another")))
     assert fingerprint(*old.queries) == fingerprint(*new.queries)
-    assert old.wording is not None
-    kept = Wording.load(old.wording.dump())
+    assert old.source_text is not None
+    kept = SourceText.load(old.source_text.dump())
     assert fingerprint(*script(kept.text).queries) == fingerprint(*old.queries)
 
 
 def test_a_secret_given_as_a_parameter_is_not_kept() -> None:
     text = SCRIPT.replace(f"'{CLEAR}'", ":pw") + SELECT.replace("COUNT(*)", "COUNT(:one)")
     bound = script(text, params={"pw": CLEAR, "one": "1"})
-    assert bound.wording is not None
-    dumped = bound.wording.dump()
+    assert bound.source_text is not None
+    dumped = bound.source_text.dump()
     assert CLEAR not in dumped
-    kept = Wording.load(dumped)
+    kept = SourceText.load(dumped)
     assert kept.params == (("one", "1"),)
     assert fingerprint(*script(kept.text, params=dict(kept.params)).queries) == fingerprint(
         *bound.queries

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from sqlwin.runtime.connectors.sinks import FORMATS, Files
-from sqlwin.runtime.files import whole
-from sqlwin.runtime.files.whole import replaced
+from sqlwin.runtime.files import atomic_files
+from sqlwin.runtime.files.atomic_files import replaced
 
 ROW = pl.DataFrame({"n": [1]})
 
@@ -48,7 +48,7 @@ def test_a_part_is_on_disk_before_it_counts(
     """The folder's name, the file, then its name: the state that counts them done is synced
     as well."""
     done: list[Path] = []
-    monkeypatch.setattr(whole, "_sync", done.append)
+    monkeypatch.setattr(atomic_files, "_sync", done.append)
     written(Files(tmp_path / "out", "csv"), 1)
     above, unfinished, folder = done
     assert above == tmp_path
@@ -63,7 +63,7 @@ def test_a_part_that_goes_is_gone_on_disk(tmp_path: Path, monkeypatch: pytest.Mo
     """Of a batch that is done again and emits nothing; and what a killed run has not synced."""
     written(Files(tmp_path / "out", "json"), 1)
     done: list[Path] = []
-    monkeypatch.setattr(whole, "_sync", done.append)
+    monkeypatch.setattr(atomic_files, "_sync", done.append)
     written(Files(tmp_path / "out", "json"), 1, empty=1)
     assert names(tmp_path / "out") == []
     assert done == [tmp_path / "out", tmp_path, tmp_path / "out"]

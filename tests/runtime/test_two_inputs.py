@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from sqlwin.embedded import run as running
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.lowering.chain import Lowering, chain

@@ -21,7 +21,7 @@ from sqlwin.runtime.files.lock import locked
 from sqlwin.spark.bucket import StateBlobs
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.offsets import Offset
-from sqlwin.spark.program import MANIFEST, WORDING, Program, settled
+from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program, as_checkpointed
 from sqlwin.spark.progress import After, leave
 from sqlwin.sql import script
 
@@ -40,7 +40,7 @@ MINUTE = 60_000_000
 
 def settle(text: str, folder: Path) -> Program:
     asked = script(text)
-    return settled(Program(asked.queries, 2, 2), Folder(str(folder)), asked.wording)
+    return as_checkpointed(Program(asked.queries, 2, 2), Folder(str(folder)), asked.source_text)
 
 
 def since(program: Program) -> int | None:
@@ -56,7 +56,7 @@ def test_a_changed_script_goes_on_or_is_told_why_not(tmp_path: Path) -> None:
         "COUNT(*) AS n", "window_end, COUNT(*) AS n"
     )
     assert settle(other, folder).queries == script(other).queries
-    assert json.loads(Folder(str(folder)).read(WORDING) or "")["text"] == other
+    assert json.loads(Folder(str(folder)).read(SOURCE_TEXT) or "")["text"] == other
     with pytest.raises(RunError, match="another script: the size of the window was 1 minute, is 3"):
         settle(TEXT.replace("'1' MINUTE", "'3' MINUTE"), folder)
     with pytest.raises(RunError, match="another script: the script had 1 queries"):
@@ -68,11 +68,11 @@ def test_a_script_that_was_changed_just_before_a_crash(tmp_path: Path) -> None:
     """The manifest is the new one's, its text is not there yet."""
     folder = tmp_path / "sqlwin"
     settle(TEXT, folder)
-    before = Folder(str(folder)).read(WORDING)
+    before = Folder(str(folder)).read(SOURCE_TEXT)
     settle(LONGER, folder)
-    Folder(str(folder)).write(WORDING, before or "")
+    Folder(str(folder)).write(SOURCE_TEXT, before or "")
     settle(LONGER, folder)
-    assert json.loads(Folder(str(folder)).read(WORDING) or "")["text"] == LONGER
+    assert json.loads(Folder(str(folder)).read(SOURCE_TEXT) or "")["text"] == LONGER
 
 
 def test_a_longer_retain_knows_what_was_retired_at_the_last_commit(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_flipped_digit_of_an_offset() -> None:
     assert Offset.load(json.loads(text)) == offset
 
 
-class Kept:
+class TaskState:
     """A MapState."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class Kept:
 
 
 def test_a_flipped_bit_of_a_blob_in_sparks_state() -> None:
-    kept = Kept()
+    kept = TaskState()
     blobs = StateBlobs(cast(MapState, kept))
     for name in ("header", "taken"):
         blobs.put(name, b'{"closed": 5}')

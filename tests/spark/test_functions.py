@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import sqlwin.spark
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.spark.run import Came
+from sqlwin.spark.run import QueryBatch
 
 PRODUCT = PythonAggregate(
     "product_of",
@@ -71,7 +71,7 @@ def test_over_a_dataframe(spark: SparkSession, tmp_path: Path) -> None:
         str(tmp_path / "orders")
     )
     asked = sqlwin.spark.query(spark, DECLARED + SELECT, {"orders": source}, functions=[PRODUCT])
-    came: list[Came] = []
+    came: list[QueryBatch] = []
     asked.run(lambda _, batch: came.extend(batch.values()), tmp_path / "state", drain=True)
     told = pl.concat(each.results for each in came)
     assert sorted(told.select("product", "p", "middle").rows()) == [

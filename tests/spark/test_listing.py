@@ -22,7 +22,7 @@ def listed(base: Path, state: Path) -> Listing:
 
 
 def names(listing: Listing) -> list[str]:
-    return [piece.path for piece in listing.taken.pieces]
+    return [piece.path for piece in listing.progress.pieces]
 
 
 def land(home: Path, *names: str) -> None:
@@ -40,7 +40,7 @@ def test_files_keep_their_places_when_all_is_moved_or_linked(tmp_path: Path) -> 
     land(tmp_path / "moved", "a.jsonl")
     again = listed(tmp_path / "link" / "orders" / "..", tmp_path / "state")
     assert names(again) == ["orders/b.jsonl", "orders/a.jsonl"]
-    assert all(Path(again.piece(at).path).is_file() for at in again.taken.left())
+    assert all(Path(again.piece(at).path).is_file() for at in again.progress.left())
 
 
 def test_a_list_of_before_has_whole_paths(tmp_path: Path) -> None:

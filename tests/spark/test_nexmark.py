@@ -14,8 +14,8 @@ from sqlwin.spark.program import Program
 from sqlwin.spark.progress import After, leave
 from sqlwin.spark.read import packed
 from sqlwin.spark.reader import Part, ScriptReader
+from sqlwin.spark.row_kinds import ROWS
 from sqlwin.spark.source import Settings
-from sqlwin.spark.tags import ROWS
 from sqlwin.spark.wire import decode
 from sqlwin.sql import script
 

@@ -16,8 +16,8 @@ from sqlwin.runtime.files.pieces import pieces
 from sqlwin.spark.bucket import work
 from sqlwin.spark.program import Program
 from sqlwin.spark.read import Reading, packed
-from sqlwin.spark.run import Came, start
-from sqlwin.spark.tags import RESULTS
+from sqlwin.spark.row_kinds import RESULTS
+from sqlwin.spark.run import QueryBatch, start
 from sqlwin.spark.wire import decode
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
@@ -82,7 +82,7 @@ def test_a_batch_that_failed_has_its_time_again(spark: SparkSession, tmp_path: P
     land(tmp_path, "2", "09:00:20", 2)
     tries: list[pl.DataFrame] = []
 
-    def once(_: int, came: dict[int, Came]) -> None:
+    def once(_: int, came: dict[int, QueryBatch]) -> None:
         tries.append(came[0].results.sort("row_key"))
         if len(tries) == 1:
             raise RunError("the disk is full")

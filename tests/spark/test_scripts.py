@@ -118,7 +118,7 @@ def test_a_rotated_log_and_a_last_line_that_waits(
         log.write("2,2024-01-01T09:01:00Z\n")
     file.rename(f"{file}.1")
     file.write_text("value,ts\n4,2024-01-01T09:02:00Z\n8,2024-01-01T09:03:00Z\n16,2024")
-    monkeypatch.setattr("sqlwin.runtime.files.waiting.SECONDS", 0.0)
+    monkeypatch.setattr("sqlwin.runtime.files.incomplete_lines.SECONDS", 0.0)
     told, read = list[str](), threading.Event()
 
     def warned(text: str) -> None:

@@ -13,20 +13,20 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
-from sqlwin.embedded.board import fold
+from sqlwin.embedded.output_buffer import fold
 from sqlwin.embedded.run import run as embedded
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.nodes import Script, Sink
 from sqlwin.policies import Late, Policy
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.lowering.input_pipeline import Front
+from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.lower import lower
-from sqlwin.runtime.rows.rejects import no_rejects
+from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.tasks.task import Task
 from sqlwin.schema import PART, SEQ
 from sqlwin.spark.dataframes import query_over
-from sqlwin.spark.feed import Feed, Step
-from sqlwin.spark.run import Came, run, start
+from sqlwin.spark.run import QueryBatch, run, start
+from sqlwin.spark.step_source import Step, StepSource
 from tests.support.spark.scripts import orders, script, sliding, tumble
 
 pytestmark = pytest.mark.spark
@@ -93,7 +93,7 @@ def test_a_batch_that_failed_runs_again_the_same(spark: SparkSession, tmp_path: 
     plan = script(tumble(orders()))
     tries: list[tuple[int, pl.DataFrame]] = []
 
-    def once(batch: int, came: dict[int, Came]) -> None:
+    def once(batch: int, came: dict[int, QueryBatch]) -> None:
         tries.append((batch, came[0].results.sort("row_key")))
         if len(tries) == 1:
             raise RunError("the disk is full")
@@ -120,18 +120,18 @@ def test_files_sinks_and_the_error_stream(spark: SparkSession, tmp_path: Path) -
 @pytest.mark.long
 def test_a_feed_drives_many_queries_as_in_process(spark: SparkSession, tmp_path: Path) -> None:
     plan = script(*[tumble(orders()), sliding(orders())] * 5)
-    feed = Feed(str(tmp_path / "feed"))
+    steps = StepSource(str(tmp_path / "feed"))
     stepped = list(steps())
     for step in stepped:
-        feed.add(dict.fromkeys(range(10), step))
-    came: list[dict[int, Came]] = []
+        steps.add(dict.fromkeys(range(10), step))
+    came: list[dict[int, QueryBatch]] = []
     running = start(
         spark,
         plan,
         tmp_path / "cp",
         lambda batch, what: came.append(what),
         tmp_path / "feed",
-        input="feed",
+        input="steps",
         buckets=2,
     )
     running.awaitTermination()
@@ -162,10 +162,10 @@ def in_process(
     plan: Script, query: int, stepped: list[Step]
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     lowered = lower(plan.queries[query])
-    front, task = Front(lowered), Task(lowered)
+    pipeline, task = InputPipeline(lowered), Task(lowered)
     for step in stepped:
         given = [] if step.rows is None else [placed(step.rows, step.first)]
-        taken = [front.take(each, task.clock.of("orders")) for each in given]
+        taken = [pipeline.process(each, task.clock.of("orders")) for each in given]
         marks = {"orders": taken[0].marks} if taken else {}
         raised = None if step.watermark is None else {"orders": step.watermark}
         output = task.take({0: [each.rows for each in taken]}, marks, step.now, step.end, raised)
@@ -250,7 +250,7 @@ def test_a_query_is_sql_over_streaming_dataframes(spark: SparkSession, tmp_path:
 
 @pytest.mark.long
 def test_state_outlives_the_cache(spark: SparkSession, tmp_path: Path) -> None:
-    from sqlwin.spark.cache import default_folder
+    from sqlwin.spark.segment_cache import default_folder
 
     shown: list[pl.DataFrame] = []
     options = RunOptions(tmp_path, tmp_path / "checkpoint", show=shown.append)

@@ -16,18 +16,18 @@ from sqlwin.errors import RunError
 from sqlwin.instants import SECOND
 from sqlwin.schema import PART
 from sqlwin.spark.bucket import BucketProcessor, work
-from sqlwin.spark.feed import Feed, Step
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.offsets import Offset
-from sqlwin.spark.onward import PAYLOADS
 from sqlwin.spark.pack import packed as packed_whole
-from sqlwin.spark.program import MANIFEST, Program, settled
+from sqlwin.spark.program import MANIFEST, Program, as_checkpointed
 from sqlwin.spark.progress import After, leave
 from sqlwin.spark.read import StepReading, packed
 from sqlwin.spark.reader import ScriptReader
-from sqlwin.spark.run import asked, collected, sourced
+from sqlwin.spark.row_kinds import COLUMNS, RAW
+from sqlwin.spark.run import collected, program_of, sourced
 from sqlwin.spark.source import Settings
-from sqlwin.spark.tags import COLUMNS, RAW
+from sqlwin.spark.stage_output import PAYLOADS
+from sqlwin.spark.step_source import Step, StepSource
 from sqlwin.spark.wire import Packed, decode
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
@@ -112,10 +112,10 @@ def fed(
     program: Program, folder: Path, *steps: Step
 ) -> tuple[Levels, list[tuple[pl.DataFrame, pl.DataFrame]]]:
     """What each step gives."""
-    feed, levels, out = Feed(str(folder)), Levels(program), []
+    source, levels, out = StepSource(str(folder)), Levels(program), []
     for step in steps:
-        number = feed.add({0: step})
-        reading = StepReading(program.dump(), feed.folder, number, frozenset([0]), {})
+        number = source.add({0: step})
+        reading = StepReading(program.dump(), source.folder, number, frozenset([0]), {})
         out.append(levels.take(packed(reading)))
     return levels, out
 
@@ -178,11 +178,11 @@ def test_rows_of_dataframes_have_positions_of_their_own(more: str) -> None:
 
 def test_a_checkpoint_of_before_goes_on_with_one_bucket(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path))
-    assert settled(program(MINUTES), folder) == program(MINUTES)
+    assert as_checkpointed(program(MINUTES), folder) == program(MINUTES)
     manifest = json.loads(folder.read(MANIFEST) or "")
     del manifest["spread"]
     folder.write(MANIFEST, json.dumps(manifest))
-    assert settled(program(MINUTES), folder) == program(MINUTES, spread=False)
+    assert as_checkpointed(program(MINUTES), folder) == program(MINUTES, spread=False)
 
 
 def test_a_tick_refuses_a_checkpoint_in_which_such_rows_had_one_bucket() -> None:
@@ -210,7 +210,7 @@ def test_rows_of_branches_have_several_buckets_on_spark(
     files = "connector = 'files', format = 'json', path = '{name}'"
     declared = STREAM.format(name="{name}", more="").replace(");", f") WITH ({files});")
     text = "".join(declared.format(name=name) for name in ("web", "app"))
-    plan = asked(spark, script(f"SET 'buckets' = 4;\n{text}{BRANCHES}"))
+    plan = program_of(spark, script(f"SET 'buckets' = 4;\n{text}{BRANCHES}"))
     source = Settings(plan.dump(), "files", str(tmp_path / "state"), str(tmp_path), end=True)
     below = sourced(spark, source).groupBy("query", "bucket")
     told = below.transformWithStateInPandas(

@@ -17,13 +17,13 @@ from sqlwin.runtime.files.pieces import Piece, pieces
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.spark import program as programs
 from sqlwin.spark.bucket import work
-from sqlwin.spark.feed import Feed, Step
 from sqlwin.spark.pack import packed as packed_whole
 from sqlwin.spark.program import Program, load
 from sqlwin.spark.progress import After, number_of
 from sqlwin.spark.read import Reading, StepReading, packed
+from sqlwin.spark.row_kinds import DONE, ERRORS, RESULTS
 from sqlwin.spark.run import _left
-from sqlwin.spark.tags import DONE, ERRORS, RESULTS
+from sqlwin.spark.step_source import Step, StepSource
 from sqlwin.spark.wire import Done, Packed, decode
 from sqlwin.state.blobs import DictBlobs
 from tests.support.runtime.two_inputs import QUERY, both, themselves
@@ -132,13 +132,13 @@ def test_each_input_expires_by_the_watermark_of_its_own_stream(
 
 
 def test_a_step_of_a_feed_is_of_one_stream(program: Program, tmp_path: Path) -> None:
-    feed, buckets = Feed(str(tmp_path)), Buckets(program)
+    steps, buckets = StepSource(str(tmp_path)), Buckets(program)
 
     def step(at: Step) -> Counter[tuple[int, str]]:
-        number = feed.add({0: at})
+        number = steps.add({0: at})
         text, known = program.dump(), buckets.left.watermarks
         return told(
-            buckets.take(packed(StepReading(text, feed.folder, number, frozenset([0]), known)))
+            buckets.take(packed(StepReading(text, steps.folder, number, frozenset([0]), known)))
         )
 
     assert not step(Step(rows=rows(1), stream="orders"))

@@ -28,19 +28,19 @@ from sqlwin.runtime.files.pieces import copied, pieces
 from sqlwin.spark import run as running
 from sqlwin.spark.bucket import work
 from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
-from sqlwin.spark.cache import HostCache
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.pack import packed
-from sqlwin.spark.program import Program, settled
+from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, leave
 from sqlwin.spark.read import Packer, Reading
 from sqlwin.spark.read import packed as packed_files
 from sqlwin.spark.reader import ScriptReader
+from sqlwin.spark.row_kinds import ERRORS, RESULTS, WARNING
 from sqlwin.spark.run import UNCONNECTED, cause, finished, patiently
+from sqlwin.spark.segment_cache import HostCache
 from sqlwin.spark.source import Settings
-from sqlwin.spark.tags import ERRORS, RESULTS, WARNING
 from sqlwin.spark.wire import decode, encode
 from sqlwin.sql import script as bound
 from sqlwin.state.blobs import DictBlobs
@@ -115,7 +115,7 @@ def test_a_listing_keeps_its_order_when_files_come_before_it(tmp_path: Path) -> 
         source = source_of(Stream("s", (), None, options=(("path", "in/*.json"),)))
         listing = Listing(Folder(str(tmp_path / "state")), 0, source, tmp_path, 1 << 20)
         listing.refresh()
-        return [Path(piece.path).name for piece in listing.taken.pieces]
+        return [Path(piece.path).name for piece in listing.progress.pieces]
 
     assert listed() == ["b.json"]
     (tmp_path / "in" / "a.json").write_text("{}")
@@ -136,10 +136,10 @@ def test_a_list_of_before_is_read_and_goes_on(tmp_path: Path) -> None:
     file.write_text("{}\n{}\n")
     known = listing(tmp_path)
     known.refresh()
-    assert [(piece.lo, piece.hi) for piece in known.taken.pieces] == [(0, 3), (3, 6)]
+    assert [(piece.lo, piece.hi) for piece in known.progress.pieces] == [(0, 3), (3, 6)]
     again = listing(tmp_path)
     again.restore()
-    assert again.taken == known.taken
+    assert again.progress == known.progress
 
 
 def test_what_is_committed_leaves_the_list(tmp_path: Path) -> None:
@@ -152,9 +152,9 @@ def test_what_is_committed_leaves_the_list(tmp_path: Path) -> None:
         known.commit(number - 1)
     again = listing(tmp_path)
     again.refresh()
-    assert (again.taken.first, again.taken.end) == (1, 3)
-    assert list(again.taken.files) == ["in/a.json"]
-    assert again.taken.piece(2) == known.taken.piece(2)
+    assert (again.progress.first, again.progress.end) == (1, 3)
+    assert list(again.progress.files) == ["in/a.json"]
+    assert again.progress.piece(2) == known.progress.piece(2)
 
 
 def test_the_cache_forgets_what_is_longest_unused(tmp_path: Path) -> None:
@@ -177,10 +177,10 @@ def test_the_cache_forgets_what_is_longest_unused(tmp_path: Path) -> None:
 def test_a_checkpoint_belongs_to_one_script(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path))
     mine = Program(script(tumble(orders())).queries, 2, 2)
-    settled(mine, folder)
-    assert settled(Program(mine.queries, 5, 5), folder) == mine
+    as_checkpointed(mine, folder)
+    assert as_checkpointed(Program(mine.queries, 5, 5), folder) == mine
     with pytest.raises(RunError, match="belongs to another script"):
-        settled(Program(script(sliding(orders())).queries, 2, 2), folder)
+        as_checkpointed(Program(script(sliding(orders())).queries, 2, 2), folder)
 
 
 def reader(tmp_path: Path, end: bool = True, batch_bytes: int = 1) -> ScriptReader:
@@ -466,7 +466,7 @@ def test_windows_without_a_key_are_combined_before_the_shuffle() -> None:
         pl.lit(0, pl.Int32).alias("__part"), pl.int_range(pl.len()).alias("__seq")
     )
     packer = Packer(program, 0)
-    assert not list(packer.add(0, program.fronts[0][0].take(rows, START).rows))
+    assert not list(packer.add(0, program.pipelines[0][0].process(rows, START).rows))
     (sent,) = packer.flush()
     assert len(decode(sent.payload)) == 3  # a partial sum for each of the three minutes
 

@@ -253,7 +253,7 @@ def test_a_view_is_described_with_its_event_time() -> None:
     text = "CREATE VIEW m AS SELECT auction, MAX(ts) AS t FROM bid GROUP BY auction; DESCRIBE m"
     assert answers(script(STREAMS + text)) == [
         "m\n  auction  BIGINT\n  t        TIMESTAMP\n  event time: none\n"
-        "  changing: rows are withdrawn and replaced"
+        "  changing: rows are retracted and replaced"
     ]
 
 

@@ -15,8 +15,8 @@ from sqlwin.state.codec import decode_segment
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
 from sqlwin.state.lifetimes import LATEST, Lifetimes
-from sqlwin.state.lives import LIVES, lives_layout
 from sqlwin.state.segments import SegmentStore
+from sqlwin.state.ttl_entries import LIVES, lives_layout
 from sqlwin.state.ttl_store import TtlStore, lived
 
 LAYOUT = Layout(

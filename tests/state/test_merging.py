@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.compaction import merge_from
 from sqlwin.state.index import Index
 from sqlwin.state.segments import SegmentStore
-from sqlwin.state.tiers import merge_from
 from tests.support.state.stores import COMBINES, LAYOUT, Row, frame
 
 

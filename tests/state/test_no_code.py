@@ -12,7 +12,7 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import StateError
-from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.state import codec
 from sqlwin.state.codec import decode_segment, encode_segment
 
@@ -95,5 +95,5 @@ def test_a_pickle_is_no_segment(tmp_path: Path) -> None:
     with pytest.raises(StateError):
         decode_segment(_segment(planted))
     with pytest.raises(ValueError, match="Expecting value"):
-        Wording.load(planted.decode("latin-1"))
+        SourceText.load(planted.decode("latin-1"))
     assert not (tmp_path / "ran").exists()

@@ -22,7 +22,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels.frames import Frames, Ints, Mask
-from sqlwin.kernels.gathered import among
+from sqlwin.kernels.gather import among
 from sqlwin.schema import POSITION, Order
 
 

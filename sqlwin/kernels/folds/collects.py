@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.folds.kept import OWNER, PLACE, Kept, position
+from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.kernels.gathered import chunks, listed
+from sqlwin.kernels.gather import chunks, listed
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import previous
 from sqlwin.schema import polars_type

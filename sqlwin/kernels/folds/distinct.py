@@ -22,7 +22,7 @@ from sqlwin.kernels import exact
 from sqlwin.kernels.firsts import sums_below
 from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.folds.counts import Count
-from sqlwin.kernels.folds.kept import OWNER, Kept, lifted
+from sqlwin.kernels.folds.full_state import OWNER, Kept, lifted
 from sqlwin.kernels.folds.sums import Sum
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.ranks import ranked

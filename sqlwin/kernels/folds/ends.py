@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.folds.base import Call, Fold
-from sqlwin.kernels.folds.kept import position
+from sqlwin.kernels.folds.full_state import position
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.kernels.gathered import among, chunks, listed, lists_of
+from sqlwin.kernels.gather import among, chunks, listed, lists_of
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import Wavelet
 from sqlwin.schema import polars_type

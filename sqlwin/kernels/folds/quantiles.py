@@ -25,9 +25,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.folds.kept import Kept
+from sqlwin.kernels.folds.full_state import Kept
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.kernels.gathered import listed, opened
+from sqlwin.kernels.gather import listed, opened
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import Wavelet
 from sqlwin.schema import polars_type

@@ -43,7 +43,7 @@ import pyarrow as pa
 from sqlwin.kernels.folds.base import Call, Fold
 from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.distinct import distinct_of
-from sqlwin.kernels.folds.kept import lifted
+from sqlwin.kernels.folds.full_state import lifted
 from sqlwin.kernels.folds.quantiles import Quantile
 from sqlwin.kernels.frames import Frames
 from sqlwin.schema import polars_type

@@ -1,4 +1,4 @@
-"""What people are told of functions: SHOW FUNCTIONS, DESCRIBE FUNCTION and docs/functions.md.
+"""Descriptions of functions: SHOW FUNCTIONS, DESCRIBE FUNCTION and docs/functions.md.
 
 All of it is read from the tables that expressions and windows are computed by: scalars of
 `sqlwin.functions.table`, aggregates of `sqlwin.aggregates`.

@@ -1,4 +1,4 @@
-"""EXPLAIN of joins: which rows pair, what is kept of each side by which key, what is sent when."""
+"""EXPLAIN of joins: which rows match, the stores of each side, when results are emitted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlwin.plan.explain.policies import (
     timeout,
     watermark,
 )
-from sqlwin.plan.explain.stage_warnings import never_settled
+from sqlwin.plan.explain.stage_warnings import never_final
 from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Join, Scan
 from sqlwin.plan.properties.changelog import changing, corrected, lateness, replayed
@@ -39,7 +39,7 @@ NEAREST = {
 
 
 def facts(join: Join) -> Iterator[str]:
-    """What is told of a query that reads a join, from its operator on."""
+    """The lines of a query that reads a join, from its operator on."""
     yield from _facts(join)
     streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
     for stream in streams:
@@ -65,7 +65,7 @@ def _facts(join: Join) -> Iterator[str]:
     yield f"Late: {_late(join, policy)}"
     if not arriving(join) and not join.static:
         yield f"Retention: {_retention(join)}"
-    yield from _forgotten(join)
+    yield from _evicted(join)
     yield from expired(policy)
 
 
@@ -92,9 +92,9 @@ def _numbered(join: Join) -> str:
 def _keys(join: Join) -> str:
     pairs = zip(join.left_keys, join.right_keys, strict=True)
     if isinstance(join.match, JoinSessions):
-        told = [f"{left} = {right}" for left, right in pairs]
+        names = [f"{left} = {right}" for left, right in pairs]
         first = join.match.keys
-        return ", ".join([f"{', '.join(told[:first])} (session key)", *told[first:]])
+        return ", ".join([f"{', '.join(names[:first])} (session key)", *names[first:]])
     return ", ".join(f"{left} = {right}" for left, right in pairs) or "none: any two rows may pair"
 
 
@@ -138,33 +138,33 @@ def _away(by: int, unit: Unit, what: str) -> str:
     return f"{amount} {'before' if by < 0 else 'after'}"
 
 
-# --- what is kept -----------------------------------------------------------------------
+# --- state ------------------------------------------------------------------------------
 
 
 def _stores(join: Join) -> str:
     if join.static:
         return "none but the table"
-    lives = ", lives" * bool(join.policy.ttls)
+    ttl_entries = ", lives" * bool(join.policy.ttls)
     if isinstance(join.match, JoinSessions):
-        return f"left_sessions, right_sessions, left, right, pending{lives}"
+        return f"left_sessions, right_sessions, left, right, pending{ttl_entries}"
     left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
     floors = f", {FLOORS}" * (join.policy.retain_rows is not None and _changing(join))
     ordered = "".join(f", {side} in order" for side in ordered_sides(join))
-    return f"{left}, right{ordered}, pending{floors}{lives}"
+    return f"{left}, right{ordered}, pending{floors}{ttl_entries}"
 
 
 def _changing(join: Join) -> bool:
     return changing(join.left) or changing(join.right)
 
 
-def _forgotten(join: Join) -> Iterator[str]:
+def _evicted(join: Join) -> Iterator[str]:
     """A TTL of both sides alike, or of each."""
     ttls = join.policy.ttls
     if len(ttls) == 2 and ttls["left"] == ttls["right"]:
-        yield f"State TTL: {ttl.told(ttls['left'])}"
+        yield f"State TTL: {ttl.described(ttls['left'])}"
         return
     for side, each in ttls.items():
-        yield f"State TTL: of {_named(join, [side])} {ttl.told(each)}"
+        yield f"State TTL: of {_named(join, [side])} {ttl.described(each)}"
 
 
 def _message_key(join: Join) -> str:
@@ -206,9 +206,9 @@ def _early(join: Join, policy: Policy) -> str:
 
 def _late(join: Join, policy: Policy) -> str:
     if join.static:
-        told = ", ".join(stream.name for stream in corrected(join.left))
-        if told:
-            return f"as rows of {told} are corrected: each is withdrawn, and looked up anew"
+        names = ", ".join(stream.name for stream in corrected(join.left))
+        if names:
+            return f"as rows of {names} are corrected: each is retracted, and looked up anew"
         return "never: what the table says of a row does not change"
     return "never: messages are counted as they come" if arriving(join) else late(policy)
 
@@ -219,13 +219,13 @@ def _full(join: Join) -> str:
     if join.static:
         return "each left row as it comes"
     if join.kind == "anti":
-        return "left rows once they are certain to have no match"
+        return "left rows once their lack of a match is final"
     if join.kind == "semi":
         return "each left row at its first match"
     pairs = "each pair as it is found"
     if join.kind == "inner":
         return pairs
-    return f"{pairs}, {_WITHOUT[join.kind]} without a match once that is certain"
+    return f"{pairs}, {_WITHOUT[join.kind]} without a match once that is final"
 
 
 # --- warnings ---------------------------------------------------------------------------
@@ -234,7 +234,7 @@ _PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "a
 """The sides whose rows are sent without a match."""
 
 
-def cautions(join: Join) -> Iterator[str]:
+def join_warnings(join: Join) -> Iterator[str]:
     if counts(join):
         what = "messages" if arriving(join) else "rows"
         yield f"a window in ROWS numbers the {what} of all keys, so all rows go to one bucket"
@@ -243,8 +243,8 @@ def cautions(join: Join) -> Iterator[str]:
     endless = [s for s in join.unbounded if not _retained(join) or s in untimed(join)]
     if endless:
         yield from _endless(join, endless)
-    elif not _settles(join) and not join.static and not join.policy.ttls:
-        yield from (never_settled(s) for s in streams_of(join) if lateness(s) is None)
+    elif not _has_bound(join) and not join.static and not join.policy.ttls:
+        yield from (never_final(s) for s in streams_of(join) if lateness(s) is None)
     if not counts(join):
         yield from _positions(join, endless)
     if join.policy.retain_rows is not None and join.left_keys and join.policy.retain is None:
@@ -255,49 +255,54 @@ def cautions(join: Join) -> Iterator[str]:
 
 
 def _positions(join: Join, sides: list[str]) -> Iterator[str]:
-    """Of streams that tell replays by positions, those that let none go."""
+    """Of streams that recognise replays by positions, those that never evict one."""
     of = {"left": join.left, "right": join.right}
     read = [s for side in sides for s in streams_of(of[side])]
-    kept = [stream.name for stream in read if replayed(stream)]
-    if kept:
-        of_all = f"the positions of all messages of {' and '.join(dict.fromkeys(kept))}"
-        yield f"{of_all} are kept to tell replays, so state grows for ever"
+    bounded_ = [stream.name for stream in read if replayed(stream)]
+    if bounded_:
+        of_all = f"the positions of all messages of {' and '.join(dict.fromkeys(bounded_))}"
+        yield f"{of_all} are kept to recognise replays, so state grows for ever"
 
 
 def _retention(join: Join) -> str:
     """What RETAIN says is of the sides that have an event time."""
     key = "its side and key" if join.left_keys else "its side"
-    kept = retention(join.policy, key, _changing(join))
+    bounded_ = retention(join.policy, key, _changing(join))
     timed = [side for side in ("left", "right") if side not in untimed(join)]
     if counts(join):
         rows = f"numbers of {_named(join, ordered_sides(join))}"
-        return f"{rows} may change {'for ever' if join.policy.retain is None else f'until {kept}'}"
+        return (
+            f"{rows} may change {'for ever' if join.policy.retain is None else f'until {bounded_}'}"
+        )
     if len(timed) == 2 or not _retained(join):
-        return kept
-    return f"of {_named(join, timed)} {kept}" if timed else "for ever"
+        return bounded_
+    return f"of {_named(join, timed)} {bounded_}" if timed else "for ever"
 
 
 def _endless(join: Join, sides: list[str]) -> Iterator[str]:
     """What is true of sides that no window and no RETAIN bounds."""
     ttls = join.policy.ttls
-    kept = [side for side in sides if side not in ttls]
+    bounded_ = [side for side in sides if side not in ttls]
     bounds = "window" if counts(join) else "RETAIN"
-    lasting = [side for side in kept if side in untimed(join) and not counts(join)]
-    bounded = [side for side in kept if side not in lasting]
+    lasting = [side for side in bounded_ if side in untimed(join) and not counts(join)]
+    bounded = [side for side in bounded_ if side not in lasting]
     remedies = bounds if ordered_sides(join) else f"{bounds} or TTL"
     for which, remedy in ((bounded, remedies), (lasting, "TTL")):
         if which:
             rows = f"rows of {_named(join, which)}"
             yield f"{rows} are kept for ever, so state grows until a {remedy} is given"
-    padded = _PADDED.get(join.kind, ())
-    alone = [side for side in sides if side in padded]
-    if alone:
-        row = "a row" if len(alone) == len(padded) else f"a row of {_named(join, alone)}"
-        yield f"{row} is certain to have no match only at the end of input, for no window ends"
-    untold = [side for side in alone if side in ttls]
-    if untold and join.policy.early is None:
-        named = _named(join, untold)
-        yield f"rows of {named} without a match are forgotten untold, for EMIT names no EARLY"
+    null_padded = _PADDED.get(join.kind, ())
+    unmatched = [side for side in sides if side in null_padded]
+    if unmatched:
+        row = (
+            "a row" if len(unmatched) == len(null_padded) else f"a row of {_named(join, unmatched)}"
+        )
+        yield f"that {row} has no match is final only at the end of input, as no window ends"
+    never_emitted = [side for side in unmatched if side in ttls]
+    if never_emitted and join.policy.early is None:
+        named = _named(join, never_emitted)
+        evicted = f"rows of {named} without a match are evicted and never emitted"
+        yield f"{evicted}, as EMIT names no EARLY"
 
 
 def _retained(join: Join) -> bool:
@@ -306,7 +311,7 @@ def _retained(join: Join) -> bool:
     return not (counts(join) or policy.retain is policy.retain_rows is None)
 
 
-def _settles(join: Join) -> bool:
+def _has_bound(join: Join) -> bool:
     """Whether there comes a time at which a result is corrected no more."""
     return _retained(join) or arriving(join) or (counts(join) and join.policy.retain is not None)
 

@@ -1,4 +1,4 @@
-"""A plan's nodes for people, each on one line.
+"""EXPLAIN of plan nodes, each on one line.
 
 >>> from sqlwin.windows import Frame, Unit
 >>> frame(Frame(Unit.ROWS, 2)), frame(Frame(Unit.RANGE, None, 60_000_000))
@@ -89,8 +89,10 @@ def _end(end: int | None, unit: Unit) -> str:
 def _window(node: WindowAggregate) -> str:
     calls = [_call(aggregate) for aggregate in node.aggregates]
     sets = [f"({', '.join(keys)})" for keys in node.sets]
-    parted = _listed(" by", node.partition) if isinstance(node.window, Session) else ""
-    named = f"{parted}{_listed(' keys', node.keys)}{_listed(' sets', sets)}{_listed('', calls)}"
+    partitioned = _listed(" by", node.partition) if isinstance(node.window, Session) else ""
+    named = (
+        f"{partitioned}{_listed(' keys', node.keys)}{_listed(' sets', sets)}{_listed('', calls)}"
+    )
     rows = " of rows" if node.per_row else ""
     return f"WindowAggregate{rows} {_shape(node.window)}{named}"
 
@@ -122,8 +124,8 @@ def _over(call: OverCall) -> str:
 
 
 def _listed(what: str, names: Iterable[str]) -> str:
-    told = ", ".join(names)
-    return f"{what} [{told}]" if told else ""
+    listed = ", ".join(names)
+    return f"{what} [{listed}]" if listed else ""
 
 
 def _shape(window: GroupWindow) -> str:
@@ -151,18 +153,18 @@ def _session(window: Session) -> str:
 def frame(frame: Frame) -> str:
     begin = _bound(frame.preceding, frame.unit, "preceding", "following")
     end = _bound(frame.following, frame.unit, "following", "preceding")
-    reach = begin if frame.following == 0 else f"{begin} to {end}"
+    bounds = begin if frame.following == 0 else f"{begin} to {end}"
     left_out = "" if frame.exclude is Exclude.NO_OTHERS else f" exclude {frame.exclude.value}"
-    return f"{frame.unit.value} {reach}{left_out.lower()}"
+    return f"{frame.unit.value} {bounds}{left_out.lower()}"
 
 
-def _bound(reach: int | None, unit: Unit, side: str, other: str) -> str:
-    if reach is None:
+def _bound(bounds: int | None, unit: Unit, side: str, other: str) -> str:
+    if bounds is None:
         return f"unbounded {side}"
-    if reach == 0:
+    if bounds == 0:
         return "current row"
-    amount = str(abs(reach)) if unit is Unit.ROWS else format_duration(abs(reach))
-    return f"{amount} {side if reach > 0 else other}"
+    amount = str(abs(bounds)) if unit is Unit.ROWS else format_duration(abs(bounds))
+    return f"{amount} {side if bounds > 0 else other}"
 
 
 def length(amount: int, unit: Unit) -> str:

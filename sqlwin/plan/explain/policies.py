@@ -1,4 +1,4 @@
-"""Policies for people: what is sent when, how long it is kept, how ties go."""
+"""EXPLAIN of policies: when results are emitted, retention, and how ties are broken."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def late(policy: Policy) -> str:
 def retention(policy: Policy, key: str = "its key", changing: bool = False) -> str:
     """key: within which RETAIN n ROWS counts. changing: rows may be withdrawn, and then count no
     more."""
-    kept = []
+    retained = []
     if policy.retain is not None:
-        kept.append(f"{format_duration(policy.retain)} after the watermark passed")
+        retained.append(f"{format_duration(policy.retain)} after the watermark passed")
     if policy.retain_rows is not None:
         rows = policy.retain_rows
         newer = f"{rows} rows of {key} are newer" if rows > 1 else f"a row of {key} is newer"
-        kept.append(f"until {newer}{' at one time' * changing}")
-    return ", or ".join(kept) or "for ever"
+        retained.append(f"until {newer}{' at one time' * changing}")
+    return ", or ".join(retained) or "for ever"
 
 
 def watermark(stream: Stream) -> str:
@@ -62,10 +62,10 @@ def timeout(policy: Policy, sent: str) -> Iterator[str]:
         yield f"Timeout: after {format_duration(policy.timeout)} with no row, {sent}"
 
 
-def kept(policy: Policy) -> Iterator[str]:
+def retained(policy: Policy) -> Iterator[str]:
     """State TTL, and what becomes of expired rows."""
     if policy.ttl is not None:
-        yield f"State TTL: {ttl.told(policy.ttl)}"
+        yield f"State TTL: {ttl.described(policy.ttl)}"
     yield from expired(policy)
 
 

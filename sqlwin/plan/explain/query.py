@@ -1,11 +1,11 @@
-"""What a query will do, in words that do not change from run to run.
+"""EXPLAIN: what a query will do, as text that is the same in every run.
 
-The stage that answers comes first, then what it reads, each derived stream before those
+The stage that gives the results comes first, then what it reads, each derived stream before those
 that it is made of.
 
 Operator, window, keys and aggregates; stores and the layout of message keys, as
-in SAMZA-552's table; policies, lateness and retention; how ties go; and a
-warning where all rows meet in one place, or where state grows without end.
+in SAMZA-552's table; policies, lateness and retention; how ties are broken; and a
+warning where one task gets all rows, or where state is unbounded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from sqlwin.plan.explain import joins, windows
 from sqlwin.plan.explain.lines import line
-from sqlwin.plan.explain.warnings import cautions_of, undeclared
+from sqlwin.plan.explain.warnings import undeclared, warnings_of
 from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, Script, StaticScan, Stream
 from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.facts import (
@@ -43,30 +43,30 @@ def _query(query: Query) -> Iterator[str]:
     if clock_call(query.plan) is not None:
         yield "Processing time: each row's is that of the batch that takes it in"
     yield from (f"Warning: {warning}" for warning in undeclared(query))
-    told: dict[Node, Stream] = {}
+    seen: dict[Node, Stream] = {}
     for stream in reversed(derived_streams(query.plan)):
         yield f"Derived stream: {_derived(stream)}"
         for plan in stream.of:
-            if plan in told:
-                yield f"As {told[plan].name}, computed once"
+            if plan in seen:
+                yield f"As {seen[plan].name}, computed once"
             else:
                 yield from _stage(plan)
-            told.setdefault(plan, stream)
+            seen.setdefault(plan, stream)
 
 
 def _stage(plan: Node) -> Iterator[str]:
     yield from _tree(plan)
     join = join_of(plan)
     yield from joins.facts(join) if join is not None else windows.facts(plan)
-    yield from (f"Warning: {caution}" for caution in cautions_of(plan))
+    yield from (f"Warning: {warning}" for warning in warnings_of(plan))
 
 
 def _derived(stream: Stream) -> str:
-    """Its event time, and whether its rows are what was told once and for all."""
+    """Its event time, and whether its rows are ever updated."""
     time = "no event time" if stream.ts is None else f"event time {stream.ts}"
     changing_ = any(changing(plan) for plan in stream.of)
-    told = "rows are withdrawn and replaced" if changing_ else "each row is told once"
-    return f"{stream.name}; {time}; {told}"
+    rows = "rows are retracted and replaced" if changing_ else "each row is emitted once"
+    return f"{stream.name}; {time}; {rows}"
 
 
 def _tree(node: Node, depth: int = 0) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""What EXPLAIN warns of: where all rows meet, and state that nothing bounds."""
+"""Warnings of EXPLAIN: operators without parallelism, and unbounded state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sqlwin.plan.ir.nodes import OverAggregate, Stream, TopN, WindowAggregate
-from sqlwin.plan.properties.changelog import comes_again, lateness, replayed, weighted
+from sqlwin.plan.properties.changelog import lateness, reappears, replayed, weighted
 from sqlwin.plan.properties.facts import (
     Unranked,
     Window,
@@ -14,17 +14,17 @@ from sqlwin.plan.properties.facts import (
     counts,
     unranked,
 )
-from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import (
     full_state,
     keeps_keys,
     keeps_messages,
-    parts_sessions,
+    splits_sessions,
 )
 from sqlwin.windows import Session, Unit, Whole
 
 
-def cautions(node: Window, stream: Stream) -> Iterator[str]:
+def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
     window = unranked(node)
     if not bucket_keys(node):
         rows = "partial results" if _combined(window, stream) else "rows"
@@ -32,7 +32,7 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
     if window.policy.ttl is not None:
         yield from _renewed(window)
     elif _unbounded(window) and lateness(stream) is None and not _whole(window):
-        yield never_settled(stream)
+        yield never_final(stream)
     else:
         yield from _state(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
@@ -41,14 +41,14 @@ def cautions(node: Window, stream: Stream) -> Iterator[str]:
         before = f"a message whose {stream.offset} is not above those before it in its partition"
         yield f"{before} is taken for a replay"
     if replayed(stream) and _endless(window):
-        yield "the positions of all messages are kept to tell replays, so state grows for ever"
+        yield "the positions of all messages are kept to recognise replays, so state grows for ever"
     if isinstance(window, OverAggregate) and not window.by_arrival:
         yield from _waiting(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
         yield from _silence(window)
 
 
-def never_settled(stream: Stream) -> str:
+def never_final(stream: Stream) -> str:
     return (
         f"results below {stream.name} are corrected however late, so state grows until"
         " a RETAIN is given"
@@ -101,10 +101,10 @@ def _combined(window: Unranked, stream: Stream) -> bool:
 
 def _state(window: Unranked) -> Iterator[str]:
     if isinstance(window, TopN):
-        if window.partition and not settles(window):
+        if window.partition and not becomes_final(window):
             yield "the first rows of every partition are kept, so state grows with keys"
     elif isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
-        if keeps_messages(window) or comes_again(window):
+        if keeps_messages(window) or reappears(window):
             yield "all messages of the stream are kept, so state grows for ever"
         elif window.keys:
             yield "the aggregates of every key are kept, so state grows with keys"
@@ -120,9 +120,9 @@ def _renewed(window: Unranked) -> Iterator[str]:
         return
     grows = "kept until its TTL is over, so a key that never rests grows"
     if isinstance(window, WindowAggregate):
-        if keeps_messages(window) or comes_again(window):
+        if keeps_messages(window) or reappears(window):
             yield f"all rows of a key are {grows}"
-        elif parts_sessions(window) and not weighted(window):
+        elif splits_sessions(window) and not weighted(window):
             yield f"an accumulator of each instant of a key is {grows}"
         elif weighted(window):
             yield f"the position of every row of a key is {grows}"

@@ -1,4 +1,4 @@
-"""What statements that run nothing answer: EXPLAIN, DESCRIBE, SHOW STREAMS, SHOW FUNCTIONS."""
+"""The answers of statements that run nothing: EXPLAIN, DESCRIBE, SHOW STREAMS, SHOW FUNCTIONS."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def _answer(statement: Statement) -> str | None:
     return "\n".join(_shown(stream) for stream in statement.streams)
 
 
-def _described(asked: Describe) -> Iterator[str]:
-    yield asked.name
-    yield from _columns(asked.columns)
-    if asked.stream is not None and asked.stream.of:
-        yield from _derived(asked.stream)
-    elif asked.stream is not None and asked.stream.ts is not None:
-        yield f"  watermark: {asked.stream.ts} less {format_duration(asked.stream.delay)}"
-    if asked.stream is not None and asked.stream.offset is not None:
-        yield f"  offset: {asked.stream.offset}"
+def _described(described: Describe) -> Iterator[str]:
+    yield described.name
+    yield from _columns(described.columns)
+    if described.stream is not None and described.stream.of:
+        yield from _derived(described.stream)
+    elif described.stream is not None and described.stream.ts is not None:
+        yield f"  watermark: {described.stream.ts} less {format_duration(described.stream.delay)}"
+    if described.stream is not None and described.stream.offset is not None:
+        yield f"  offset: {described.stream.offset}"
 
 
 def _derived(stream: Stream) -> Iterator[str]:
     behind = f", {format_duration(stream.delay)} behind" if stream.delay else ""
     yield f"  event time: {stream.ts}{behind}" if stream.ts else "  event time: none"
     if any(changing(plan) for plan in stream.of):
-        yield "  changing: rows are withdrawn and replaced"
+        yield "  changing: rows are retracted and replaced"
 
 
 def _columns(columns: Schema) -> Iterator[str]:

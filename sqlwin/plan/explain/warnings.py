@@ -1,11 +1,11 @@
-"""What EXPLAIN and `sqlwin check` warn of: the cautions of every stage of a query."""
+"""What EXPLAIN and `sqlwin check` warn of: the warnings of every stage of a query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sqlwin.plan.explain import joins
-from sqlwin.plan.explain.stage_warnings import cautions
+from sqlwin.plan.explain.stage_warnings import stage_warnings
 from sqlwin.plan.ir.nodes import Join, Node, Query, Stream
 from sqlwin.plan.properties.facts import (
     arriving,
@@ -23,10 +23,10 @@ from sqlwin.plan.properties.facts import (
 def warnings(query: Query) -> Iterator[str]:
     """Of all stages, each once; those of a derived stream begin with its name."""
     yield from undeclared(query)
-    yield from cautions_of(query.plan)
+    yield from warnings_of(query.plan)
     for stream in reversed(derived_streams(query.plan)):
-        told = (caution for plan in stream.of for caution in cautions_of(plan))
-        yield from (f"{stream.name}: {caution}" for caution in dict.fromkeys(told))
+        below = (warning for plan in stream.of for warning in warnings_of(plan))
+        yield from (f"{stream.name}: {warning}" for warning in dict.fromkeys(below))
 
 
 def undeclared(query: Query) -> Iterator[str]:
@@ -61,10 +61,10 @@ def _untimed(plan: Node) -> Iterator[Stream]:
         yield from untimed_streams(plan)
 
 
-def cautions_of(plan: Node) -> Iterator[str]:
+def warnings_of(plan: Node) -> Iterator[str]:
     join, found = join_of(plan), window_of(plan)
     if join is not None:
-        yield from joins.cautions(join)
+        yield from joins.join_warnings(join)
     elif found is not None:
         (stream,) = streams_of(plan)
-        yield from cautions(found, stream)
+        yield from stage_warnings(found, stream)

@@ -1,4 +1,4 @@
-"""EXPLAIN of windows, frames and the first n: what is kept by which key, what is sent when."""
+"""EXPLAIN of windows, OVER and top-n: stores, message keys, when results are emitted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from sqlwin.instants import format_duration
 from sqlwin.plan.explain.policies import (
     FLOORS,
     early,
-    kept,
     late,
+    retained,
     retention,
     ties,
     timeout,
@@ -25,8 +25,8 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.properties.changelog import (
     changing,
-    comes_again,
-    forgets_below,
+    evicts_below,
+    reappears,
 )
 from sqlwin.plan.properties.facts import (
     Unranked,
@@ -36,18 +36,18 @@ from sqlwin.plan.properties.facts import (
     unranked,
     window_of,
 )
-from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import (
-    keeps_floors,
+    keeps_horizons,
     keeps_messages,
     keeps_positions,
-    parts_sessions,
+    splits_sessions,
 )
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
 
 def facts(plan: Node) -> Iterator[str]:
-    """What is told of a query that reads one stream, from its operator on."""
+    """The lines of a query that reads one stream, from its operator on."""
     (stream,) = streams_of(plan)
     found = window_of(plan)
     if found is not None:
@@ -56,7 +56,7 @@ def facts(plan: Node) -> Iterator[str]:
         yield f"Operator: {_operator(window)}{ranked}"
         more = [", ranked"] * bool(ranked)
         more += [f", {_positions(window)}"] * keeps_positions(window)
-        more += [f", {FLOORS}"] * keeps_floors(window)
+        more += [f", {FLOORS}"] * keeps_horizons(window)
         more += [", lives"] * (window.policy.ttl is not None)
         yield f"Stores: {_stores(window)}{''.join(more)}"
         yield from _facts(window, stream)
@@ -80,7 +80,7 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
         if stream.ts is not None:
             yield f"Watermark: {watermark(stream)}"
         yield f"Retention: {retention(policy, changing=changing(window.input))}"
-    yield from kept(policy)
+    yield from retained(policy)
 
 
 # --- operator and stores --------------------------------------------------------------
@@ -137,10 +137,10 @@ def _stores(window: Unranked) -> str:
         return "rows (the first of each partition), revisions"
     if isinstance(window, WindowAggregate):
         if isinstance(window.window, Session):
-            parted = parts_sessions(window)
-            stores = ["sessions (metadata)" if parted else "sessions (merged accumulators)"]
+            splits = splits_sessions(window)
+            stores = ["sessions (metadata)" if splits else "sessions (merged accumulators)"]
             each = "message" if counts(window) else "instant"
-            stores += [f"panes (accumulators of each {each})"] * parted
+            stores += [f"panes (accumulators of each {each})"] * splits
             stores += ["messages"] * keeps_messages(window)
             counted = ["counts (messages of all keys)"] * arriving(window)
             counted += ["ordered (rows with their numbers)", "counts"] * (
@@ -156,17 +156,17 @@ def _stores(window: Unranked) -> str:
             return "panes (the rows themselves), revisions"
         return f"panes (merged accumulators), revisions{ordered}"
     if window.by_arrival:
-        kept = "ring (the last rows of each key)" if _bounded(window) else "sums (of each key)"
-        return f"{kept}, counts (messages of each key)"
+        stores_ = "ring (the last rows of each key)" if _bounded(window) else "sums (of each key)"
+        return f"{stores_}, counts (messages of each key)"
     frames = [call.frame for call in window.calls]
     reach_back = any(frame.unit is Unit.ROWS for frame in frames)
     return "rows, history, revisions" if reach_back else "rows, revisions"
 
 
 def _positions(window: Unranked) -> str:
-    if forgets_below(window):
+    if evicts_below(window):
         return "positions (and rows, for those forgotten below come again)"
-    if comes_again(window):
+    if reappears(window):
         return "positions (and rows, for a message may come twice)"
     return "positions (of the rows that may be withdrawn)"
 
@@ -200,7 +200,7 @@ def _message_key(window: Unranked) -> str:
 
 def _full(window: Unranked) -> str:
     if isinstance(window, TopN):
-        return "when its retention is over" if settles(window) else "at the end of input"
+        return "when its retention is over" if becomes_final(window) else "at the end of input"
     if isinstance(window, OverAggregate):
         return "at each message" if window.by_arrival else _row_full(window)
     if isinstance(window.window, Whole):

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from sqlwin.plan.ir.joins import Join, StaticScan
 from sqlwin.plan.ir.once import hashed_once
-from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.streams import Scalar, Stream, column_of, quoted
 from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
@@ -304,7 +304,7 @@ class Script:
     streams: tuple[Stream, ...]
     statements: tuple[Statement, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
-    wording: Wording | None = field(default=None, compare=False)
+    source_text: SourceText | None = field(default=None, compare=False)
 
     @property
     def queries(self) -> tuple[Query, ...]:

@@ -1,12 +1,12 @@
-"""What follows from a plan node is computed once for that node, and kept with it.
+"""Memoized functions of plan nodes: the result is stored with the node.
 
 Nodes are frozen and share what is below them: the last of n joins has the other n - 1 below
-it, so that whatever walks a tree from each of its nodes takes n² steps and, from each column
-of each node, n³. An answer lives as long as its node does.
+it, so that walking the tree from each of its nodes takes n² steps and, from each column
+of each node, n³. A result is freed with its node.
 
-A function under `once` depends on its arguments alone, is not changed afterwards, and may tell
-equal nodes apart. Answers are no part of a node: `replace` makes one without any, and they
-are not pickled, as hashes of text differ from process to process.
+A function under `once` depends on its arguments alone, its result is immutable, and it may
+distinguish equal nodes. Results are no part of a node: `replace` makes a node without any, and
+they are not pickled, as hashes of text differ from process to process.
 
 >>> from dataclasses import dataclass
 >>> @hashed_once
@@ -41,14 +41,14 @@ def hashed_once(made: type[N]) -> type[N]:
     """Of a frozen dataclass: its hash, which is of all below, is computed once."""
     compute: Callable[[N], int] = made.__hash__
 
-    def known(node: N) -> int:
-        kept = node.__dict__
-        if "_hash" not in kept:
-            kept["_hash"] = compute(node)
-        found: int = kept["_hash"]
+    def memoized(node: N) -> int:
+        answers = node.__dict__
+        if "_hash" not in answers:
+            answers["_hash"] = compute(node)
+        found: int = answers["_hash"]
         return found
 
-    type.__setattr__(made, "__hash__", known)
+    type.__setattr__(made, "__hash__", memoized)
     type.__setattr__(made, "__getstate__", _declared)
     return made
 
@@ -61,15 +61,15 @@ def once(function: Callable[Concatenate[N, P], R]) -> Callable[Concatenate[N, P]
     """Of a node, and of names."""
 
     @wraps(function)
-    def known(node: N, /, *args: P.args, **named: P.kwargs) -> R:
-        kept = _kept(node)
-        asked = (function, *args, *named.items())
-        if asked not in kept:
-            kept[asked] = function(node, *args, **named)
-        found: R = kept[asked]
+    def memoized(node: N, /, *args: P.args, **named: P.kwargs) -> R:
+        answers = _answers(node)
+        call = (function, *args, *named.items())
+        if call not in answers:
+            answers[call] = function(node, *args, **named)
+        found: R = answers[call]
         return found
 
-    return known
+    return memoized
 
 
 def from_below(
@@ -80,24 +80,24 @@ def from_below(
 
     def decorated(function: Callable[[N], R]) -> Callable[[N], R]:
         @wraps(function)
-        def known(node: N) -> R:
-            waiting = [node]
-            while waiting:
-                missing = [each for each in below(waiting[-1]) if function not in _kept(each)]
-                if missing and function not in _kept(waiting[-1]):
-                    waiting += missing
+        def memoized(node: N) -> R:
+            todo = [node]
+            while todo:
+                missing = [each for each in below(todo[-1]) if function not in _answers(each)]
+                if missing and function not in _answers(todo[-1]):
+                    todo += missing
                     continue
-                each = waiting.pop()
-                if function not in _kept(each):
-                    _kept(each)[function] = function(each)
-            found: R = _kept(node)[function]
+                each = todo.pop()
+                if function not in _answers(each):
+                    _answers(each)[function] = function(each)
+            found: R = _answers(node)[function]
             return found
 
-        return known
+        return memoized
 
     return decorated
 
 
-def _kept(node: object) -> dict[object, Any]:
+def _answers(node: object) -> dict[object, Any]:
     found: dict[object, Any] = node.__dict__.setdefault("_known", {})
     return found

@@ -1,16 +1,16 @@
-"""What a script was asked in: its text, its parameters, streams declared from outside.
+"""The source of a script: its text, its parameters, streams declared from outside.
 
-A checkpoint keeps it, so that its state can be asked by who has nothing but the
-checkpoint; `docs/state-format.md` has the fields. Functions written in Python are not
-kept: code is not loaded from a checkpoint, who asks gives them again. Nor are secrets of
+It is stored in the checkpoint, so that state queries need nothing else;
+`docs/state-format.md` has the fields. Functions written in Python are not stored, since code
+is never loaded from a checkpoint: a state query is given them again. Nor are secrets of
 connectors, see `secrets`.
 
 >>> import pyarrow as pa
 >>> stream = Stream("orders", (Column("n", pa.int64()),), None, offset="n")
->>> asked = Wording("SELECT n FROM orders WHERE n > :least", (("least", "7"),), (stream,))
->>> Wording.load(asked.dump()) == asked
+>>> source = SourceText("SELECT n FROM orders WHERE n > :least", (("least", "7"),), (stream,))
+>>> SourceText.load(source.dump()) == source
 True
->>> Wording.load('{"version": 2}')
+>>> SourceText.load('{"version": 2}')
 Traceback (most recent call last):
 sqlwin.errors.StateError: the query's text has version 2, known is 1: made by a newer sqlwin
 """
@@ -34,7 +34,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class Wording:
+class SourceText:
     text: str = field(repr=False)  # with the secrets of its connectors
     params: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     streams: tuple[Stream, ...] = ()
@@ -53,7 +53,7 @@ class Wording:
         )
 
     @staticmethod
-    def load(text: str) -> Wording:
+    def load(text: str) -> SourceText:
         """StateError where another version wrote it."""
         found = json.loads(text)
         if found["version"] != VERSION:
@@ -62,7 +62,7 @@ class Wording:
                 f"made by a newer sqlwin"
             )
         streams = tuple(_loaded(stream) for stream in found["streams"])
-        return Wording(found["text"], tuple(found["params"].items()), streams)
+        return SourceText(found["text"], tuple(found["params"].items()), streams)
 
 
 def _dumped(stream: Stream) -> dict[str, Any]:

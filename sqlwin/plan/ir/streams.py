@@ -1,6 +1,6 @@
-"""What a plan begins with: scalar expressions, and streams, declared or derived.
+"""The leaves of a plan: scalar expressions, and streams, declared or derived.
 
-Scalars carry their text for people (Spark SQL) and for the engine that runs them
+Scalars carry their text for display (Spark SQL) and for the engine that runs them
 (DuckDB).
 
 >>> column_of(Column("n", pa.int64())).is_column

@@ -1,7 +1,7 @@
-"""A TTL in words.
+"""A TTL, as EXPLAIN shows it.
 
 >>> from sqlwin.instants import DAY
->>> told(Ttl(7 * DAY))
+>>> described(Ttl(7 * DAY))
 '7 days of processing time since written; never read once expired; cleaned by compaction'
 """
 
@@ -13,7 +13,7 @@ from sqlwin.instants import format_duration
 from sqlwin.policies import Cleanup, Ttl, Update, Visibility
 
 
-def told(ttl: Ttl) -> str:
+def described(ttl: Ttl) -> str:
     renewed = "written" if ttl.update is Update.WRITE else "written or read"
     once = "never read" if ttl.visibility is Visibility.NEVER else "read until cleaned"
     return (

@@ -1,4 +1,4 @@
-"""The options of WITH: which each connector reads, what they may say, and what a slip is told.
+"""The options of WITH: which each connector reads, their legal values, and the error otherwise.
 
 One table, of streams and of sinks; docs/connectors.md shows it, and a test holds the two equal.
 

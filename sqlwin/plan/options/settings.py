@@ -1,4 +1,4 @@
-"""What SET may set: how a script runs on Spark, never what it answers."""
+"""The settings of SET: how a script runs on Spark; results do not depend on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sink can hold, and what a query sends it.
+"""The changelog modes of sinks, and which one a query needs.
 
 | `changelog` | takes | each row with |
 |---|---|---|
@@ -6,8 +6,8 @@
 | `upsert` | the new row in place of the old: `+I`, `+U`, `-D` | op, emit, revision, row_key |
 | `retract` | both halves of a change, `-U` before `+U` | the same |
 
-Whether rows stay is not whether they have weights (`facts.changing`): a window that is told
-once, when it is full, stays as it was told however its rows are corrected afterwards.
+Whether results are append-only is not whether rows have weights (`facts.changing`): a window
+that is emitted once, when it is full, is never updated, however its input is corrected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which results change after they were sent, and which rows may be withdrawn or come again."""
+"""Changelog properties: which results are updated, and which rows may be retracted or repeated."""
 
 from __future__ import annotations
 
@@ -105,15 +105,15 @@ def weighted(window: Window) -> bool:
     return renumbers or changing(below.input)
 
 
-def forgets_below(plan: Node) -> bool:
-    """Whether a TTL of what a plan is made of forgets rows, which may then come again."""
+def evicts_below(plan: Node) -> bool:
+    """Whether a TTL below a plan evicts rows, which may then be inserted again."""
     stages = (stage for scan in scans(plan) for stage in plans_of(scan)[:-1])
-    return any(_forgets(operator_of(stage)) for stage in stages)
+    return any(_evicts(operator_of(stage)) for stage in stages)
 
 
 @from_below(_read)
 def repeats(stream: Stream) -> bool:
-    """Whether messages that come twice may come through: of a declared stream that tells them by
+    """Whether repeated messages may come through: of a declared stream that recognises them by
     its OFFSET, and of a result that has some of it as they are, for that keeps nothing."""
     if not stream.of:
         return stream.offset is not None and not stream.trusted
@@ -121,8 +121,8 @@ def repeats(stream: Stream) -> bool:
 
 
 def replayed(stream: Stream) -> bool:
-    """Whether a message that comes twice is told by its position: rows that may be withdrawn are
-    known by what they replace."""
+    """Whether a repeated message is recognised by its position: rows that may be retracted are
+    identified by what they replace."""
     return repeats(stream) and not any(changing(plan) for plan in stream.of)
 
 
@@ -135,15 +135,15 @@ def _passed(plan: Node) -> tuple[Stream, ...]:
     return streams_of(plan) if found is None else ()
 
 
-def comes_again(plan: Node) -> bool:
+def reappears(plan: Node) -> bool:
     """Whether rows may come again that were not withdrawn, beside others that are."""
     derived = [stream for stream in streams_of(plan) if stream.of]
-    return forgets_below(plan) or (
+    return evicts_below(plan) or (
         any(repeats(stream) for stream in derived) and any(map(changing, scans(plan)))
     )
 
 
-def _forgets(operator: Stateful | None) -> bool:
+def _evicts(operator: Stateful | None) -> bool:
     if operator is None:
         return False
     if isinstance(operator, Join):
@@ -161,7 +161,7 @@ def refuse_weighted(window: Window) -> None:
             "and could not be withdrawn with it",
             legal="EXPIRED INTO an error stream, RETAIN of a longer time",
         )
-    if policy.retain_rows is not None and (policy.ttl is not None or forgets_below(window)):
+    if policy.retain_rows is not None and (policy.ttl is not None or evicts_below(window)):
         raise QueryError(
             f"RETAIN n ROWS {message}, with a TTL of its keys or of those below: "
             "what was forgotten would count",

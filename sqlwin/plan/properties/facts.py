@@ -1,4 +1,4 @@
-"""What follows from a window operator's plan, for EXPLAIN and for lowering alike."""
+"""Facts derived from the plan of a window operator, for EXPLAIN and for lowering."""
 
 from __future__ import annotations
 
@@ -185,10 +185,10 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
 
 
 def ttl_keys(window: Window) -> tuple[str, ...]:
-    """Keys whose state lives and is forgotten together: those of a bucket.
+    """Keys whose state has one TTL entry: those of a bucket.
 
     Sessions in ROWS of all keys share one, for they count the messages of all; each
-    session key is forgotten by itself, and the count never.
+    session key expires by itself, and the count never.
     """
     below = unranked(window)
     if not isinstance(below, WindowAggregate) or not isinstance(below.window, Session):
@@ -216,6 +216,6 @@ def fingerprint(*queries: Query) -> str:
     """Tells plans apart: a checkpoint belongs to one. Sinks may change, but not whether they
     take both halves of a change, for which the old one has to be kept.
     """
-    told: list[object] = [plan for query in queries for plan in plans_of(query.plan)]
-    told += ["retract"] * sum(query.retracts for query in queries)
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+    parts: list[object] = [plan for query in queries for plan in plans_of(query.plan)]
+    parts += ["retract"] * sum(query.retracts for query in queries)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What is kept of windows: rows, accumulators, positions, floors; for EXPLAIN and for lowering."""
+"""The stores a window needs: rows, accumulators, positions, horizons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlwin.plan.ir.nodes import (
     OverAggregate,
     WindowAggregate,
 )
-from sqlwin.plan.properties.changelog import changing, comes_again, weighted
+from sqlwin.plan.properties.changelog import changing, reappears, weighted
 from sqlwin.plan.properties.facts import (
     Unranked,
     arriving,
@@ -27,15 +27,15 @@ def full_state(aggregate: Aggregate) -> bool:
 
 
 def keeps_messages(window: WindowAggregate) -> bool:
-    """Whether rows are kept as they are, not only what they sum up to."""
+    """Whether rows themselves are stored, besides accumulators."""
     if any(full_state(aggregate) for aggregate in window.aggregates):
         return True
-    kept = [each for each in window.aggregates if not lets_go(each, window)]
-    return bool(kept) and not arriving(window) and weighted(window)
+    not_invertible = [each for each in window.aggregates if not is_invertible(each, window)]
+    return bool(not_invertible) and not arriving(window) and weighted(window)
 
 
-def parts_sessions(window: WindowAggregate) -> bool:
-    """Whether of sessions an accumulator is kept for each instant, so that they can be parted."""
+def splits_sessions(window: WindowAggregate) -> bool:
+    """Whether sessions store an accumulator for each instant, so that they can be split."""
     session, counted = window.window, window.policy.retain_rows is not None
     if not isinstance(session, Session):
         return False
@@ -43,8 +43,8 @@ def parts_sessions(window: WindowAggregate) -> bool:
     return cut or weighted(window)
 
 
-def lets_go(aggregate: Aggregate, window: WindowAggregate) -> bool:
-    """Whether a row can be taken out of what the aggregate keeps, exactly."""
+def is_invertible(aggregate: Aggregate, window: WindowAggregate) -> bool:
+    """Whether a row can be subtracted from the accumulator, exactly (an invertible aggregate)."""
     known = signature(aggregate.function)
     types = {column.name: column.type for column in window.input.schema}
     sums_floats = aggregate.function != "count" and any(
@@ -54,19 +54,19 @@ def lets_go(aggregate: Aggregate, window: WindowAggregate) -> bool:
 
 
 def keeps_positions(window: Unranked) -> bool:
-    """Whether it is kept which rows are known, beside what an operator keeps of them anyway."""
-    forgets = window.policy.ttl is not None or comes_again(window)
-    return changing(window.input) and forgets and not isinstance(window, OverAggregate)
+    """Whether the changelog normalizer stores which rows there are, besides the operator."""
+    evicts = window.policy.ttl is not None or reappears(window)
+    return changing(window.input) and evicts and not isinstance(window, OverAggregate)
 
 
-def keeps_floors(window: Unranked) -> bool:
-    """Whether it is kept how far RETAIN n ROWS has gone, for rows that it counts may go."""
+def keeps_horizons(window: Unranked) -> bool:
+    """Whether the horizon of RETAIN n ROWS is stored, as counted rows may be retracted."""
     whole = isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
     return changing(window.input) and window.policy.retain_rows is not None and not whole
 
 
 def keeps_keys(window: Unranked) -> bool:
-    """Whether what is kept of a key does not go with time."""
+    """Whether the state of a key is not evicted by time."""
     if counts(window):
         return bool(bucket_keys(window))
     calls = window.calls if isinstance(window, OverAggregate) else ()

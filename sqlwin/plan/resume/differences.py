@@ -1,6 +1,6 @@
-"""The first difference of two plans, in words: what a query was, and what it is.
+"""The first difference of two plans, as a message: what a query was, and what it is.
 
-Plans are compared from below, so that what makes others differ is named first: an input's
+Plans are compared from below, so that the cause of other differences is named first: an input's
 declaration before the window over it, a window's size before the retention that goes by it.
 
 >>> from sqlwin.windows import Hop

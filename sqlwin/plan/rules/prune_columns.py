@@ -1,6 +1,6 @@
-"""What nobody above reads is neither aggregated nor carried nor computed.
+"""Column pruning: what no node above reads is neither aggregated nor carried nor computed.
 
-A window operator keeps its keys, which say what its rows are, and at least one
+A window operator keeps its keys, which identify its rows, and at least one
 call where it needs one.
 """
 

@@ -1,7 +1,7 @@
-"""A query that goes on from a state whose query was another: what that was, and whether it may.
+"""Resuming from a checkpoint whose query was another: whether the new one is compatible.
 
-What it was is bound again from the text that the checkpoint keeps. Where it goes on under
-another RETAIN, the instant up to which windows were retired before goes with it, as `since`.
+The old query is bound again from the source text in the checkpoint. Where only RETAIN differs,
+the instant up to which windows were evicted before is carried over, as `since`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlwin.plan.ir.nodes import Query
 from sqlwin.plan.properties.facts import fingerprint, window_policy
 from sqlwin.plan.resume.compatibility import retained_since, why_not, with_since
 from sqlwin.plan.resume.differences import difference
-from sqlwin.runtime.checkpoint.task_state import HEADER, parsed
+from sqlwin.runtime.checkpoint.task_state import METADATA, parsed
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.stores import shapes
@@ -44,11 +44,11 @@ def before(
 
     only: the number of the one it is of; None: of all of its script.
     """
-    from sqlwin.runtime.checkpoint.snapshot import worded  # here: with it comes the front end
+    from sqlwin.runtime.checkpoint.snapshot import bound_again  # here: with it comes the front end
 
     functions = {function.name: function for query in now for function in query.functions}
     try:
-        made = worded(text, plan, tuple(functions.values())).queries
+        made = bound_again(text, plan, tuple(functions.values())).queries
     except SqlwinError as error:
         raise Differs(str(error).partition("\n")[0]) from error
     was = made if only is None else made[only : only + 1]
@@ -82,7 +82,7 @@ def since_of(query: Query) -> int | None:
 
 def _reached(blobs: Blobs) -> int | None:
     try:
-        return int(parsed(HEADER, blobs.get(HEADER))["closed"])
+        return int(parsed(METADATA, blobs.get(METADATA))["closed"])
     except KeyError:
         return None
 

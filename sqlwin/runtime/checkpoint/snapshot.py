@@ -1,10 +1,10 @@
-"""The committed state of a query, to be asked beside whoever writes it.
+"""State queries on committed state, while another process may be writing it.
 
-Where the state lies is the host's affair: `read` gives the blobs of its buckets, all of
-one commit, with the header and the segments of the stores that are wanted. Each
-question reads anew, and holds nothing open while nobody asks.
+Where the state is stored is the host's concern: `read` gives the blobs of its buckets, all of
+one commit, with the checkpoint metadata and the segments of the stores that are needed. Each
+state query reads again, and nothing stays open in between.
 
-    fetch, windows, messages   as of a query in process, see `asking`
+    fetch, windows, messages   as of an embedded query, see `state_queries`
     stores                     what is kept, and how large it is
     records                    the records of one store, as they are
     sql                        a SELECT over the stores, by their names; DuckDB runs it, locked
@@ -29,18 +29,18 @@ from sqlwin.errors import InputError, QueryError, StateError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.nodes import Script
-from sqlwin.plan.ir.source_text import Wording
+from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.runtime.checkpoint.task_state import HEADER, TABLES, Kept
+from sqlwin.runtime.checkpoint.task_state import METADATA, TABLES, TaskState
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.stores import lives_of
-from sqlwin.runtime.state_queries import Answers, Asking
+from sqlwin.runtime.state_queries import QueryableState, StateQueries
 from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Layout
-from sqlwin.state.lives import LIVES
+from sqlwin.state.ttl_entries import LIVES
 
 BUCKET = "bucket"
 SIZES = {"rows": pl.Int64(), "bytes": pl.Int64(), "buckets": pl.Int64()}
@@ -60,18 +60,18 @@ class Read(Protocol):
 
 
 @dataclass(frozen=True)
-class Snapshot(Answers):
+class Snapshot(QueryableState):
     """`read` as above."""
 
     query: Lowered
     read: Read
 
     @cached_property
-    def _asking(self) -> Asking:
-        return Asking(self.query)
+    def _state_queries(self) -> StateQueries:
+        return StateQueries(self.query)
 
     @contextmanager
-    def _looking(self, keys: pl.DataFrame | None) -> Iterator[Sequence[Stores]]:
+    def _open_stores(self, keys: pl.DataFrame | None) -> Iterator[Sequence[Stores]]:
         buckets = self.read(list(self._layouts), keys)
         yield [self._opened(bucket) for bucket in buckets] or [self._nothing]
 
@@ -86,7 +86,7 @@ class Snapshot(Answers):
             found = [index[name]["segments"] for index in indexes if name in index]
             segments = [segment for each in found for segment in each]
             sizes = [sum(segment[size] for segment in segments) for size in ("rows", "bytes")]
-            rows.append((name, _told(layout), *sizes, sum(bool(each) for each in found)))
+            rows.append((name, _layout_text(layout), *sizes, sum(bool(each) for each in found)))
         schema = {"name": pl.String(), "layout": pl.String(), **SIZES}
         return pl.DataFrame(rows, schema=schema, orient="row").to_arrow()
 
@@ -105,8 +105,8 @@ class Snapshot(Answers):
                 db.register(name, self._records(name, buckets).to_arrow())
             legal = f"SELECT … FROM {self._names}"
             try:
-                asked_for = db.extract_statements(text)
-                if [each.type for each in asked_for] != [duckdb.StatementType.SELECT]:
+                statements = db.extract_statements(text)
+                if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
                     raise QueryError(f"one SELECT is what can be asked, not {text!r}", legal=legal)
                 return db.sql(text).to_arrow_table()
             except duckdb.Error as error:
@@ -115,33 +115,33 @@ class Snapshot(Answers):
     # What was read.
 
     def _read(self, stores: list[str]) -> list[Bucket]:
-        """With the tables of lives, which say what of the records may be read."""
+        """With the tables of TTL entries, which tell which records may be read."""
         return self.read([*stores, *(name for name in self._layouts if name in TABLES)], None)
 
     def _records(self, store: str, buckets: list[Bucket]) -> pl.DataFrame:
         none = self._layouts[store].empty().select(pl.lit(0, pl.Int64).alias(BUCKET), pl.all())
-        held = [
-            _shown(self._opened(bucket), store).select(
+        records = [
+            _readable(self._opened(bucket), store).select(
                 pl.lit(bucket.label, pl.Int64).alias(BUCKET), pl.all()
             )
             for bucket in buckets
         ]
-        return pl.concat([none.clear(), *held])
+        return pl.concat([none.clear(), *records])
 
     def _opened(self, bucket: Bucket) -> Stores:
-        kept = Kept(bucket.blobs)
-        stores = kept.stores(self.query, kept.header())
+        state = TaskState(bucket.blobs)
+        stores = state.stores(self.query, state.metadata())
         if stores.forgetting is not None:
             stores.forgetting.at(time.time_ns() // 1_000, stores.closed)
         return stores
 
     def _indexes(self, bucket: Bucket) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(bucket.blobs.get(HEADER))["stores"]
+        found: dict[str, Any] = json.loads(bucket.blobs.get(METADATA))["stores"]
         return found
 
     @cached_property
     def _nothing(self) -> Stores:
-        return Kept(None).stores(self.query, {})
+        return TaskState(None).stores(self.query, {})
 
     @property
     def _layouts(self) -> dict[str, Layout]:
@@ -152,14 +152,14 @@ class Snapshot(Answers):
         return ", ".join(self._layouts) or "none"
 
 
-def worded(text: str | None, plan: str, functions: Sequence[PythonAggregate] = ()) -> Script:
-    """The script of a checkpoint, bound again. text: of its `Wording`. plan: its fingerprint."""
+def bound_again(text: str | None, plan: str, functions: Sequence[PythonAggregate] = ()) -> Script:
+    """The script of a checkpoint, bound again. text: of its `SourceText`. plan: its fingerprint."""
     if text is None:
         raise StateError(
             "the checkpoint does not have the query's text: an older sqlwin made it; "
             "a run with this one leaves it there"
         )
-    asked = Wording.load(text)
+    asked = SourceText.load(text)
     streams = {stream.name: stream for stream in asked.streams}
     bound = script(asked.text, streams, dict(asked.params), functions)
     if plan not in (fingerprint(*bound.queries), *(fingerprint(q) for q in bound.queries)):
@@ -175,15 +175,15 @@ def numbered(bound: Script, number: int) -> int:
     return number
 
 
-def _told(layout: Layout) -> str:
+def _layout_text(layout: Layout) -> str:
     known = (*layout.keys, *(name for name in layout.order if name not in layout.keys))
-    held = [name for name in layout.schema if name not in known]
-    return f"({', '.join(known)}) → {', '.join(held) or 'nothing more'}"
+    records = [name for name in layout.schema if name not in known]
+    return f"({', '.join(known)}) → {', '.join(records) or 'nothing more'}"
 
 
-def _shown(stores: Stores, name: str) -> pl.DataFrame:
-    """Records of a store that may be read; of a table of lives, too, what has expired is not."""
-    tables = {} if stores.lives is None else {LIVES: stores.lives}
+def _readable(stores: Stores, name: str) -> pl.DataFrame:
+    """Records that may be read: none whose TTL has expired, in the tables of TTL entries either."""
+    lifetimes = {} if stores.lives is None else {LIVES: stores.lives}
     if stores.sides is not None:
-        tables |= {lives_of(side): lives for side, lives in stores.sides.sides.items()}
-    return tables[name].shown() if name in tables else stores[name].scan(START, END)
+        lifetimes |= {lives_of(side): lives for side, lives in stores.sides.sides.items()}
+    return lifetimes[name].shown() if name in lifetimes else stores[name].scan(START, END)

@@ -1,9 +1,9 @@
-"""What a task finds when it begins: its header, and the stores the header tells of.
+"""The state of a task at its last commit: checkpoint metadata, and the stores it names.
 
-The header is JSON: clock, positions, and the index of every store. Where there are no
-blobs, stores live in memory and there is no header.
+The metadata is JSON: watermarks, positions, and the index of every store. Without blobs the
+stores are in memory and there is no metadata.
 
->>> Kept(None).header()
+>>> TaskState(None).metadata()
 {}
 """
 
@@ -24,17 +24,17 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.stores import Shape, lives_of, shapes
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
 from sqlwin.state.lifetimes import Lifetimes
-from sqlwin.state.lives import LIFE, LIVES
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.pair_store import PairStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 from sqlwin.state.side_lives import SideLives, sides_of
+from sqlwin.state.ttl_entries import LIFE, LIVES
 from sqlwin.state.ttl_store import TtlStore
 
-HEADER = "header"
+METADATA = "header"
 TABLES = {LIVES, POSITIONS, lives_of("left"), lives_of("right")}
 VERSION = 2
-Header = dict[str, Any]
+Metadata = dict[str, Any]
 
 
 def check_version(what: str, version: object, known: int = VERSION) -> None:
@@ -52,9 +52,9 @@ def check_version(what: str, version: object, known: int = VERSION) -> None:
     raise StateError(f"{what} has version {version}, known is {known}{why}")
 
 
-def _as_wide(shapes: list[Shape], header: Header) -> list[Shape]:
+def _as_wide(shapes: list[Shape], metadata: Metadata) -> list[Shape]:
     """Stores with the slices that they have by now: under another RETAIN they would be others."""
-    known = header["stores"]
+    known = metadata["stores"]
     return [
         (replace(layout, slice_width=known[layout.name]["slice_width"]), combine)
         for layout, combine in shapes
@@ -73,7 +73,7 @@ def parsed(what: str, data: bytes) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Kept:
+class TaskState:
     """segment_rows, run: as in `Task`."""
 
     blobs: Blobs | None
@@ -81,51 +81,51 @@ class Kept:
     cache: SegmentCache | None = None
     run: str | None = None
 
-    def header(self) -> Header:
+    def metadata(self) -> Metadata:
         """As of the last commit; nothing before the first."""
         if self.blobs is None:
             return {}
         try:
-            header: Header = parsed(HEADER, self.blobs.get(HEADER))
+            metadata: Metadata = parsed(METADATA, self.blobs.get(METADATA))
         except KeyError:
             return {}
-        check_version("header", header.get("version"))
-        return header
+        check_version("header", metadata.get("version"))
+        return metadata
 
-    def stores(self, query: Lowered, header: Header) -> Stores:
+    def stores(self, query: Lowered, metadata: Metadata) -> Stores:
         admitting = [shape for each in query.inputs for shape in each.shapes]
         own = [] if query.operator is None else shapes(query.operator)
-        if header and query.policy is not None and query.policy.since is not None:
-            own, admitting = (_as_wide(each, header) for each in (own, admitting))
+        if metadata and query.policy is not None and query.policy.since is not None:
+            own, admitting = (_as_wide(each, metadata) for each in (own, admitting))
         kept = {layout.name for layout, _ in own}
-        if header and kept.symmetric_difference(header["stores"]) & TABLES:
+        if metadata and kept.symmetric_difference(metadata["stores"]) & TABLES:
             raise StateError("the state was kept with a TTL or without; the query differs in that")
-        stores = Stores({layout.name: self._store(layout, c, header) for layout, c in own})
+        stores = Stores({layout.name: self._store(layout, c, metadata) for layout, c in own})
         if isinstance(query.operator, Living):
-            stores.lives = self._lives(query.operator, stores, header)
+            stores.lives = self._lifetimes(query.operator, stores, metadata)
         if isinstance(query.operator, LivingJoin):
-            stores.sides = self._sides(query.operator, stores, header)
-        stores.named |= {layout.name: self._store(layout, c, header) for layout, c in admitting}
-        if header:
-            stores.closed = header["closed"]
-            stores.pending = header["pending"]
-            stores.heard = header["heard"]
+            stores.sides = self._sides(query.operator, stores, metadata)
+        stores.named |= {layout.name: self._store(layout, c, metadata) for layout, c in admitting}
+        if metadata:
+            stores.closed = metadata["closed"]
+            stores.pending = metadata["pending"]
+            stores.heard = metadata["heard"]
         return stores
 
-    def _lives(self, living: Living, stores: Stores, header: Header) -> Lifetimes:
-        lives = Lifetimes(living.ttl, stores[LIVES], header.get("lives"), self.run)
+    def _lifetimes(self, operator: Living, stores: Stores, metadata: Metadata) -> Lifetimes:
+        lifetimes = Lifetimes(operator.ttl, stores[LIVES], metadata.get("lives"), self.run)
         # messages of others make sessions in ROWS full: to note that is not to write their key
-        counts = isinstance(living.inner, SessionAggregator) and living.inner.by_count
+        counts = isinstance(operator.inner, SessionAggregator) and operator.inner.by_count
         by_others = {REVISIONS} if counts else set()
         for name, store in stores.named.items():
             if name != LIVES and LIFE in store.layout.keys:
-                stores.named[name] = TtlStore(store, lives, renews=name not in by_others)
-        return lives
+                stores.named[name] = TtlStore(store, lifetimes, renews=name not in by_others)
+        return lifetimes
 
-    def _sides(self, join: LivingJoin, stores: Stores, header: Header) -> SideLives:
-        told = header.get("lives") or {}
+    def _sides(self, join: LivingJoin, stores: Stores, metadata: Metadata) -> SideLives:
+        saved = metadata.get("lives") or {}
         sides = {
-            side: Lifetimes(ttl, stores[lives_of(side)], told.get(side), self.run)
+            side: Lifetimes(ttl, stores[lives_of(side)], saved.get(side), self.run)
             for side, ttl in join.ttls.items()
         }
         both = SideLives(sides, join.marks, join.there)
@@ -138,9 +138,9 @@ class Kept:
                 stores.named[name] = PairStore(store, both)
         return both
 
-    def _store(self, layout: Layout, combine: Combine, header: Header) -> Store:
+    def _store(self, layout: Layout, combine: Combine, metadata: Metadata) -> Store:
         if self.blobs is None:
             return MemoryStore(layout, combine)
-        index = header["stores"][layout.name] if header else None
+        index = metadata["stores"][layout.name] if metadata else None
         rest = {"segment_rows": self.segment_rows, "cache": self.cache}
         return SegmentStore(layout, combine, self.blobs, index=index, **rest)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
-"""The options of a script, read as a run reads them, and nothing opened.
+"""The options of a script, validated as a run validates them, without opening anything.
 
-Streams without a source are left alone, and where there is such a one a missing sink of
-EXPIRED INTO, too: rows come from, and go to, whoever embeds the query.
+A stream without a connector is not checked, and then neither is a missing sink of
+EXPIRED INTO: the embedding program supplies rows and reads the outputs.
 """
 
 from __future__ import annotations

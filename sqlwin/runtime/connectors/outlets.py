@@ -1,4 +1,4 @@
-"""Where what a query says goes: its sink, and the sink of its error stream.
+"""Where the outputs of a query go: its sink, and the sink of its error stream.
 
 Several queries may write to one sink; each then has a name of its own in it, so
 that none replaces a batch of another.
@@ -19,7 +19,7 @@ from sqlwin.plan.properties.facts import window_policy
 from sqlwin.policies import Expired
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sinks import Nowhere, Sink, open_sink
-from sqlwin.runtime.rows.rejects import delivered
+from sqlwin.runtime.rows.error_stream import delivered
 
 Open = Callable[[Declared | None], Sink]
 

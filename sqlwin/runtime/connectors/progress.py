@@ -1,4 +1,4 @@
-"""How a run is going: what each batch read, emitted and refused."""
+"""The progress of a run: rows each batch read, emitted and rejected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.runtime.rows.rejects import reasons
+from sqlwin.runtime.rows.error_stream import reasons
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Where results go: files, nowhere, or a writer of the caller's.
 
-A batch is written under its number, and writing it again replaces it, so that a
-batch that is replayed after a crash does not stand there twice.
+A batch is written under its number, and writing it again replaces it, so a
+batch that is replayed after a crash is there once.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import polars as pl
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, check_whole, connector_of
-from sqlwin.runtime.files.whole import removed, replaced, synced
+from sqlwin.runtime.files.atomic_files import removed, replaced, synced
 from sqlwin.runtime.rows.render import csv_text, json_lines
-from sqlwin.schema import SHOWN
+from sqlwin.schema import CHANGELOG_NAMES
 from sqlwin.secrets import opened
 
 Show = Callable[[pl.DataFrame], None]
@@ -105,7 +105,7 @@ class Appending:
     sink: Sink
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
-        self.sink.write(batch, rows.drop(SHOWN.values(), strict=False))
+        self.sink.write(batch, rows.drop(CHANGELOG_NAMES.values(), strict=False))
 
 
 def open_sink(

@@ -2,7 +2,7 @@
 
 A source lists its splits, in an order that never changes, and reads pieces of them. A
 split of `files` is a file; one of `nexmark` is a range of its events, and one piece. A split
-goes by its name, which a checkpoint keeps; see `names`.
+is identified by its name, which the checkpoint stores; see `names`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from sqlwin.plan.options.connectors import STREAMS, boolean, check_whole, connec
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.files.ends import Files
+from sqlwin.runtime.files.file_progress import FileProgress, check_piece
 from sqlwin.runtime.files.globbing import is_glob, listing
 from sqlwin.runtime.files.names import Names
 from sqlwin.runtime.files.pieces import Piece, copied
 from sqlwin.runtime.files.source import Decoded, read
-from sqlwin.runtime.files.taken import Taken, check_piece
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
-from sqlwin.runtime.rows.rejects import no_rejects
+from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.secrets import opened, refers
 
 _PATTERN = re.compile(r"[*?\[\]{}\\\ud800-\udfff]|:/")
@@ -52,10 +52,12 @@ class Source(Protocol):
     def weight(self, split: str) -> int:
         """About how many bytes it has."""
 
-    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
-        """Take up what is new, see `Taken.refresh`."""
+    def find(
+        self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
+    ) -> bool:
+        """Add what is new, see `FileProgress.refresh`."""
 
-    def left(self, taken: Taken, base: Path) -> dict[str, int]:
+    def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
         """What is to be said of what is left unread, and from which byte on it is."""
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
@@ -94,11 +96,13 @@ class FileSource:
     def weight(self, split: str) -> int:
         return Path(split).stat().st_size
 
-    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
-        return taken.refresh(self._files(base), size, ends)
+    def find(
+        self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
+    ) -> bool:
+        return progress.refresh(self._files(base), size, ends)
 
-    def left(self, taken: Taken, base: Path) -> dict[str, int]:
-        behind = taken.behind(self._files(base))
+    def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
+        behind = progress.behind(self._files(base))
         return {f"the last line of {path} {UNENDED}": hi for path, hi in behind.items()}
 
     def _files(self, base: Path) -> Files:
@@ -136,10 +140,12 @@ class NexmarkSource:
     def weight(self, split: str) -> int:
         return self.nexmark.weight(split)
 
-    def find(self, taken: Taken, base: Path, size: int | None = None, ends: bool = False) -> bool:
-        return taken.add(self.splits(base), self.weight)
+    def find(
+        self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
+    ) -> bool:
+        return progress.add(self.splits(base), self.weight)
 
-    def left(self, taken: Taken, base: Path) -> dict[str, int]:
+    def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
         return {}
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:

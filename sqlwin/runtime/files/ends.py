@@ -1,4 +1,4 @@
-"""How far files were taken, and what tells whether one still is what it was.
+"""How far files were read, and fingerprints that notice a file that has changed since.
 
 >>> import tempfile
 >>> file = Path(tempfile.mkdtemp()) / "a"
@@ -41,19 +41,19 @@ class Files:
 
 @dataclass(frozen=True)
 class End:
-    """How far a file was taken, and the print of the bytes before."""
+    """How far a file was read, and the print of the bytes before."""
 
     hi: int
     print: str
 
 
 def is_same(path: str, known: End, there: int) -> bool:
-    """Whether a file of `there` bytes begins with what was taken of it, as far as is known."""
+    """Whether a file of `there` bytes still begins with what was read of it, as far as is known."""
     return there >= known.hi and (not known.print or fingerprint(path, known.hi) == known.print)
 
 
 def stat_of(path: str) -> Stat | None:
-    """None: it is gone."""
+    """None: it does not exist."""
     try:
         found = Path(path).stat()
     except FileNotFoundError:

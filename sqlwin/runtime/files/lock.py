@@ -1,6 +1,6 @@
-"""One process at a time: a lock on a file of the checkpoint, which no crash leaves behind.
+"""One process at a time: a lock on a file of the checkpoint, which does not survive a crash.
 
-The system lets go of it when the process ends, however that ends. The file stays.
+The operating system releases it when the process ends, however it ends. The file stays.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())

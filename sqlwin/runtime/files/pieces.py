@@ -1,4 +1,4 @@
-"""Pieces of files: what one read takes, and what tells that a file is still what it was.
+"""Pieces of files: what one read covers, and fingerprints that notice a changed file.
 
 A file of lines, JSON or CSV that is not compressed, may be cut at line ends: a big one, so that
 several tasks read it, and one that grows, so that what was appended is a piece behind those

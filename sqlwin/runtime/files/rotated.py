@@ -1,7 +1,7 @@
 """Where a log is after its rotation: under the name that a rotation gives it, beside the new one.
 
 A rotation renames `app.log` to `app.log.1`, or copies it there and empties it. Either way
-what was taken of it is found again in a file beside it whose name is that of the log with digits
+what was read of it is found again in a file beside it whose name is that of the log with digits
 added, and the log's own name stands for a new file. What a number or a date is not part of,
 `app.log.bak` or `app.log~`, is a copy that an editor has left: the file was changed, not
 rotated.
@@ -43,13 +43,13 @@ def is_rotated(path: str, of: str) -> bool:
 
 @dataclass(frozen=True)
 class Rotation:
-    """What became of files that were taken. known: by name. kept: inode and time of change of
+    """What became of files that were read. known: by name. kept: inode and time of change of
     each when it was last looked into. seen: those that need not be looked into. listed: the names
     that the source has now.
     """
 
     known: Mapping[str, End]
-    kept: Mapping[str, tuple[int, int]]
+    inodes: Mapping[str, tuple[int, int]]
     seen: Mapping[str, Stat]
     source: Files
     listed: frozenset[str]
@@ -65,7 +65,7 @@ class Rotation:
         return {n: self.source.name(path) for n, path in self._found.items()} | self._renamed
 
     @cached_property
-    def gone(self) -> frozenset[str]:
+    def missing(self) -> frozenset[str]:
         """Names whose files are no more, as those that a rotation deletes, and others have."""
         turned = {*self.moved.values()} | (self._changed - self.listed)
         return frozenset((turned & self._changed) - self.moved.keys())
@@ -106,16 +106,16 @@ class Rotation:
 
     @property
     def _renamed(self) -> dict[str, str]:
-        """Files that were renamed, and their names not taken again."""
+        """Files that were renamed, and whose old names do not exist."""
         inodes = {self._inode(n): n for n, stat in self._there.items() if stat is None}
         new = {n: stat_of(self.source.path(n)) for n in self.listed - self.known.keys() if inodes}
         pairs = ((inodes.get(stat[1]), name, stat) for name, stat in new.items() if stat)
         return {old: name for old, name, stat in pairs if old and self._is_it(old, name, stat)}
 
     def _is_it(self, old: str, name: str, stat: Stat) -> bool:
-        """A new file with the inode of one that is gone, and all its bytes, has another time."""
+        """A new file with the inode and the bytes of a deleted one has another time of change."""
         end, path = self.known[old], self.source.path(name)
-        untouched = stat[0] > end.hi or self.kept[old] == stat[1:]
+        untouched = stat[0] > end.hi or self.inodes[old] == stat[1:]
         return untouched and is_rotated(path, self.source.path(old)) and is_same(path, end, stat[0])
 
     @cached_property
@@ -129,17 +129,17 @@ class Rotation:
         return found
 
     def _has(self, path: str, name: str) -> bool:
-        """Whether a file has what was taken of another, or is it, where nothing was."""
+        """Whether a file begins with what was read of another; if nothing was, is the same."""
         end, stat = self.known[name], stat_of(path)
         if stat is None or not (end.hi and end.print):
             return stat is not None and self._inode(name) == stat[1]
         return is_same(path, end, stat[0])
 
     def _inode(self, name: str) -> int:
-        return self.kept.get(name, (0, 0))[0]
+        return self.inodes.get(name, (0, 0))[0]
 
     def _beside(self, name: str) -> list[str]:
-        """Its rotations that were not taken: first the file itself, then the newest first."""
+        """Its rotations that were not read: first the file itself, then the newest first."""
         taken = self.known.keys() - self._changed
         found = _rotations(self.source.path(name))
         others = [file for file in found if self.source.name(file) not in taken]

@@ -1,7 +1,7 @@
 """Small text files of a checkpoint: replaced whole, never half, with a checksum in the last line.
 
-A file without that line is of before there were checksums, and read as it is: its text is JSON,
-and half of it, or a damaged last line, is none.
+A file without that line was written before there were checksums, and is read as it is: its text
+is JSON, and a truncated or damaged one does not parse.
 
 >>> import tempfile
 >>> file = Path(tempfile.mkdtemp()) / "a.json"
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import RunError, StateError
-from sqlwin.runtime.files.whole import replaced
+from sqlwin.runtime.files.atomic_files import replaced
 from sqlwin.state.seal import checksum
 from sqlwin.state.sqlite_file import TO_DO
 

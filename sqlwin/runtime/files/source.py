@@ -17,12 +17,12 @@ from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import boolean
 from sqlwin.runtime.formats import csv_lines, json_lines
+from sqlwin.runtime.formats.column_check import fit, no_names, repeated
 from sqlwin.runtime.formats.content import FAILURES, text
-from sqlwin.runtime.formats.fit import fit, no_names, repeated
 from sqlwin.runtime.formats.lines import Lines, Texts
 from sqlwin.runtime.formats.values import presentable
-from sqlwin.runtime.rows.intake import frame_of
-from sqlwin.runtime.rows.rejects import no_rejects, refused, texts
+from sqlwin.runtime.rows.conform import frame_of
+from sqlwin.runtime.rows.error_stream import no_rejects, refused, texts
 from sqlwin.schema import PART, SEQ
 
 ROWS_IN_A_FILE = 2**32

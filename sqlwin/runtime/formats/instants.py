@@ -2,8 +2,8 @@
 
     2024-01-01T09:00:00Z    2024-01-01 09:00:00.123    2024-01-01T09:00:00+02, +0200, +02:00
 
-What is finer than a microsecond is cut off. Invariant: a text is taken or not
-whatever stands beside it, though all at once go ten times as fast.
+What is finer than a microsecond is cut off. Invariant: whether a text is
+accepted does not depend on the texts beside it, though they are parsed together, for speed.
 
 >>> instants_of_texts(pl.Series(["1970-01-01T02:00:01+02", "1970-01-01"])).dt.timestamp().to_list()
 [1000000, None]

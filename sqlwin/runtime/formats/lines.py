@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.runtime.rows.intake import conform
+from sqlwin.runtime.rows.conform import conform
 from sqlwin.schema import Schema, empty, polars_schema
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]

@@ -1,9 +1,9 @@
 """Values of Arrow, pandas, Polars and Python as values of a declared type.
 
-A value is taken where it means the same in both types: a whole float is an
+A value is converted where it means the same in both types: a whole float is an
 integer, midnight is a date, a number's shortest text a DECIMAL. It is never
-wrapped, cut or rounded to fit; a bool is no number and a number no date. NULL is
-what cannot be taken, or was NULL. Each value by itself, as in `texts`.
+wrapped, cut or rounded to fit; a bool is no number and a number no date. What
+cannot be converted is NULL. Each value is judged by itself, as in `texts`.
 
 >>> of_values(pl.Series([7.0, 7.5, 1e300]), pa.int64()).to_list()
 [7, None, None]

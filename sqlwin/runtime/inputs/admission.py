@@ -1,21 +1,21 @@
-"""Which rows a task takes in: not those beyond its count, not those it has already.
+"""Admission: expiry by RETAIN n ROWS, and deduplication of replayed messages.
 
-The front judges by event time and needs no state. Two judgements need what the
-task knows, and come before the operator sees a row, in SAMZA-552's order:
+The input pipeline expires rows by event time and needs no state. Two checks need
+state, and come before the operator sees a row, in SAMZA-552's order:
 
 1. With `RETAIN n ROWS` a late row is expired iff n rows of its key are newer than
    all it could correct; it goes to the error stream whole.
-2. With a declared OFFSET that is not TRUSTED, a message that was taken in before
-   is a no-op. Positions of the rows within retention, and of all messages still
-   stored, are kept; an older one has expired before it is asked for. A tuple window
+2. With a declared OFFSET that is not TRUSTED, a message that was admitted before
+   is a no-op. The `seen` store has the positions of the rows within retention, and of
+   all messages still stored; an older one expires before it is looked up. A tuple window
    needs no more than the greatest offset of each source partition, since its
    offsets rise with arrival.
 
-Invariant: no position is in the `seen` store twice, and every row the operator
-was given that has not left retention is there.
+Invariant: no position is in the `seen` store twice, and the position of every row that the
+operator was given and that has not left retention is there.
 
-Worked example, OFFSET id, RETAIN 1 HOUR: ids 1, 2 come, then 2, 3, 3. The second
-batch is admitted as 3 alone; two replays are counted.
+Worked example, OFFSET id, RETAIN 1 HOUR: ids 1, 2 arrive, then 2, 3, 3. Of the second
+batch 3 is admitted, once; two replays are counted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.order.ordering import ORDERED
 from sqlwin.operators.over import base_sums
 from sqlwin.operators.windows import contents
-from sqlwin.runtime.rows.rejects import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
+from sqlwin.runtime.rows.error_stream import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import FLOOR, Combine, Layout, Store
@@ -77,7 +77,7 @@ class Admission:
         return tuple(name for name, _ in self.by_rows or ())
 
     def retire(self, watermark: int, stores: Stores, floors: pl.DataFrame | None) -> None:
-        """Forget what has expired, but no message that is still kept: it may have to come again."""
+        """Evict expired positions, but of no stored message: a recovery may have to replay it."""
         if self.store not in stores.named:
             return
         held = (ORDERED,) if ORDERED in stores.named else MESSAGES  # the others go by number
@@ -89,7 +89,7 @@ class Admission:
             stores[self.store].expire(floor)
 
     def _lowered(self, floors: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:
-        """Floors not above what is not late, nor above any message kept of their keys."""
+        """Retention horizons, lowered to the watermark and to the oldest message of the keys."""
         reached = pl.min_horizontal(FLOOR, pl.lit(watermark, pl.Int64))
         lowered = floors.drop_nulls(FLOOR).select(*self.keys, reached)
         if not kept or lowered.is_empty():
@@ -117,7 +117,7 @@ def admit(
     floors: pl.DataFrame | None,
     watermark: int,
 ) -> Admitted:
-    """Judge `rows`, of the front. offsets: the greatest taken by partition, moved on here.
+    """Check `rows` of an input pipeline. offsets: the greatest by partition, advanced here.
 
     floors: key columns and `__floor`, of `RETAIN n ROWS`. watermark: before the batch.
     """
@@ -142,9 +142,10 @@ def _unexpired(
 def expired_before(
     rule: Admission, rows: pl.DataFrame, offsets: dict[int, int], watermark: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rows that are not known, less those that `RETAIN n ROWS` expired before: these come again.
+    """New rows, less replayed ones that `RETAIN n ROWS` had expired.
 
-    For while nobody knows the floors: late, and not beyond the greatest offset.
+    While the message store is lost the horizons are unknown: such rows are late, and not beyond
+    the greatest offset.
     """
     told = _with_known(rows, offsets)
     old = ((pl.col(TS) < watermark) & (pl.col(SEQ) <= pl.col(KNOWN))).fill_null(False)

@@ -1,4 +1,4 @@
-"""An input of a query: a stream, and what becomes of its rows before the operator has them.
+"""An input of a query: a stream, and what is done to its rows before the operator.
 
 A query has one input for each stream that FROM names, in that order; a stream that is
 joined with itself is two inputs.
@@ -33,11 +33,11 @@ class Input:
     keys: the columns a bucket is chosen by; none where all rows belong together. Those
     of the inputs of one query are pairwise of one type.
     retain: microseconds, None where no row can expire. timed: rows need event time.
-    admission: what a task judges rows by, None where it takes all of them.
-    carried: what rows of a derived stream have besides, see `derived`. numbered: a
-    task numbers its messages, also those that WHERE drops, see `numbers`. ordered: its operator
-    numbers its rows, those as well. static: it is a table, read whole before the first row of
-    any stream. since: rows below this instant have expired under another RETAIN.
+    admission: the rule of `admission`, None where all rows are admitted.
+    carried: further columns of a derived stream's rows, see `derived`. numbered: a
+    task numbers its messages, also those that WHERE drops, see `message_numbers`. ordered: its
+    operator numbers its rows, those as well. static: it is a table, read whole before the first
+    row of any stream. since: rows below this instant have expired under another RETAIN.
     """
 
     stream: Stream

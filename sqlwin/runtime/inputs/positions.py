@@ -1,4 +1,4 @@
-"""The greatest position taken from each partition of each stream of a query.
+"""The greatest position read from each partition of each stream of a query.
 
 >>> one = Positions(("orders",))
 >>> one.note("orders", {0: 7}); one.note("orders", {0: 5, 1: 2}); one.to_json()

@@ -1,4 +1,4 @@
-"""What time it is in a stream: the greatest event time seen, less the delay.
+"""The watermark of a stream: the greatest event time seen, less the delay.
 
 Where a source has partitions the minimum over them counts. A watermark never
 goes back, not even when a slow partition shows up late.

@@ -1,13 +1,13 @@
-"""A query as a chain of stages: each is lowered by itself, and rows go on from one to the next.
+"""A query as a chain of stages: each is lowered by itself, and reads the results of others.
 
-A stage whose results are rows of a derived stream tells both sides of every change. Its
-watermark goes with its results, so the stage above knows in the same batch how far they
-reach. Plans that are equal are one stage: what two of them read is computed once.
+A stage whose results are rows of a derived stream emits both halves of every change. Its
+watermark is passed on with its results, in the same batch. Equal plans are one stage, so a
+subquery that is read twice is computed once.
 
-Invariant: a stage stands behind all it reads; the last one is the query's own.
+Invariant: a stage comes after all stages it reads; the last one gives the query's results.
 
 Worked example: the greatest count of an hour's five-minute windows has two stages. The
-first counts, and feeds part 0 of a stream that the second one reads.
+first counts, and its results are part 0 of the derived stream that the second one reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Protocol
 
 from sqlwin.plan.ir.nodes import Node, Query, Stream
 from sqlwin.plan.properties.facts import plans_of
-from sqlwin.runtime.lowering.input_pipeline import Front
+from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.lowering.lowered import Lowered
 
@@ -30,9 +30,9 @@ class Lowering(Protocol):
 
 
 @dataclass(frozen=True)
-class Feed:
-    """Results go on as rows of `stream`, which the stage `to` reads, with `part` in their
-    position: which of its plans they come from."""
+class DownstreamInput:
+    """A stage `to` that reads the results as rows of `stream`, with `part` in their position:
+    the number of the plan they come from."""
 
     to: int
     stream: Stream
@@ -49,9 +49,9 @@ class Chain:
         return self.stages[-1]
 
     @cached_property
-    def feeds(self) -> tuple[tuple[Feed, ...], ...]:
+    def downstream(self) -> tuple[tuple[DownstreamInput, ...], ...]:
         """Of each stage; none of the last."""
-        return tuple(tuple(self._fed_by(stage.query.plan)) for stage in self.stages)
+        return tuple(tuple(self._readers_of(stage.query.plan)) for stage in self.stages)
 
     @cached_property
     def streams(self) -> dict[str, Stream]:
@@ -80,16 +80,16 @@ class Chain:
         )
 
     @cached_property
-    def fronts(self) -> tuple[Front, ...]:
+    def pipelines(self) -> tuple[InputPipeline, ...]:
         """Of `inputs`."""
-        return tuple(Front(self.stages[number], at=at) for number, at in self.inputs)
+        return tuple(InputPipeline(self.stages[number], at=at) for number, at in self.inputs)
 
-    def _fed_by(self, plan: Node) -> Iterator[Feed]:
+    def _readers_of(self, plan: Node) -> Iterator[DownstreamInput]:
         for number, stage in enumerate(self.stages):
             for stream in stage.streams.values():
                 for part, below in enumerate(stream.of):
                     if below == plan:
-                        yield Feed(number, stream, part)
+                        yield DownstreamInput(number, stream, part)
 
 
 def chain(query: Query, lowering: Lowering = lower) -> Chain:
@@ -99,6 +99,6 @@ def chain(query: Query, lowering: Lowering = lower) -> Chain:
     return Chain((*stages, lowering(replace(query, plan=top))))
 
 
-def fronts_of(stage: Lowered) -> tuple[Front, ...]:
+def pipelines_of(stage: Lowered) -> tuple[InputPipeline, ...]:
     """Of all its inputs."""
-    return tuple(Front(stage, at=at) for at in range(len(stage.inputs)))
+    return tuple(InputPipeline(stage, at=at) for at in range(len(stage.inputs)))

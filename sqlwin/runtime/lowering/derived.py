@@ -1,22 +1,22 @@
-"""Results of one stage as rows of a derived stream, and what they come to in a batch.
+"""Results of one stage as weighted rows of a derived stream, and their net change in a batch.
 
-A change is a withdrawal and a replacement: `-U` and `-D` have the weight -1 and the
-values that were told, `+I` and `+U` the weight +1. The position of a row is a hash of
-its row key, so it is the same in all its revisions, on every host and after every restart.
+`-U` and `-D` are retractions: their weight is -1 and their values are those emitted before;
+`+I` and `+U` have the weight +1. The position of a row is a hash of its row key, so it is the
+same in all its revisions, on every host and after every restart.
 
 >>> derived(pl.DataFrame({"n": [1, 2], OP: ["-U", "+U"], ROW_KEY: ["[7]", "[7]"]}), 0)[
 ...     "n", WEIGHT
 ... ].rows()
 [(1, -1), (2, 1)]
 
-A row whose keys change may be withdrawn by one task and brought by another. Whatever the
-order in which they are heard, what is there in the end is there:
+A row whose keys change may be retracted by one task and inserted by another. In whatever order
+the tasks' changes arrive, the retraction is applied first:
 
->>> came, gone = (pl.DataFrame({"op": [op], "row_key": ["[7]"]}) for op in ("+I", "-D"))
->>> withdrawn_first([came, gone], ["row_key"], pl.col("op") == "-D")["op"].to_list()
+>>> insert, delete = (pl.DataFrame({"op": [op], "row_key": ["[7]"]}) for op in ("+I", "-D"))
+>>> retractions_first([insert, delete], ["row_key"], pl.col("op") == "-D")["op"].to_list()
 ['-D', '+I']
 
-What is withdrawn in the batch that brought it was never there:
+A row that is inserted and retracted in one batch leaves nothing:
 
 >>> rows = pl.DataFrame({"n": [1, 1, 2], PART: 0, SEQ: 5, WEIGHT: [1, -1, 1]})
 >>> net(rows)["n", WEIGHT].rows()
@@ -46,14 +46,14 @@ def derived(results: pl.DataFrame, part: int) -> pl.DataFrame:
     )
 
 
-def withdrawn_first(parts: list[pl.DataFrame], known: list[str], gone: pl.Expr) -> pl.DataFrame:
-    """What tasks have told, each in its order; of rows with one name first those of a task
-    for which they are no more.
+def retractions_first(parts: list[pl.DataFrame], key: list[str], retracts: pl.Expr) -> pl.DataFrame:
+    """The changes of several tasks, each in its order; of a row first those of the task that
+    ends up without it.
 
-    known: the columns that name a row. gone: whether a change withdraws it.
+    key: the columns that identify a row. retracts: whether a change is a retraction.
     """
     whole = pl.concat(part.with_columns(pl.lit(n).alias(TASK)) for n, part in enumerate(parts))
-    last = whole.select(gone.last().over([TASK, *known]).alias("gone"))["gone"]
+    last = whole.select(retracts.last().over([TASK, *key]).alias("retracted"))["retracted"]
     if len(parts) == 1 or not last.any():
         return whole.drop(TASK)
     return pl.concat([whole.filter(last), whole.filter(~last)]).drop(TASK)
@@ -66,7 +66,7 @@ def number_of(key: str) -> int:
 
 
 def net(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of each position at most one withdrawal, of what was there before, then at most one row.
+    """Of each position at most one retraction, of the row before the batch, then at most one row.
 
     Rows without weights are as they were.
     """

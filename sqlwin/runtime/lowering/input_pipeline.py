@@ -1,14 +1,14 @@
-"""The front of an input: from a source's rows to what the window operator takes.
+"""The input pipeline: from a source's rows to what the window operator takes.
 
 In this order: computed columns, event time, marks for the watermark, WHERE and
 projection, expiry. Rows that fail on the way go to the error stream whole. The
-front is stateless: the watermark before the batch is given, so it may run
+pipeline is stateless: the watermark before the batch is an argument, so it may run
 anywhere, in a source, before a shuffle, or in process.
 
 A row moves the watermark even if WHERE drops it; a row that WHERE drops cannot
-expire. Where rows are numbered it is not dropped here: what it holds is, and it
-says so (`numbers`). What the revisions of a derived row come to in a batch goes by those
-that WHERE lets pass, and is known before the operator prepares them.
+expire. Where rows are numbered it leaves a blank row, whose flag `HELD` is false, so that it
+is counted (see `message_numbers`). The revisions of a derived row within a batch are netted after
+WHERE, before the operator prepares them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.rows.rejects import EXPIRED, WHOLE, judged, no_rejects, rejects, texts
+from sqlwin.runtime.rows.error_stream import EXPIRED, WHOLE, judged, no_rejects, rejects, texts
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
 from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column
 
@@ -34,7 +34,7 @@ RAW = "__raw"
 
 
 @dataclass(frozen=True)
-class Taken:
+class PreparedRows:
     """rows: prepared for the operator, or for the task to admit first. errors: as `rejects`.
 
     marks: partition to greatest event time. read: partition to greatest position.
@@ -47,7 +47,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Front:
+class InputPipeline:
     """Of the input with the number `at`."""
 
     query: Lowered
@@ -57,30 +57,30 @@ class Front:
     def input(self) -> Input:
         return self.query.inputs[self.at]
 
-    def take(
+    def process(
         self,
         raw: pl.DataFrame,
         watermark: int | None,
         lost: pl.DataFrame | None = None,
         now: int = 0,
-    ) -> Taken:
+    ) -> PreparedRows:
         """`raw`: the declared columns, `__part`, `__seq`. watermark: before this batch. now: the
         processing time of the batch.
 
-        Where the watermark is not known here (None) no row expires here, and rows are
-        not prepared: whoever knows it takes them again. lost: positions of messages that
-        were taken in before and are wanted again, however old.
+        Where the watermark is not known (None) no row expires here, and rows are not prepared:
+        the host runs the pipeline again where it is known. lost: positions of messages of a
+        lost store, which are wanted again, however old.
         """
         timed, errors = self._timed(raw, watermark)
         marks = self._marks(timed)
-        kept, failures = self._selected(timed, watermark, now)
+        selected, failures = self._selected(timed, watermark, now)
         if watermark is None:
-            return Taken(kept.drop(RAW), pl.concat([errors, failures]), marks)
-        rows, expired = self._unexpired(kept, timed, watermark, lost)
+            return PreparedRows(selected.drop(RAW), pl.concat([errors, failures]), marks)
+        rows, expired = self._unexpired(selected, timed, watermark, lost)
         ready = self._judged(rows, timed, watermark)
-        return Taken(ready, pl.concat([errors, failures, expired]), marks, self._read(timed))
+        return PreparedRows(ready, pl.concat([errors, failures, expired]), marks, self._read(timed))
 
-    def _judged(self, rows: pl.DataFrame, whole: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    def _judged(self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
         admission = self.input.admission
         if admission is None and not self.input.numbered:
@@ -91,7 +91,7 @@ class Front:
         if late.is_empty():
             return rows.with_columns(pl.lit(None, pl.String).alias(WHOLE)).drop(RAW)
         text = pl.DataFrame(
-            {RAW: late[RAW], WHOLE: texts(whole[late[RAW].to_list()])},
+            {RAW: late[RAW], WHOLE: texts(timed_rows[late[RAW].to_list()])},
             schema={RAW: rows.schema[RAW], WHOLE: pl.String},
         )
         return rows.join(text, on=RAW, how="left", maintain_order="left").drop(RAW)
@@ -116,12 +116,12 @@ class Front:
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         errors = no_rejects()
         for name, scalar in self.input.stream.computed:
-            known = tuple(
+            declared = tuple(
                 (c, column_of(Column(c, self.input.types[c])))
                 for c in raw.columns
                 if c in self.input.types
             )
-            done = evaluate(raw, (*known, (name, scalar)), keep=(PART, SEQ))
+            done = evaluate(raw, (*declared, (name, scalar)), keep=(PART, SEQ))
             errors = pl.concat([errors, self._rejected(raw, done, watermark)])
             raw = done.frame
         return raw, errors
@@ -154,8 +154,10 @@ class Front:
             numbered = numbered.with_columns(pl.lit(now, pl.Int64).cast(INSTANT).alias(NOW))
         wanted = (*POSITION, *self.input.carried, RAW)
         done = evaluate(numbered, self.input.columns, self.input.where, keep=wanted)
-        kept = self._with_blanks(numbered, done) if self.input.blanks else done.frame
-        return kept if self.input.numbered else net(kept), self._rejected(rows, done, watermark)
+        selected = self._with_blanks(numbered, done) if self.input.blanks else done.frame
+        return selected if self.input.numbered else net(selected), self._rejected(
+            rows, done, watermark
+        )
 
     def _with_blanks(self, numbered: pl.DataFrame, done: Evaluated) -> pl.DataFrame:
         """With a row of NULLs for each that WHERE drops."""
@@ -173,29 +175,29 @@ class Front:
 
     def _unexpired(
         self,
-        kept: pl.DataFrame,
-        whole: pl.DataFrame,
+        selected: pl.DataFrame,
+        timed_rows: pl.DataFrame,
         watermark: int,
         lost: pl.DataFrame | None,
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        if self.input.retain is None or kept.is_empty():
-            return kept, no_rejects()
+        if self.input.retain is None or selected.is_empty():
+            return selected, no_rejects()
         since = self.input.since
         horizon = max(watermark - self.input.retain, START if since is None else since)
-        if bounds(kept[TS])[0] >= horizon:
-            return kept, no_rejects()
-        gone = kept.filter(pl.col(TS) < horizon)
+        if bounds(selected[TS])[0] >= horizon:
+            return selected, no_rejects()
+        expired = selected.filter(pl.col(TS) < horizon)
         if lost is not None:
-            gone = gone.join(lost, on=list(POSITION), how="anti", maintain_order="left")
-        if gone.is_empty():
-            return kept, no_rejects()
-        told = gone.filter(HELD) if self.input.ordered else gone
-        rows = whole[told[RAW].to_list()]
+            expired = expired.join(lost, on=list(POSITION), how="anti", maintain_order="left")
+        if expired.is_empty():
+            return selected, no_rejects()
+        discarded = expired.filter(HELD) if self.input.ordered else expired
+        rows = timed_rows[discarded[RAW].to_list()]
         refused = self._refused(rows, [EXPIRED] * len(rows), watermark)
         errors = judged(refused, self.query.expired)
         if self.query.expired is Expired.EMIT:  # the operator knows them by their time
-            return kept, errors
-        return kept.join(gone, on=RAW, how="anti", maintain_order="left"), errors
+            return selected, errors
+        return selected.join(expired, on=RAW, how="anti", maintain_order="left"), errors
 
     def _refused(
         self, rows: pl.DataFrame, reasons: list[str], watermark: int | None

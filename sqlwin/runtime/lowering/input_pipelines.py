@@ -1,7 +1,7 @@
-"""What the fronts of a query make of rows of one stream, and of several of them.
+"""Rows of a stream through all input pipelines that read it, and batches of several streams.
 
-Each input that reads the stream takes the rows, under the same positions. What two
-of them refuse for the same reason is told once.
+Each pipeline gets the rows under the same positions. A row that two of them reject for the
+same reason goes to the error stream once.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.runtime.inputs.watermarks import each_merged, merged
-from sqlwin.runtime.lowering.input_pipeline import Front
-from sqlwin.runtime.rows.rejects import no_rejects, once
+from sqlwin.runtime.lowering.input_pipeline import InputPipeline
+from sqlwin.runtime.rows.error_stream import no_rejects, once
 
 
 @dataclass(frozen=True)
-class Brought:
-    """rows: by number of the input. marks, read: by stream; see `Taken`. errors: as `rejects`."""
+class PreparedBatch:
+    """rows: by number of the input. marks, read: by stream; see `PreparedRows`.
+    errors: as `rejects`."""
 
     rows: dict[int, list[pl.DataFrame]]
     marks: Mapping[str, Mapping[int, int]]
@@ -26,33 +27,37 @@ class Brought:
     errors: pl.DataFrame
 
 
-def brought(
-    fronts: Sequence[Front],
+def prepare_batch(
+    pipelines: Sequence[InputPipeline],
     stream: str,
     raw: pl.DataFrame,
     watermark: int | None,
     lost: pl.DataFrame | None = None,
     *,
     now: int,
-) -> Brought:
-    """Rows of a stream, through the front of each input that reads it; see `Front.take`."""
-    readers = {at: front for at, front in enumerate(fronts) if front.input.stream.name == stream}
-    taken = {at: front.take(raw, watermark, lost, now) for at, front in readers.items()}
+) -> PreparedBatch:
+    """Rows of a stream, through the pipeline of each input that reads it."""
+    readers = {
+        at: pipeline
+        for at, pipeline in enumerate(pipelines)
+        if pipeline.input.stream.name == stream
+    }
+    prepared = {at: pipeline.process(raw, watermark, lost, now) for at, pipeline in readers.items()}
     marks: dict[int, int] = {}
     read: dict[int, int] = {}
-    for each in taken.values():
+    for each in prepared.values():
         marks, read = merged(marks, each.marks), merged(read, each.read)
-    return Brought(
-        {at: [each.rows] for at, each in taken.items()},
+    return PreparedBatch(
+        {at: [each.rows] for at, each in prepared.items()},
         {stream: marks},
         {stream: read},
-        once([each.errors for each in taken.values()]),
+        once([each.errors for each in prepared.values()]),
     )
 
 
-def in_turn(first: Brought, then: Brought) -> Brought:
+def in_sequence(first: PreparedBatch, then: PreparedBatch) -> PreparedBatch:
     """Two batches of one stream as one."""
-    return Brought(
+    return PreparedBatch(
         {at: first.rows.get(at, []) + then.rows.get(at, []) for at in {**first.rows, **then.rows}},
         each_merged(first.marks, then.marks),
         each_merged(first.read, then.read),
@@ -60,14 +65,14 @@ def in_turn(first: Brought, then: Brought) -> Brought:
     )
 
 
-def together(parts: Iterable[Brought]) -> Brought:
+def of_streams(parts: Iterable[PreparedBatch]) -> PreparedBatch:
     """Batches of different streams as one."""
-    whole = Brought({}, {}, {}, no_rejects())
+    combined = PreparedBatch({}, {}, {}, no_rejects())
     for part in parts:
-        whole = Brought(
-            {**whole.rows, **part.rows},
-            {**whole.marks, **part.marks},
-            {**whole.read, **part.read},
-            pl.concat([whole.errors, part.errors]),
+        combined = PreparedBatch(
+            {**combined.rows, **part.rows},
+            {**combined.marks, **part.marks},
+            {**combined.read, **part.read},
+            pl.concat([combined.errors, part.errors]),
         )
-    return whole
+    return combined

@@ -1,4 +1,4 @@
-"""From a plan in normal form to what a host runs: fronts, an operator, a back.
+"""From a plan in normal form to what a host runs: input pipelines, an operator, a projection.
 
 Both hosts run the same lowered query. A node that is not listed is refused.
 """
@@ -29,7 +29,7 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.properties.changelog import (
     changing,
-    comes_again,
+    reappears,
     repeats,
     weighted,
 )
@@ -74,8 +74,8 @@ def lower(query: Query, derives: bool = False) -> Lowered:
 def _windowed(query: Query, derives: bool) -> Lowered:
     cut = _cut(query.plan)
     window, policy, stream = cut.window, window_policy(query.plan), cut.scan.stream
-    comes = window is not None and arriving(window)
-    timed = (window is not None or derives) and not comes and stream.ts is not None
+    by_arrival = window is not None and arriving(window)
+    timed = (window is not None or derives) and not by_arrival and stream.ts is not None
     functions = {function.name: function for function in query.functions}
     withdraw = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
     assembly = Assembly(stream.name, withdraw, functions, window is not None and weighted(window))
@@ -93,7 +93,9 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     return Lowered(
         query=query,
         inputs=(read,),
-        operator=None if window is None else _living(_knowing(assembly, window), window),
+        operator=None
+        if window is None
+        else _with_ttl(_with_changelog_normalizer(assembly, window), window),
         having=cut.having,
         output=cut.output,
         derives=derives,
@@ -101,21 +103,21 @@ def _windowed(query: Query, derives: bool) -> Lowered:
 
 
 def _both_sides(query: Query, derives: bool) -> bool:
-    """Whether the next stage, or a sink, has to be told what a change replaces."""
+    """Whether the next stage, or a sink, needs the row that a change replaces."""
     return (derives or query.retracts) and changing(query.plan)
 
 
 def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
-    """What is known of a derived row besides. passes: the row is a result as it is."""
+    """Columns of a derived row besides its plan's. passes: the row is a result as it is."""
     if not scan.stream.of:
         return ()
     return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
 
 
-def _knowing(assembly: Assembly, window: Window) -> Operator:
-    """The operator; it knows its rows where they may be withdrawn and a TTL forgets some."""
+def _with_changelog_normalizer(assembly: Assembly, window: Window) -> Operator:
+    """The operator, behind a changelog normalizer where rows may be retracted and a TTL evicts."""
     operator, below = assembly.operator(window), unranked(window)
-    again = comes_again(window)
+    again = reappears(window)
     if not assembly.weighted or (below.policy.ttl is None and not again):
         return operator
     carried, keys = polars_schema(below.input.schema), ttl_keys(window)
@@ -123,7 +125,7 @@ def _knowing(assembly: Assembly, window: Window) -> Operator:
     return Knowing(operator, carried, keys, store, again, below.policy.retain)
 
 
-def _living(operator: Operator, window: Window) -> Operator:
+def _with_ttl(operator: Operator, window: Window) -> Operator:
     """With the TTL of its keys, where they have one."""
     ttl = unranked(window).policy.ttl
     if ttl is None:
@@ -135,19 +137,19 @@ def _living(operator: Operator, window: Window) -> Operator:
 def _cut(plan: Node) -> Cut:
     above, node = _above(plan)
     if isinstance(node, Scan):
-        return Cut(node, *_front(above, node), None, None, _identity(plan))
+        return Cut(node, *_filter_and_project(above, node), None, None, _identity(plan))
     assert not isinstance(node, Join | StaticScan | Filter | Project)
     below, inner = _above(unranked(node).input)
     if not isinstance(inner, Scan):
         raise TypeError(f"not in normal form: {type(inner).__name__} below {type(node).__name__}")
-    where, columns = _front(below, inner)
-    having, output = _front(above, node)
+    where, columns = _filter_and_project(below, inner)
+    having, output = _filter_and_project(above, node)
     return Cut(inner, where, columns, node, having, output)
 
 
 def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     above, _ = _above(query.plan)
-    having, output = _front(above, join)
+    having, output = _filter_and_project(above, join)
     operator: Joining = joined(join, withdraw=_both_sides(query, derives) or having is not None)
     if join.policy.ttls:
         assert isinstance(operator, WindowJoin | AsOfJoin)  # static joins have none
@@ -166,10 +168,10 @@ def _side(join: Join, at: int) -> Input:
     """The input on the left (0) or on the right (1)."""
     below, scan = _above((join.left, join.right)[at])
     assert isinstance(scan, Scan | StaticScan)
-    where, columns = _front(below, scan)
+    where, columns = _filter_and_project(below, scan)
     static, stream = isinstance(scan, StaticScan), scan.stream
-    comes = counts(join) and not stream.of
-    expires = stream.ts is not None and not (comes or static)
+    by_arrival = counts(join) and not stream.of
+    expires = stream.ts is not None and not (by_arrival or static)
     retain = join.policy.retain if expires else None
     replays = _replays(scan) and not static
     by_rows = _counted_of_side(join, at)
@@ -180,13 +182,15 @@ def _side(join: Join, at: int) -> Input:
         columns=columns,
         keys=join.buckets[at],
         retain=retain,
-        timed=not comes and stream.ts is not None,
-        admission=Admission(stream.name, replays, comes, by_rows, retain, width, store=seen(at))
+        timed=not by_arrival and stream.ts is not None,
+        admission=Admission(
+            stream.name, replays, by_arrival, by_rows, retain, width, store=seen(at)
+        )
         if replays or by_rows is not None
         else None,
         carried=_carried(scan, passes=False),
-        numbered=comes,
-        ordered=counts(join) and not comes,
+        numbered=by_arrival,
+        ordered=counts(join) and not by_arrival,
         static=static,
     )
 
@@ -208,7 +212,7 @@ def _above(plan: Node) -> tuple[list[Node], Node]:
     return passed, plan
 
 
-def _front(nodes: list[Node], source: Node) -> tuple[Scalar | None, Columns]:
+def _filter_and_project(nodes: list[Node], source: Node) -> tuple[Scalar | None, Columns]:
     """The one Filter and the one Project of normal form above `source`."""
     where: Scalar | None = None
     columns: Columns | None = None
@@ -227,8 +231,8 @@ def _identity(node: Node) -> Columns:
 
 
 def _replays(scan: Scan | StaticScan) -> bool:
-    """Whether messages that come twice are told by their positions; those of rows that may be
-    withdrawn the operator has to know."""
+    """Whether repeated messages are dropped by their positions; where rows may be retracted the
+    operator deduplicates."""
     return repeats(scan.stream) and not changing(scan)
 
 

@@ -1,4 +1,4 @@
-"""A query as a host runs it: its inputs, an operator, and what is made of its results."""
+"""A query as a host runs it: its inputs, an operator, and the projection of its results."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from sqlwin.windows import Frame, Hop, Session, Unit, Whole
 
 @dataclass(frozen=True)
 class Lowered:
-    """having, output: of the back. inputs: in the order of FROM; most queries have one.
+    """having, output: of the projection. inputs: in the order of FROM; most queries have one.
 
     operator: `Joining` where there are several inputs. derives: its results are rows of a
-    derived stream, and are told with both sides of each change.
+    derived stream, emitted with both halves of each change.
     """
 
     query: Query
@@ -63,7 +63,7 @@ class Lowered:
 
     @property
     def pairs(self) -> bool:
-        """Whether both halves of a change are told."""
+        """Whether both halves of a change are emitted."""
         return self.derives or self.query.retracts
 
     @property
@@ -85,10 +85,10 @@ class Lowered:
 
     @property
     def corrects(self) -> bool:
-        """Whether a value that goes out of too few rows is corrected by each that follows.
+        """Whether a result emitted from incomplete rows is corrected as the missing rows arrive.
 
-        Not if corrections are not wanted, retention is told by the rows, a filter or a sink
-        asks for the value before, a frame waits for rows to follow, or a session has a rank.
+        Not under LATE NEVER or RETAIN n ROWS, where a filter or a sink needs the value before,
+        where a frame waits for following rows, or where a session has a rank.
         """
         window, policy = window_of(self.query.plan), self.policy
         if policy is None or policy.late is Late.NEVER or policy.retain_rows is not None:
@@ -103,8 +103,8 @@ class Lowered:
 
     @property
     def reaches_back(self) -> bool:
-        """Whether a row that lies before what was emitted needs the messages of that: it is
-        in the frames of others, or withdraws a session of which only they know the values.
+        """Whether a row older than an emitted result needs the stored messages of it: the row is
+        in frames of others, or retracts a session whose values only the messages tell.
         """
         window = window_of(self.query.plan)
         if isinstance(window, WindowAggregate):

@@ -1,15 +1,15 @@
-"""The back of a query: from an operator's emissions to what people see.
+"""The output projection: from an operator's emissions to the query's results.
 
-HAVING and the select list are computed over each emission, and the changelog is
-kept whole: where a filter splits a pair, a `-U` without its partner becomes
-`-D`, a `+U` without partner becomes `+I`. Pairs that survive show the `+U`
-alone, which says it all to whoever folds by `row_key`.
+HAVING and the select list are computed over each emission, and the changelog stays
+consistent: where HAVING splits a pair, a `-U` without its `+U` becomes `-D`, a `+U`
+without its `-U` becomes `+I`. Of complete pairs only the `+U` is emitted, which is
+enough for an upsert by `row_key`; both halves go to a derived stream and to a sink that retracts.
 
-| before passes | after passes | shown |
+| before passes | after passes | emitted |
 |---------------|--------------|-------|
 | yes           | yes          | +U    |
 | no            | yes          | +I    |
-| yes           | no           | -D, with the values withdrawn and the new revision |
+| yes           | no           | -D, with the values retracted and the new revision |
 | no            | no           | nothing |
 """
 
@@ -26,20 +26,23 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import Columns, evaluate
 from sqlwin.schema import (
     CHANGE,
+    CHANGELOG_NAMES,
     EMIT,
     OP,
     PART,
     POSITION,
     REVISION,
     ROW_KEY,
-    SHOWN,
     empty,
     polars_type,
 )
 
+PASSED, ABOVE, ABOVE_PASSED = "__passed", "__above", "__above_passed"
+BELOW_PASSED, BELOW_REVISION = "__below_passed", "__below_revision"
+
 
 @dataclass(frozen=True)
-class Back:
+class OutputProjection:
     query: Lowered
 
     @cached_property
@@ -51,23 +54,23 @@ class Back:
     @property
     def _called(self) -> dict[str, str]:
         """What the columns of a change are called: in a derived stream, as they are."""
-        return {name: name for name in SHOWN} if self.query.derives else SHOWN
+        return {name: name for name in CHANGELOG_NAMES} if self.query.derives else CHANGELOG_NAMES
 
     def nothing(self) -> pl.DataFrame:
         return empty(self.schema)
 
-    def show(self, emitted: pl.DataFrame) -> pl.DataFrame:
+    def project(self, emitted: pl.DataFrame) -> pl.DataFrame:
         if emitted.is_empty():
             return self.nothing()
-        kept = self._filtered(emitted)
-        shown = self._computed(kept, "the select list", self.query.output)
-        return shown.rename(self._called).cast(self.schema)  # type: ignore[arg-type]
+        passing = self._filtered(emitted)
+        projected = self._computed(passing, "the select list", self.query.output)
+        return projected.rename(self._called).cast(self.schema)  # type: ignore[arg-type]
 
     def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows of a query without a window are results as they are."""
         if self.query.stream.of:
-            told = _again(rows, len(self.query.stream.of) > 1)
-            return self._told(told).rename(self._called).select(self.schema.keys())
+            changes = _as_changes(rows, len(self.query.stream.of) > 1)
+            return self._visible(changes).rename(self._called).select(self.schema.keys())
         changed = rows.sort(POSITION).with_columns(
             pl.lit("+I").alias(OP),
             pl.lit("full").alias(EMIT),
@@ -86,43 +89,43 @@ class Back:
 
     def _filtered(self, emitted: pl.DataFrame) -> pl.DataFrame:
         if self.query.having is None:
-            return self._told(emitted)
-        held = self._computed(emitted, "HAVING", (("held", self.query.having),))
-        passed = held["held"].fill_null(False)
+            return self._visible(emitted)
+        passed = self._computed(emitted, "HAVING", ((PASSED, self.query.having),))[PASSED]
+        passed = passed.fill_null(False)
         paired = emitted.with_columns(
-            passed.alias("__passed"),
-            pl.col(OP).shift(1).alias("__above"),
-            passed.shift(1, fill_value=False).alias("__above_passed"),
-            passed.shift(-1, fill_value=False).alias("__below_passed"),
-            pl.col(REVISION).shift(-1, fill_value=0).alias("__below_revision"),
+            passed.alias(PASSED),
+            pl.col(OP).shift(1).alias(ABOVE),
+            passed.shift(1, fill_value=False).alias(ABOVE_PASSED),
+            passed.shift(-1, fill_value=False).alias(BELOW_PASSED),
+            pl.col(REVISION).shift(-1, fill_value=0).alias(BELOW_REVISION),
         )
-        passing = paired.with_columns(_op(), _revision()).filter("__passed")
-        return self._told(passing.select(emitted.columns))
+        passing = paired.with_columns(_op(), _revision()).filter(PASSED)
+        return self._visible(passing.select(emitted.columns))
 
-    def _told(self, changes: pl.DataFrame) -> pl.DataFrame:
-        """A replacement says it all, but to a derived stream and to a sink that retracts."""
+    def _visible(self, changes: pl.DataFrame) -> pl.DataFrame:
+        """Without `-U`, but for a derived stream and for a sink that retracts."""
         return changes if self.query.pairs else changes.filter(pl.col(OP) != "-U")
 
 
 def _op() -> pl.Expr:
-    lost = (pl.col(OP) == "-U") & ~pl.col("__below_passed")
-    gained = (pl.col(OP) == "+U") & (pl.col("__above") == "-U") & ~pl.col("__above_passed")
-    shown = pl.when(lost).then(pl.lit("-D")).when(gained).then(pl.lit("+I")).otherwise(pl.col(OP))
-    return shown.alias(OP)
+    leaves = (pl.col(OP) == "-U") & ~pl.col(BELOW_PASSED)
+    enters = (pl.col(OP) == "+U") & (pl.col(ABOVE) == "-U") & ~pl.col(ABOVE_PASSED)
+    op = pl.when(leaves).then(pl.lit("-D")).when(enters).then(pl.lit("+I")).otherwise(pl.col(OP))
+    return op.alias(OP)
 
 
 def _revision() -> pl.Expr:
-    """A withdrawal counts as the revision it makes way for."""
+    """A retraction has the revision of its replacement."""
     return (
         pl.when(pl.col(OP) == "-U")
-        .then(pl.col("__below_revision"))
+        .then(pl.col(BELOW_REVISION))
         .otherwise(pl.col(REVISION))
         .cast(pl.Int32)
         .alias(REVISION)
     )
 
 
-def _again(rows: pl.DataFrame, several: bool) -> pl.DataFrame:
+def _as_changes(rows: pl.DataFrame, several: bool) -> pl.DataFrame:
     """Rows of a derived stream as the changes they came from, less those that are filtered out.
 
     several: plans give them, and each one's keys are its own.
@@ -130,11 +133,11 @@ def _again(rows: pl.DataFrame, several: bool) -> pl.DataFrame:
     key = pl.format("[{},{}", PART, pl.col(ROW_KEY).str.slice(1)) if several else pl.col(ROW_KEY)
     same = pl.col(ROW_KEY).eq_missing(pl.col(ROW_KEY).shift(1))
     first = ~(same & (pl.col(OP).shift(1) == "-U").fill_null(False))
-    alone = ~(same.shift(-1, fill_value=False) & (pl.col(OP).shift(-1) == "+U").fill_null(False))
+    unpaired = ~(same.shift(-1, fill_value=False) & (pl.col(OP).shift(-1) == "+U").fill_null(False))
     op = (
         pl.when((pl.col(OP) == "+U") & first)
         .then(pl.lit("+I"))
-        .when((pl.col(OP) == "-U") & alone)
+        .when((pl.col(OP) == "-U") & unpaired)
         .then(pl.lit("-D"))
         .otherwise(pl.col(OP))
     )

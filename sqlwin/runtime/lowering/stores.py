@@ -78,9 +78,9 @@ from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, POSITION, ROW_KEY, TS, WEIGHT
 from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
-from sqlwin.state.lives import LIVES, lives_layout
 from sqlwin.state.pair_store import paired
 from sqlwin.state.session_store import FROM, UNTIL, segment_interval, session_layout
+from sqlwin.state.ttl_entries import LIVES, lives_layout
 from sqlwin.state.ttl_store import lived
 from sqlwin.windows import Unit, Whole
 

@@ -40,7 +40,7 @@ from sqlwin.plan.properties.facts import (
     arriving,
     counts,
 )
-from sqlwin.plan.properties.settling import settles
+from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
@@ -80,7 +80,7 @@ class Assembly:
     def _topped(self, window: TopN) -> TopRows:
         carried = polars_schema(window.input.schema)
         kept = (window.name, standing(window), window.limit, window.policy)
-        rest = (self.filtered, self.weighted, settles(window))
+        rest = (self.filtered, self.weighted, becomes_final(window))
         return TopRows(self.stream, carried, *kept, *rest)
 
     def _ranked(self, window: WindowRank) -> WindowRanker:

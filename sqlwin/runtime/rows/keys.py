@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.runtime.rows.intake import conform, frame_of
+from sqlwin.runtime.rows.conform import conform, frame_of
 from sqlwin.schema import Schema, a_type, type_name
 
 Key = Any

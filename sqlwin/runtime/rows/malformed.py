@@ -27,7 +27,7 @@ from sqlwin.errors import InputError, RunError
 
 ENOUGH = 1_000
 """Rows that say something of a percentage before the input ends."""
-SHOWN = 500
+MOST_SHOWN = 500
 """Characters of a row that is an example."""
 _LIMIT = re.compile(r"(\d+)|(\d+(?:\.\d+)?)\s*%", re.ASCII)
 
@@ -107,5 +107,5 @@ def example(errors: pl.DataFrame) -> str:
     if errors.is_empty():
         return ""
     row = errors.row(0, named=True)
-    text = row["row"] if len(row["row"]) <= SHOWN else row["row"][:SHOWN] + "…"
+    text = row["row"] if len(row["row"]) <= MOST_SHOWN else row["row"][:MOST_SHOWN] + "…"
     return f"{row['stream']} {row['position']}: {row['reason']}: {text}"

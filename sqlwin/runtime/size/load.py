@@ -1,4 +1,4 @@
-"""What a query is asked to bear: rows a second, keys, and how wide strings are.
+"""The load for which state is estimated: rows a second, keys, and the width of strings.
 
 >>> load("5e4/min", "1e6")
 Load(rate=833.3333333333334, keys=1000000.0, width=16.0)

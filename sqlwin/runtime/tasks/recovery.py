@@ -1,18 +1,18 @@
 """A message store that is lost, filled again by a replay (SAMZA-552, "Basic Data Structure").
 
-The window store and the positions taken in are still there. So each message of a
-replay is known for what it is: one that the message store held is put back and
-touches no window, hence nothing is sent twice; a new one is a new one.
+The window store and the positions admitted (`seen`) are still there. So a replayed message is
+recognised: if the message store held it, it is restored and touches no window, hence nothing is
+emitted twice; otherwise it is a new message.
 
-*Strict*: nothing is emitted before the message store is whole; a new message that
-comes too early is refused. *Lazy*: new messages are taken at once, and windows
-that become full meanwhile go out from what is there; each message put back
-corrects those, by the late policy. Windows that were emitted before the loss are
-left alone, and corrections of them wait until all is whole (`hold`, `release`).
-Nothing retires meanwhile (`patient`), so nothing goes for good that is not whole.
+*Strict*: nothing is emitted before the message store is complete; a new message that
+arrives too early is refused. *Lazy*: new messages are admitted at once, and windows
+that become full meanwhile are emitted from the messages there are; each restored message
+corrects those, by the late policy. Windows that were emitted before the loss do not
+change, and corrections of them wait until the store is complete (`hold`, `release`).
+Nothing is evicted meanwhile (`patient`), so no window is dropped while it is incomplete.
 
-Invariant: the store is whole iff it holds every position of `seen` that is within
-retention; a position is put back at most once, for the store keeps one of each.
+Invariant: the store is complete iff it holds every position of `seen` that is within
+retention; a position is restored at most once, as the store has one record of each.
 
 Worked example, a median by the minute, rows at 9:00:10, 9:01:20, 9:02:30, no delay:
 9:00 and 9:01 are emitted, and the messages are lost. A new row at 9:03:00 closes the
@@ -52,7 +52,7 @@ class Recovery:
 
     @property
     def since(self) -> int | None:
-        """`closed`, where windows that end later have to be told anew."""
+        """`closed`, where windows that end later have to be emitted anew."""
         return self.closed if self.ever else None
 
     def missing(self, stores: Stores) -> pl.DataFrame:
@@ -63,7 +63,7 @@ class Recovery:
         return known.join(there, on=list(POSITION), how="anti").sort(PART, SEQ)
 
     def again(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Those of `rows` that had been taken in before."""
+        """Those of `rows` that were admitted before."""
         if rows.is_empty():
             return rows
         seen = stores[SEEN].scan(*bounds(rows[TS])).select(POSITION)
@@ -77,14 +77,14 @@ class Recovery:
 
 
 def recovery(
-    query: Lowered, header: dict[str, Any], names: Collection[str], lazy: bool
+    query: Lowered, metadata: dict[str, Any], names: Collection[str], lazy: bool
 ) -> Recovery | None:
-    """What was lost since the header was written, or before that and not yet put back.
+    """The loss since the last commit, or one before it that is not yet restored.
 
-    StateError where nothing could tell a message of a replay from a new one.
+    StateError where a replayed message could not be told from a new one.
     """
-    gone, known = lost(header, names), header.get("recovery")
-    if gone is None and known is None:
+    lost_store, known = lost(metadata, names), metadata.get("recovery")
+    if lost_store is None and known is None:
         return None
     if query.policy is not None and query.policy.ttl is not None:
         raise StateError(
@@ -99,15 +99,15 @@ def recovery(
         )
     lazy = lazy and query.corrects
     if known is None:
-        return Recovery(str(gone), header["closed"], lazy, lazy)
+        return Recovery(str(lost_store), metadata["closed"], lazy, lazy)
     before = Recovery(**known)
     return replace(before, lazy=lazy, ever=before.ever or lazy)
 
 
-def refuse_loss(header: dict[str, Any], names: Collection[str]) -> None:
-    """StateError for a stage of a chain whose message store is lost: what it held was made by
-    the stages below, and no replay makes them say it again."""
-    if lost(header, names) is not None:
+def refuse_loss(metadata: dict[str, Any], names: Collection[str]) -> None:
+    """StateError for a stage of a chain whose message store is lost: the stages below made its
+    messages, and a replay does not make them emit those again."""
+    if lost(metadata, names) is not None:
         raise StateError(
             "the message store of a query over the results of others is lost, and a replay "
             "cannot fill it: start with a new store, from the first message"
@@ -124,21 +124,21 @@ def incomplete(query: Lowered, missing: pl.DataFrame) -> Incomplete:
     )
 
 
-def lost(header: dict[str, Any], names: Collection[str]) -> str | None:
+def lost(metadata: dict[str, Any], names: Collection[str]) -> str | None:
     """The message store whose segments are named but not there."""
     for store in MESSAGES:
-        index = header.get("stores", {}).get(store)
+        index = metadata.get("stores", {}).get(store)
         if index is not None and not {blob["name"] for blob in _blobs(index)} <= set(names):
             return store
     return None
 
 
-def emptied(header: dict[str, Any], store: str) -> dict[str, Any]:
-    """The header with nothing in a store; what is there of it still is to go."""
-    index = header["stores"][store]
+def emptied(metadata: dict[str, Any], store: str) -> dict[str, Any]:
+    """The metadata with an empty store, whose remaining segments are to be deleted."""
+    index = metadata["stores"][store]
     left = [*index["dead"], *(blob["name"] for blob in _blobs(index))]
     nothing = {**index, "segments": [], "cuts": [], "dead": left}
-    return {**header, "stores": {**header["stores"], store: nothing}}
+    return {**metadata, "stores": {**metadata["stores"], store: nothing}}
 
 
 def _blobs(index: dict[str, Any]) -> list[dict[str, Any]]:
@@ -151,15 +151,15 @@ def first_positions(missing: pl.DataFrame) -> dict[int, int]:
 
 
 def hold(before: int, stores: Stores) -> None:
-    """What is due of windows whose time is below `before` is due no more."""
+    """Corrections of windows whose time is below `before` are no longer due."""
     due = stores[STORE].scan(START, before).filter(pl.col(DUE).is_not_null())
     _due(due.with_columns(pl.lit(None, pl.Int64).alias(DUE)), stores)
 
 
 def release(before: int, stores: Stores, now: int) -> None:
-    """What `hold` held is due now."""
-    held = stores[STORE].scan(START, before).filter(pl.col(DUE).is_null(), pl.col(PENDING) > 0)
-    _due(held.with_columns(pl.lit(now, pl.Int64).alias(DUE)), stores)
+    """Corrections that `hold` deferred are due now."""
+    withheld = stores[STORE].scan(START, before).filter(pl.col(DUE).is_null(), pl.col(PENDING) > 0)
+    _due(withheld.with_columns(pl.lit(now, pl.Int64).alias(DUE)), stores)
 
 
 def _due(records: pl.DataFrame, stores: Stores) -> None:

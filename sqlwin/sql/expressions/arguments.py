@@ -39,7 +39,7 @@ def arguments(
     node: Expr, known: Signature, run: ast.Run, within: exp.Order | None = None
 ) -> Arguments:
     """`within`: of WITHIN GROUP (ORDER BY …)."""
-    given = _taken(node, run, known)
+    given = _bound(node, run, known)
     if within is not None:
         given = _within(given, within, node, known, run)
     if known.name == "count":
@@ -55,7 +55,7 @@ def arguments(
     return _constants(given, node, known, run)
 
 
-def _taken(node: Expr, run: ast.Run, known: Signature) -> Arguments:
+def _bound(node: Expr, run: ast.Run, known: Signature) -> Arguments:
     """All that stands in the brackets, in the order written."""
     plain: list[Expr] = []
     order: tuple[exp.Ordered, ...] = ()
@@ -197,8 +197,8 @@ def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> 
         value = literal.name if literal.is_string else sign * _number(literal, run)
     if value is None or not kind.accepts(value):
         plain = isinstance(literal, exp.Literal | exp.Column)
-        told = spark(tree) if plain else "an expression"
-        message = f"{name} takes {kind.value} here, not {told}"
+        written = spark(tree) if plain else "an expression"
+        message = f"{name} takes {kind.value} here, not {written}"
         raise QueryError(message, place(tree, run), legal=example)
     return float(value) if kind in (Param.FRACTION, Param.ERROR) else value
 

@@ -80,8 +80,8 @@ def chosen(node: Expr, tests: Sequence[Typed], values: Sequence[Typed]) -> Typed
     """CASE: the value of the first test that holds, the last value where none does."""
     wanted = widest_of([value.type for value in values])
     if wanted is None:
-        told = ", ".join(name(value.type).upper() for value in values)
-        raise Uncompiled(node, f"values of {told} have no type in common", legal="a CAST of one")
+        types = ", ".join(name(value.type).upper() for value in values)
+        raise Uncompiled(node, f"values of {types} have no type in common", legal="a CAST of one")
     made = [cast(value, wanted, implicitly=True) for value in values]
     tests, made = _reached(tests, made)
     whens = " ".join(f"WHEN {t.sql} THEN {v.sql}" for t, v in zip(tests, made, strict=False))
@@ -94,11 +94,11 @@ def chosen(node: Expr, tests: Sequence[Typed], values: Sequence[Typed]) -> Typed
 def _reached(tests: Sequence[Typed], values: Sequence[Typed]) -> tuple[list[Typed], list[Typed]]:
     """Less the branches that constants decide: those never taken, and those behind one that always
     is, which is the default then."""
-    taken = [(t, v) for t, v in zip(tests, values, strict=False) if t.value not in (False, None)]
-    at = next((at for at, (test, _) in enumerate(taken) if test.value is True), None)
-    default = values[-1] if at is None else taken[at][1]
-    kept = taken[:at]
-    return [test for test, _ in kept], [*(value for _, value in kept), default]
+    cases = [(t, v) for t, v in zip(tests, values, strict=False) if t.value not in (False, None)]
+    at = next((at for at, (test, _) in enumerate(cases) if test.value is True), None)
+    default = values[-1] if at is None else cases[at][1]
+    chosen = cases[:at]
+    return [test for test, _ in chosen], [*(value for _, value in chosen), default]
 
 
 def in_(compiler: Compiler, node: Expr) -> Typed:
@@ -108,8 +108,8 @@ def in_(compiler: Compiler, node: Expr) -> Typed:
     parts = [renamed(part, written[0].type) for part in written]
     wanted = widest_of([part.type for part in parts])
     if wanted is None:
-        told = ", ".join(dict.fromkeys(name(part.type).upper() for part in parts))
-        raise Uncompiled(node, f"values of {told} cannot be compared", legal="a CAST of one")
+        types = ", ".join(dict.fromkeys(name(part.type).upper() for part in parts))
+        raise Uncompiled(node, f"values of {types} cannot be compared", legal="a CAST of one")
     subject, *others = [cast(part, wanted, implicitly=True) for part in parts]
     if any(other.fails for other in others):
         return _any(compiler, node, subject, others)
@@ -134,9 +134,11 @@ def is_(compiler: Compiler, node: Expr) -> Typed:
     if isinstance(of, exp.Null):
         return Typed(f"({subject.sql} IS NULL)", BOOLEAN, fails=subject.fails)
     if isinstance(of, exp.Boolean):
-        held = cast(subject, BOOLEAN, implicitly=True)
+        condition_ = cast(subject, BOOLEAN, implicitly=True)
         word = "true" if of.this else "false"
-        return Typed(f"({held.sql} IS NOT DISTINCT FROM {word})", BOOLEAN, fails=held.fails)
+        return Typed(
+            f"({condition_.sql} IS NOT DISTINCT FROM {word})", BOOLEAN, fails=condition_.fails
+        )
     raise Uncompiled(node, "IS takes NULL, TRUE or FALSE")
 
 

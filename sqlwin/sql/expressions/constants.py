@@ -3,7 +3,7 @@
 `SUM(v) > 'abc'` reads the text as a number, and fails for whatever row comes. So the cast of a
 constant is tried before anything runs, and refused where it fails. `TRY_CAST` fails for none.
 
->>> told('The value cannot be cast to "INT" because it is malformed.')
+>>> reason_text('The value cannot be cast to "INT" because it is malformed.')
 'an INT'
 """
 
@@ -28,12 +28,12 @@ def refuse_unread(casts: list[tuple[str, Typed]], tree: exp.Expr, run: ast.Run) 
     for text, made in casts:
         reason = failure(made.sql, ())
         if reason:
-            message = f"{quoted(text)} is not {told(reason)}"
+            message = f"{quoted(text)} is not {reason_text(reason)}"
             legal = "a constant of that type; TRY_CAST, which gives NULL"
             raise QueryError(message, _place(text, tree, run), legal=legal)
 
 
-def told(reason: str) -> str:
+def reason_text(reason: str) -> str:
     """The type that the engine wanted, with its article."""
     found = _TO.search(reason)
     if found is None:

@@ -173,8 +173,8 @@ _UNKNOWN = (
 def _others(known: dict[str, Any]) -> dict[str, Any]:
     """Less those that sqlglot would make another function of."""
     own = {name for name in known if name.lower() in TABLE and name not in _GRAMMAR}
-    forgotten = own | {*_KEEP_NAMES, *_UNKNOWN}
-    return {name: parse for name, parse in known.items() if name not in forgotten}
+    excluded = own | {*_KEEP_NAMES, *_UNKNOWN}
+    return {name: parse for name, parse in known.items() if name not in excluded}
 
 
 def _with_unit(call: exp.Expr | None) -> exp.Expr | None:

@@ -111,10 +111,10 @@ def _own_names(tree: Expr, run: ast.Run) -> None:
 
 
 def _misread(problem: Exception, run: ast.Run) -> QueryError:
-    told = getattr(problem, "errors", None)
-    if not told:
+    errors_ = getattr(problem, "errors", None)
+    if not errors_:
         return QueryError("this expression cannot be read", run.span)
-    first = told[0]
+    first = errors_[0]
     highlight = str(first.get("highlight") or "")
     lines = run.text.split("\n")[: int(first["line"]) - 1]
     end = sum(len(line) + 1 for line in lines) + int(first["col"])
@@ -198,8 +198,8 @@ def instead_of(node: Expr, tree: Expr) -> Expr:
     """`tree` for `node` in an expression: in brackets, unless it is all of it or needs none."""
     # AND, OR and some operators are functions too to sqlglot, but print as operators.
     call = isinstance(tree, exp.Func) and not isinstance(tree, exp.Binary)
-    whole = call or isinstance(tree, exp.Column | exp.Literal | exp.Paren)
-    return copied(tree) if whole or node.parent is None else exp.Paren(this=copied(tree))
+    atomic = call or isinstance(tree, exp.Column | exp.Literal | exp.Paren)
+    return copied(tree) if atomic or node.parent is None else exp.Paren(this=copied(tree))
 
 
 def inputs(tree: Expr) -> tuple[str, ...]:

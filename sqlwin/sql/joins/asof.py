@@ -37,7 +37,7 @@ def nearest_by(
     if made.op not in _OPS or made.by:
         message = "an ASOF join compares the two event times by >=, >, <= or <"
         raise QueryError(message, term.span, legal=LEGAL)
-    pair.asked = ast.Name(made.left, term.span)
+    pair.event_time = ast.Name(made.left, term.span)
     return _OPS[made.op], [other for other in on if other is not term]
 
 
@@ -55,7 +55,7 @@ def version_of(pair: Pair, scope: Scope, as_of: ast.Name) -> str | None:
     if name not in times:
         message = f"FOR SYSTEM_TIME AS OF names an event time, which {as_of.text} is not"
         raise QueryError(message, as_of.span, legal=", ".join(time for time in times if time))
-    pair.asked = ast.Name(name, as_of.span)
+    pair.event_time = ast.Name(name, as_of.span)
     return ">="
 
 

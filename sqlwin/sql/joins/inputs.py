@@ -138,11 +138,13 @@ def _alike(
     frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
 ) -> None:
     """All in RANGE or, of two inputs, all in ROWS."""
-    told = [(f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None]
-    rows = [window for unit, window in told if unit is Unit.ROWS and window is not None]
+    given_windows = [
+        (f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None
+    ]
+    rows = [window for unit, window in given_windows if unit is Unit.ROWS and window is not None]
     if not rows:
         return
-    if len(rows) < len(told):
+    if len(rows) < len(given_windows):
         message = "one window of this join counts messages, another one time"
         raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
     for relation in relations:

@@ -1,8 +1,8 @@
 """Which join its words ask for: `LEFT JOIN`, `ASOF JOIN`, `LEFT SEMI JOIN`, a comma.
 
 >>> from sqlwin.errors import Span
->>> asked(ast.Name("LEFT OUTER JOIN", Span(1, 1))), asked(ast.Name(",", Span(1, 1)))
-(Asked(kind='left', asof=False, bare=False), Asked(kind='inner', asof=False, bare=True))
+>>> join_type(ast.Name("LEFT OUTER JOIN", Span(1, 1))), join_type(ast.Name(",", Span(1, 1)))
+(JoinType(kind='left', asof=False, bare=False), JoinType(kind='inner', asof=False, bare=True))
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MIRRORED = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class JoinType:
     """bare: it has no condition of its own, as CROSS JOIN and the comma."""
 
     kind: str
@@ -42,14 +42,14 @@ class Asked:
     bare: bool = False
 
 
-def asked(word: ast.Name) -> Asked:
+def join_type(word: ast.Name) -> JoinType:
     """QueryError for words that make no join."""
-    words = [part for part in word.text.split(" ") if part != "JOIN"]
-    if "NATURAL" in words:
+    join_type_ = [part for part in word.text.split(" ") if part != "JOIN"]
+    if "NATURAL" in join_type_:
         message = "NATURAL JOIN goes by whatever names two streams happen to share"
         raise QueryError(message, word.span, legal="USING (id), ON a.id = b.id")
-    asof = words.count("ASOF") == 1
-    rest = " ".join(part for part in words if part != "ASOF" or not asof)
+    asof = join_type_.count("ASOF") == 1
+    rest = " ".join(part for part in join_type_ if part != "ASOF" or not asof)
     kind = _KINDS.get(rest)
     if rest in ("RIGHT SEMI", "RIGHT ANTI"):
         message = f"{rest} JOIN is not supported yet"
@@ -59,34 +59,34 @@ def asked(word: ast.Name) -> Asked:
     if asof and (kind not in ("inner", "left") or rest == "CROSS"):
         message = f"{word.text} is not supported: an ASOF join is told of its left rows"
         raise QueryError(message, word.span, legal="ASOF JOIN, LEFT ASOF JOIN")
-    return Asked(kind, asof, bare=rest in ("CROSS", ","))
+    return JoinType(kind, asof, bare=rest in ("CROSS", ","))
 
 
-def refuse(join: ast.Join, words: Asked, right: Input) -> None:
+def refuse(join: ast.Join, join_type_: JoinType, right: Input) -> None:
     """What its words, its right input and its conditions do not let stand together."""
     word, given = join.word, bool(join.on or join.using or join.equal)
-    if words.bare and given:
+    if join_type_.bare and given:
         raise QueryError(f"{word.text} has no condition of its own", word.span, legal=LEGAL_ON)
-    if not words.bare and not given:
+    if not join_type_.bare and not given:
         raise QueryError(f"{word.text} needs ON or USING", word.span, legal=LEGAL_ON)
-    if join.match is not None and not words.asof:
+    if join.match is not None and not join_type_.asof:
         message = f"MATCH_CONDITION belongs to ASOF JOIN, not to {word.text}"
         raise QueryError(message, join.match.span, legal="ASOF JOIN b MATCH_CONDITION (…) ON …")
-    if right.as_of is not None and (words.asof or words.kind not in ("inner", "left")):
+    if right.as_of is not None and (join_type_.asof or join_type_.kind not in ("inner", "left")):
         message = f"{word.text} does not go with FOR SYSTEM_TIME AS OF"
         raise QueryError(message, word.span, legal="JOIN, LEFT JOIN")
     if right.static:
-        _refuse_static(words, word, right)
-    nearest = words.asof or right.as_of is not None or right.static
+        _refuse_static(join_type_, word, right)
+    nearest = join_type_.asof or right.as_of is not None or right.static
     if join.within is not None and nearest:
         message = "WITHIN belongs to a join of two streams by their windows"
         raise QueryError(message, join.within.span, legal="JOIN b WITHIN 2 HOURS ON a.id = b.id")
 
 
-def _refuse_static(words: Asked, word: ast.Name, right: Input) -> None:
-    if words.asof:
+def _refuse_static(join_type_: JoinType, word: ast.Name, right: Input) -> None:
+    if join_type_.asof:
         message = f"{right.side.name} is a static table: no row of it is before another"
         raise QueryError(message, word.span, legal="JOIN, LEFT JOIN")
-    if words.kind in ("right", "full"):
+    if join_type_.kind in ("right", "full"):
         message = f"{word.text} would wait for all of the stream, to tell what nothing looked up"
         raise QueryError(message, word.span, legal="JOIN, LEFT JOIN, SEMI JOIN, ANTI JOIN")

@@ -70,7 +70,7 @@ class Plans:
         """What joins before this one gave is a stream by the event time that it goes by."""
         made = self.of(pair.left, passing(given))
         if isinstance(pair.left, Leaf):
-            pair.settle(pair.left.input.ts)
+            pair.set_event_time(pair.left.input.ts)
             return made
         names = tuple(leaf.input.side.name for leaf in pair.left.leaves)
         made = derived(replace(made, names=names), self.known)
@@ -78,11 +78,11 @@ class Plans:
         timed = [bound.left for bound, _ in pair.times]
         known = candidates(made.stream)
         ts = next((name for name in timed if name in known), made.stream.ts)
-        if pair.asked is not None:
-            ts = pair.asked.text
+        if pair.event_time is not None:
+            ts = pair.event_time.text
             if ts not in known:
-                raise _untimed(pair.asked, known)
-        pair.settle(ts)
+                raise _untimed(pair.event_time, known)
+        pair.set_event_time(ts)
         return made if ts is None else replace(made, base=Scan(timed_as(made.stream, ts)))
 
     def _join(self, pair: Pair, left: Relation, right: Relation, given: ast.Policies) -> Join:
@@ -101,10 +101,10 @@ class Plans:
             policy,
             large=_large(match) if self.large is None else self.large,
         )
-        whole = conjoined(*(term.tree for term in pair.residual))
-        if whole is None:
+        condition_ = conjoined(*(term.tree for term in pair.residual))
+        if condition_ is None:
             return join
-        return replace(join, residual=condition(whole, join.pairs, pair.residual[0].run))
+        return replace(join, residual=condition(condition_, join.pairs, pair.residual[0].run))
 
     def _match(self, pair: Pair, sides: tuple[_Side, _Side]) -> Match:
         """Which rows lie near enough; puts the keys into both sides."""
@@ -134,9 +134,9 @@ class Plans:
         if one != other:
             wider = widest(one, other)
             if wider is None:
-                told = f"{type_name(one)} and {type_name(other)}"
+                types = f"{type_name(one)} and {type_name(other)}"
                 legal = f"CAST(… AS {type_name(one)})"
-                raise QueryError(f"{told} are never equal", run.span, legal=legal)
+                raise QueryError(f"{types} are never equal", run.span, legal=legal)
             trees = [
                 tree if scalar_.type == wider else exp.cast(tree, type_name(wider), dialect="spark")
                 for tree, scalar_ in zip((left, right), made, strict=True)
@@ -179,8 +179,8 @@ def _of_versions(pair: Pair, right: _Side) -> None:
     relation = pair.right.input.relation
     assert relation.versions is not None
     trees = relation.versions
-    held = {scalar(tree, relation.under, NOWHERE).duckdb for tree in trees}
-    if {right.columns[key].duckdb for key in right.keys} != held:
+    above = {scalar(tree, relation.under, NOWHERE).duckdb for tree in trees}
+    if {right.columns[key].duckdb for key in right.keys} != above:
         by = ", ".join(spark(tree) for tree in trees)
         message = "the versions of a key are joined by this key, no more and no less"
         raise QueryError(message, pair.right.input.span, legal=f"an equality for each of {by}")
@@ -195,10 +195,10 @@ def _names(tree: Tree) -> list[str]:
     return [tree.input.side.name, *read.names, *read.reads, *streams]
 
 
-def _untimed(asked: ast.Name, known: Sequence[str]) -> QueryError:
-    message = f"{asked.text} may be however far behind what its row was joined with"
+def _untimed(event_time: ast.Name, known: Sequence[str]) -> QueryError:
+    message = f"{event_time.text} may be however far behind what its row was joined with"
     legal = ", ".join(known) or "a RETAIN, or bounds of both event times in the join before it"
-    return QueryError(message, asked.span, legal=legal)
+    return QueryError(message, event_time.span, legal=legal)
 
 
 def _narrowed(relation: Relation, terms: list[Term]) -> Relation:

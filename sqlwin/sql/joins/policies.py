@@ -41,12 +41,12 @@ def of_join(
     _refuse(given, match, waits, ordered)
     if match is None or _counted(match):  # nothing is kept, or what numbers say
         given = replace(given, retain_rows=None)
-    made = policy(given, 0 if ordered else _reach(match), lateness, grace)
-    said = given.late is not None or given.final is not None
-    return made if said else replace(made, late=Late.ON_UPDATE)
+    made = policy(given, 0 if ordered else _extent(match), lateness, grace)
+    given_late = given.late is not None or given.final is not None
+    return made if given_late else replace(made, late=Late.ON_UPDATE)
 
 
-def _reach(match: Match | None) -> int | None:
+def _extent(match: Match | None) -> int | None:
     """How far rows reach in time; None: without bound."""
     if match is None:
         return None

@@ -19,7 +19,7 @@ from sqlwin.sql.expressions.scalars import Expr, column, parsed, place
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.joins.asof import nearest_by, version_of
 from sqlwin.sql.joins.inputs import Input, inputs
-from sqlwin.sql.joins.kinds import MIRRORED, asked, refuse
+from sqlwin.sql.joins.kinds import MIRRORED, join_type, refuse
 from sqlwin.sql.joins.plans import Plans
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree, is_true, on, take
 from sqlwin.sql.joins.windows import windowed
@@ -132,13 +132,13 @@ def mirrored(source: ast.From, known: Known) -> ast.From:
 
 
 def _join(joining: Joining, join: ast.Join, right: Input) -> None:
-    words = asked(join.word)
-    refuse(join, words, right)
-    pair = Pair(joining.tree, Leaf(right), words.kind, join.word)
+    type_ = join_type(join.word)
+    refuse(join, type_, right)
+    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word)
     own = right if join.nested else None
     terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
     terms += [joining.member(join.equal, right)] if join.equal else []
-    if words.asof:
+    if type_.asof:
         match = joining.terms(join.match, "MATCH_CONDITION", right) if join.match else None
         pair.op, terms = nearest_by(pair, match, terms)
     elif right.as_of is not None:
@@ -149,7 +149,7 @@ def _join(joining: Joining, join: ast.Join, right: Input) -> None:
     for term in terms:
         on(pair, term)
     joining.tree = pair
-    if words.kind not in HALVES:
+    if type_.kind not in HALVES:
         joining.visible.append(right)
 
 

@@ -145,15 +145,15 @@ def keys(pair: Pair) -> tuple[list[Key], list[Key]]:
 
 def _alike(pair: Pair, left: Input, right: Input) -> None:
     if len(_key(left)) != len(_key(right)):
-        told = [f"those of {each.side.name} of {', '.join(_own(each))}" for each in (left, right)]
-        message = f"sessions overlap that are of one key, and these are not: {' and '.join(told)}"
+        names = [f"those of {each.side.name} of {', '.join(_own(each))}" for each in (left, right)]
+        message = f"sessions overlap that are of one key, and these are not: {' and '.join(names)}"
         raise QueryError(message, pair.word.span, legal="PARTITION BY as many columns in both")
 
 
 def _lacking(pair: Pair, left: Input, right: Input, names: set[str]) -> QueryError:
-    told = [own for own, name in zip(_own(left), _key(left), strict=True) if name in names]
+    own_names = [own for own, name in zip(_own(left), _key(left), strict=True) if name in names]
     message = (
-        f"the join is not on the session key, {left.side.name}.{told[0]}: without it, it would"
+        f"the join is not on the session key, {left.side.name}.{own_names[0]}: without it, it would"
         " look into every session of the other side, as the join without sessions does"
     )
     ends = zip(_own(left), _own(right), strict=True)

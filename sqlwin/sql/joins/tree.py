@@ -71,7 +71,7 @@ class Pair:
 
     times: bounds of two event times; the Term is what to test where the left one is not that
     of its row, None where a key says it already. above: what is left of WHERE. ts: the event
-    time of left rows, once it is settled; asked: the one that an ASOF join compares.
+    time of left rows, once that is known; event_time: the one that an ASOF join compares.
     """
 
     left: Leaf | Pair
@@ -88,7 +88,7 @@ class Pair:
     residual: list[Term] = field(default_factory=list)
     above: list[Term] = field(default_factory=list)
     ts: str | None = None
-    asked: ast.Name | None = None
+    event_time: ast.Name | None = None
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -119,7 +119,7 @@ class Pair:
         """Whether its rows match by their sessions."""
         return isinstance(self.left, Leaf) and self.left.input.session is not None
 
-    def settle(self, ts: str | None) -> None:
+    def set_event_time(self, ts: str | None) -> None:
         """Take bounds of two event times into the window; QueryError where nothing is left.
 
         ts: the one of the left rows. Another may be before or after it, as far as the windows
@@ -165,8 +165,8 @@ def absent(tree: Tree) -> frozenset[str]:
     """The columns that are NULL where a row is padded."""
     if isinstance(tree, Leaf):
         return frozenset()
-    padded = {"left": tree.right.names, "right": tree.left.names, "full": tree.names}
-    return absent(tree.left) | padded.get(tree.kind, frozenset())
+    null_padded = {"left": tree.right.names, "right": tree.left.names, "full": tree.names}
+    return absent(tree.left) | null_padded.get(tree.kind, frozenset())
 
 
 def _plus(one: int | None, other: int | None) -> int | None:

@@ -112,7 +112,7 @@ def _rank(call: Call, over: Over) -> Expr:
 
 
 def _dense_rank(call: Call, over: Over) -> Expr:
-    if over.time.alone:
+    if over.time.by_position:
         return _row_number(call, over)
     instants = Call(aggregate("count"), (over.ts,), distinct=True)
     return over.column(instants, over.time.frame(Unit.RANGE, None, 0), named=True)

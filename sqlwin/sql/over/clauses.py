@@ -131,7 +131,7 @@ def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
     if len(order) == 1:
         return Time(order[0].descending)
     behind = names[1:] == [stream.offset] and stream.offset is not None
-    return Time(order[0].descending, alone=True) if behind else None
+    return Time(order[0].descending, by_position=True) if behind else None
 
 
 def _column(relation: Relation, key: Key) -> str | None:

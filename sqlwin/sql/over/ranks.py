@@ -215,10 +215,10 @@ class OfWindows(Above):
     def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
             raise needs_over(node, run, EXAMPLE)
-        taken = {column.name.lower() for column in self.scope.relation.under}
+        used = {column.name.lower() for column in self.scope.relation.under}
 
         def free() -> str:
             names = [wanted or "", *(f"_rank{n}" for n in range(1, 100))]
-            return next(name for name in names if name and name.lower() not in taken)
+            return next(name for name in names if name and name.lower() not in used)
 
         return done(self.ranks.call(call, node, run, free))

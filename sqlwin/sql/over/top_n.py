@@ -63,14 +63,14 @@ def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Na
         rank.partition,
         rank.order,
         limit=1,
-        policy=_policy(select.policies, _settled(binding.below, rank.partition)),
+        policy=_policy(select.policies, _final_after(binding.below, rank.partition)),
     )
     run = select.qualify or select.items[0]
     base = OpenTop(node, rank.run.span, binding.below.over())
     return Relation(base, columns, (), predicate, run)
 
 
-def _settled(below: Below, partition: tuple[str, ...]) -> int | None:
+def _final_after(below: Below, partition: tuple[str, ...]) -> int | None:
     """How long after a window of its rows the first of a partition may change, where its
     partitions are of windows; None: for ever.
     """
@@ -80,16 +80,16 @@ def _settled(below: Below, partition: tuple[str, ...]) -> int | None:
     return lateness(stream) if ended and stream is not None and stream.ts is not None else None
 
 
-def _policy(given: ast.Policies, settled: int | None) -> Policy:
+def _policy(given: ast.Policies, final_after: int | None) -> Policy:
     """Nothing here is ever full before the end: each change is sent at once, unless told."""
     rules = unending(given)
     if rules.retain is None:
-        rules = replace(rules, retain=settled)
+        rules = replace(rules, retain=final_after)
     if given.retain_rows is not None:
         message = "a top-n keeps its first rows, however many come: RETAIN counts no rows here"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
-    told = given.late or given.final or given.changes
-    return rules if told else replace(rules, late=Late.ON_UPDATE)
+    given_emit = given.late or given.final or given.changes
+    return rules if given_emit else replace(rules, late=Late.ON_UPDATE)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Below:
     relation: Relation
     columns: dict[str, Scalar] = field(default_factory=dict)
     trees: dict[str, Expr] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=lambda: set(EDGES))
+    used: set[str] = field(default_factory=lambda: set(EDGES))
     _named: dict[str, str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
 
@@ -61,10 +61,10 @@ class Below:
 
     def free(self, purpose: str, wanted: str | None = None) -> str:
         name = wanted
-        while name is None or name.lower() in self.taken or name.startswith(RESERVED):
+        while name is None or name.lower() in self.used or name.startswith(RESERVED):
             self._counts[purpose] += 1
             name = f"_{purpose}{self._counts[purpose]}"
-        self.taken.add(name.lower())
+        self.used.add(name.lower())
         return name
 
     def condition(self, tree: Expr, run: ast.Run, purpose: str = "where") -> str:
@@ -83,10 +83,10 @@ class Below:
                 refuse_calls(tree, run, "an aggregate's arguments")
         args = tuple(self._argument(call, at, run) for at in range(len(call.args)))
         where = conjoined(call.where, not_null(call.args[0]) if call.skip else None)
-        kept = None if where is None else self.condition(self._resolved(where, run), run)
+        filter_ = None if where is None else self.condition(self._resolved(where, run), run)
         result = self._result(call, args, run)
         order = tuple(self.order(key, run) for key in call.order)
-        return Aggregate("", known.name, args, result, kept, call.params, call.distinct, order)
+        return Aggregate("", known.name, args, result, filter_, call.params, call.distinct, order)
 
     def _resolved(self, tree: Expr, run: ast.Run) -> Expr:
         return Scope(self.relation).resolved(tree, run)
@@ -113,8 +113,8 @@ class Below:
             message = f"{type_name(types[0])} has no order, and so no distinct values"
             raise QueryError(message, run.span, legal="MAP_ENTRIES(value)")
         if result is None:
-            told = ", ".join(type_name(type_) for type_ in types)
-            message = f"{call.function.name.upper()} takes {call.function.accepts}, not {told}"
+            types_ = ", ".join(type_name(type_) for type_ in types)
+            message = f"{call.function.name.upper()} takes {call.function.accepts}, not {types_}"
             raise QueryError(message, run.span, legal=call.function.example)
         return result
 

@@ -40,19 +40,19 @@ def items(runs: Sequence[ast.Run], relation: Relation, edges: Sequence[str]) -> 
 
 def _renamed(made: Sequence[Item]) -> list[Item]:
     """A column of `*` whose name an input before it has, too, is `id0`, as in Flink."""
-    taken = {item.name.lower() for item in made if not item.starred}
+    used = {item.name.lower() for item in made if not item.starred}
     out = []
     for item in made:
         if item.starred:
-            item = replace(item, name=_free(item.name, taken))
-            taken.add(item.name.lower())
+            item = replace(item, name=_free(item.name, used))
+            used.add(item.name.lower())
         out.append(item)
     return out
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, used: set[str]) -> str:
     numbered = (f"{name}{number}" for number in count())
-    return next(known for known in chain((name,), numbered) if known.lower() not in taken)
+    return next(known for known in chain((name,), numbered) if known.lower() not in used)
 
 
 def unique(names: Sequence[tuple[str, ast.Run]]) -> None:

@@ -74,9 +74,9 @@ def _edges(
 def _with_last_instant(stream: Stream, name: str, edge: Edge) -> Stream:
     """The stream by the last instant of its windows, a column of its own if it has none."""
     time = replace(edge, kind="time")
-    shown = next((c.name for c in stream.columns if edge_in(stream, c.name) == time), None)
-    if shown is not None:
-        return timed_as(stream, shown)
+    carried = next((c.name for c in stream.columns if edge_in(stream, c.name) == time), None)
+    if carried is not None:
+        return timed_as(stream, carried)
     last = "window_time"
     while last.lower() in [column.name.lower() for column in stream.columns]:
         last = f"_{last}"

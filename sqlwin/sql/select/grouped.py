@@ -79,13 +79,13 @@ def grouped(
         message = "RETAIN n ROWS counts rows of a key, and here each row is its own"
         raise QueryError(message, select.policies.retain_rows.span, legal="RETAIN 1 HOUR")
     # each set has sessions of its own: of those keys of the session key that it has
-    fixed = () if window.session is not None else partition
+    partition_keys = () if window.session is not None else partition
     operator = Operator(
         window,
         _policy(select.policies, window, stream),
         tuple(dict.fromkeys(partition)),
         _counted_where(grouping, select.where) if window.counts else None,
-        () if sets is None else key_sets(grouping, sets, items, fixed),
+        () if sets is None else key_sets(grouping, sets, items, partition_keys),
     )
     grouping.ranks = Ranks(named_windows(select), _output(grouping, items))
     columns = _columns(grouping, items)
@@ -194,9 +194,9 @@ def _check_session(
         run for run, name in zip(window.partition, partition, strict=False) if name not in named
     ]
     if window.session is not None and select.group and lacking:
-        told = ", ".join(run.original for run in lacking)
-        message = f"GROUP BY lacks {told}, by which the sessions are parted"
-        legal = f"GROUP BY {told}, …; or no GROUP BY"
+        lacking_names = ", ".join(run.original for run in lacking)
+        message = f"GROUP BY lacks {lacking_names}, by which the sessions are parted"
+        legal = f"GROUP BY {lacking_names}, …; or no GROUP BY"
         raise QueryError(message, select.group[-1].span, legal=legal)
 
 

@@ -102,10 +102,10 @@ class Grouping:
             raise QueryError(message, word(node, run), legal="GROUP BY GROUPING SETS, ROLLUP, CUBE")
         if not node.expressions and isinstance(node, exp.GroupingId):
             return column(GROUPING, DONE)
-        asked = [self._bit(key, run) for key in node.expressions]
-        if not asked:
+        bits = [self._bit(key, run) for key in node.expressions]
+        if not bits:
             raise QueryError("GROUPING takes a key", word(node, run), legal="GROUPING(product)")
-        return exp.Paren(this=reduce(_shifted, asked))
+        return exp.Paren(this=reduce(_shifted, bits))
 
     def _bit(self, key: Expr, run: ast.Run) -> Expr:
         name = self.names.get(key)

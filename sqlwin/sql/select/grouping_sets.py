@@ -56,9 +56,9 @@ def _with(group: Sequence[ast.Run]) -> list[Keys]:
     assert found is not None
     runs = (*others, part(last, 0, found.start()))
     keys = [_unit(run) for run in runs if window_edge(parsed(run)) is None]
-    fixed = [run for run in runs if window_edge(parsed(run)) is not None]
+    edges = [run for run in runs if window_edge(parsed(run)) is not None]
     sets = _MAKES[found[1].upper()](keys, last)
-    return [(*fixed, *one) for one in sets]
+    return [(*edges, *one) for one in sets]
 
 
 def _sets(run: ast.Run) -> list[Keys]:
@@ -87,8 +87,8 @@ def _cube(units: Sequence[Keys], run: ast.Run) -> list[Keys]:
     if len(units) > MOST_CUBED:
         message = f"CUBE of {len(units)} makes {2 ** len(units):,} grouping sets"
         raise QueryError(message, run.span, legal=f"at most {MOST_CUBED}; or ROLLUP")
-    keeps = product((True, False), repeat=len(units))
-    return [_flat(list(compress(units, kept))) for kept in keeps]
+    choices = product((True, False), repeat=len(units))
+    return [_flat(list(compress(units, choice))) for choice in choices]
 
 
 def _flat(units: Sequence[Keys]) -> Keys:

@@ -27,7 +27,7 @@ def keys(grouping: Grouping, runs: Sequence[ast.Run], items: Sequence[Item]) -> 
 
 
 def key_sets(
-    grouping: Grouping, sets: Sequence[Keys], items: Sequence[Item], fixed: Sequence[str]
+    grouping: Grouping, sets: Sequence[Keys], items: Sequence[Item], always: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """The sets by the names of their keys, each once. fixed: keys of every set."""
     made: dict[tuple[str, ...], None] = {}
@@ -36,7 +36,7 @@ def key_sets(
     for one in sets:
         names = [_key(grouping, run, items) for run in one]
         windowed.add(None in names)
-        made[tuple(name for name in grouping.keys if name in (*fixed, *names))] = None
+        made[tuple(name for name in grouping.keys if name in (*always, *names))] = None
     if len(windowed) > 1:
         message = "a window is a part of every grouping set, or of none by name"
         legal = "GROUP BY window_start, window_end, GROUPING SETS (…)"

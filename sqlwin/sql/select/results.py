@@ -11,7 +11,7 @@ from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.typed import Typed
 from sqlwin.plan.ir.nodes import Node, Project, Sink
 from sqlwin.plan.options.sinks import changes, why_changing
-from sqlwin.schema import SHOWN, type_name
+from sqlwin.schema import CHANGELOG_NAMES, type_name
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.expressions.widening import widens
 from sqlwin.sql.relations.relation import Relation
@@ -19,10 +19,10 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import ALIAS
 
 
-def told(relation: Relation) -> Relation:
+def named_results(relation: Relation) -> Relation:
     """The relation as a result. QueryError for a column with a name that each result has."""
     for name, _, run in relation.columns:
-        if name.lower() in SHOWN.values():
+        if name.lower() in CHANGELOG_NAMES.values():
             message = f"each result has a column {name.lower()} of its own"
             raise QueryError(message, run.span, legal=_renamed(name, run))
     return relation

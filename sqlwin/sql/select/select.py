@@ -47,8 +47,8 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
     reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
     if select.relation.joins:
         relation = replace(relation, ttl=ttl)
-        told = select.policies if _above_rows(select) else ast.Policies()
-        select = replace(select, where=None, policies=told)
+        policies = select.policies if _above_rows(select) else ast.Policies()
+        select = replace(select, where=None, policies=policies)
     window, group = group_window(select, given)
     runs = unwrapped(select.items)
     made = items(runs, relation, () if window is None else window.edges)
@@ -62,11 +62,11 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return bind_select(_inward(select), known)
     bound = _bound(select, relation, window, made, group)
     if bound.base is not relation.base:
-        told = select.policies
+        policies = select.policies
         bound = replace(
             bound,
-            emits=relation.emits or emits(told),
-            retains=relation.retains or retains(told),
+            emits=relation.emits or emits(policies),
+            retains=relation.retains or retains(policies),
         )
     return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
 

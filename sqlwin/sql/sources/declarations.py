@@ -15,8 +15,8 @@ from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
 from sqlwin.plan.options.connectors import SINKS, STREAMS
 from sqlwin.plan.options.connectors import check as check_options
 from sqlwin.schema import (
+    CHANGELOG_NAMES,
     RESERVED,
-    SHOWN,
     TIMESTAMP,
     Column,
     Schema,
@@ -68,7 +68,7 @@ def sink(created: ast.CreateSink) -> Sink:
     made = Sink(created.name.text, columns or None, hidden(created.options))
     check_options(f"sink {made.name}", dict(made.options), SINKS, created.name.span)
     for column in created.columns:
-        if column.name.text.lower() in SHOWN.values():
+        if column.name.text.lower() in CHANGELOG_NAMES.values():
             message = f"each result has a column {column.name.text.lower()} of its own"
             raise QueryError(message, column.name.span, legal="any other name")
     return made
@@ -114,16 +114,16 @@ def column_type(column: ast.ColumnDef) -> pa.DataType:
 def _offset_column(created: ast.CreateStream) -> ast.CreateStream:
     """`offset BIGINT` is a column if there is none called BIGINT and there is such a type."""
     names = {column.name.text.lower() for column in created.columns}
-    kept, columns = [], list(created.columns)
+    positions, columns = [], list(created.columns)
     for position in created.positions:
         called = position.column.text
         if called.lower() in names or type_named(called) is None:
-            kept.append(position)
+            positions.append(position)
             continue
         run = ast.Run(called, called, position.column.span)
         columns.append(ast.ColumnDef(position.word, type=run))
     columns.sort(key=lambda column: (column.name.span.line, column.name.span.column))
-    return replace(created, columns=tuple(columns), positions=tuple(kept))
+    return replace(created, columns=tuple(columns), positions=tuple(positions))
 
 
 def _computed(made: Stream, columns: Sequence[ast.ColumnDef]) -> Stream:

@@ -87,24 +87,24 @@ def limited(relation: Relation, where: ast.Run | None) -> Relation:
     if not isinstance(relation.base, OpenTop) or where is None:
         return relation
     lower = [name.lower() for name in relation.names]
-    scope, kept = Scope(relation), relation.predicate
+    scope, predicate = Scope(relation), relation.predicate
     for part in conjuncts(parsed(where)):
         nodes = list(part.find_all(exp.Column))
         if nodes and all(
             node.table.lower() in ("", *lower) and relation.find(node.name) for node in nodes
         ):
-            kept = conjoined(kept, relation.below(scope.resolved(part, where)))
-    return replace(relation, predicate=kept, predicate_run=where)
+            predicate = conjoined(predicate, relation.below(scope.resolved(part, where)))
+    return replace(relation, predicate=predicate, predicate_run=where)
 
 
 def stage(relation: Relation, known: Known) -> Node:
     """The plan of a query whose results another one reads."""
 
-    def kept(node: Stateful, policy: Policy) -> Policy:
-        told = policy if relation.emits else _inner(node, policy, known.early)
-        return told if relation.retains else _as_long(told, known.retain)
+    def predicate(node: Stateful, policy: Policy) -> Policy:
+        emitting = policy if relation.emits else _inner(node, policy, known.early)
+        return emitting if relation.retains else _as_long(emitting, known.retain)
 
-    return with_ttl(optimize(with_policy(relation.plan(), kept)), relation.ttl, known.ttl)
+    return with_ttl(optimize(with_policy(relation.plan(), predicate)), relation.ttl, known.ttl)
 
 
 def timed_by_itself(stream: Stream) -> Stream:

@@ -55,8 +55,8 @@ def _widest(union: ast.Union, at: int, schemas: Sequence[Schema]) -> pa.DataType
         other = schema[at].type
         wider = widest(found, other, loose=False)
         if wider is None:
-            told = f"{type_name(other)}, and {type_name(found)} before"
-            message = f"column {at + 1} of the UNION ALL is {told}"
+            types = f"{type_name(other)}, and {type_name(found)} before"
+            message = f"column {at + 1} of the UNION ALL is {types}"
             legal = f"CAST({schema[at].name} AS {type_name(found)})"
             raise QueryError(message, part.items[min(at, len(part.items) - 1)].span, legal=legal)
         found = wider

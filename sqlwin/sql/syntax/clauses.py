@@ -56,7 +56,7 @@ def policies(clauses: dict[str, Clause]) -> ast.Policies:
     _refuse_contradictions(by_word)
     value = {word: item.value for word, item in by_word.items()}
     span = {word: item.span for word, item in by_word.items()}
-    kept = value.get("RETAIN", ())
+    retained = value.get("RETAIN", ())
     return ast.Policies(
         early=value.get("EARLY"),
         late=value.get("LATE"),
@@ -64,8 +64,8 @@ def policies(clauses: dict[str, Clause]) -> ast.Policies:
         timeout=value.get("ON CLOSE") or value.get("FINAL"),
         changes=span.get("CHANGES"),
         final=span.get("FINAL"),
-        retain=next((k for k in kept if isinstance(k, ast.Duration)), None),
-        retain_rows=next((k for k in kept if isinstance(k, ast.Count)), None),
+        retain=next((k for k in retained if isinstance(k, ast.Duration)), None),
+        retain_rows=next((k for k in retained if isinstance(k, ast.Count)), None),
         expired=value.get("EXPIRED"),
         span=given[0].span if given else None,
     )

@@ -75,12 +75,12 @@ def queries(run: ast.Run) -> list[Found]:
         if at < until:
             continue
         word = token.upper()
-        if word in ("EXISTS", "IN") and (asks := _ASKS.match(run.text, at + len(token))):
-            until = _closing(run.text, asks.end() - 1)
+        if word in ("EXISTS", "IN") and (matched := _ASKS.match(run.text, at + len(token))):
+            until = _closing(run.text, matched.end() - 1)
             name = ast.Name(word, run.at(at, at + len(token)))
             if depth:
                 raise _placed(name, "in brackets")
-            before, inner = part(run, begin, at), part(run, asks.end(), until - 1)
+            before, inner = part(run, begin, at), part(run, matched.end(), until - 1)
             made.append(_found(name, begin, until, before, inner))
         elif word in ("AND", "OR") and not depth:
             either, begin = either or word == "OR", at + len(token)

@@ -27,15 +27,15 @@ _ALONE = {Exclude.GROUP: Exclude.CURRENT_ROW, Exclude.TIES: Exclude.NO_OTHERS}
 
 @dataclass(frozen=True)
 class Time:
-    """How a window is ordered by event time. alone: by position too, so no row has peers."""
+    """How a window is ordered by event time. by_position: by position too, so no row has peers."""
 
     descending: bool = False
-    alone: bool = False
+    by_position: bool = False
 
     @property
     def unit(self) -> Unit:
         """In which a row's peers and it are one."""
-        return Unit.ROWS if self.alone else Unit.RANGE
+        return Unit.ROWS if self.by_position else Unit.RANGE
 
     def frame(self, unit: Unit, preceding: int | None, following: int | None) -> Frame:
         """The frame that reaches so far in this order."""
@@ -54,15 +54,15 @@ def frame_of(spec: ast.Spec, time: Time | None) -> Frame:
     if spec.frame is None:
         return _excluding(time.frame(time.unit, None, 0), exclude, time)
     unit = _unit(spec.frame)
-    if unit is Unit.RANGE and time.alone:
+    if unit is Unit.RANGE and time.by_position:
         _refuse_distance(spec.frame)
         unit = Unit.ROWS
-    preceding, following = _reach(spec.frame)
+    preceding, following = _extent(spec.frame)
     return _excluding(time.frame(unit, preceding, following), exclude, time)
 
 
 def _excluding(frame: Frame, exclude: Exclude, time: Time) -> Frame:
-    return replace(frame, exclude=_ALONE.get(exclude, exclude) if time.alone else exclude)
+    return replace(frame, exclude=_ALONE.get(exclude, exclude) if time.by_position else exclude)
 
 
 def _unordered(spec: ast.Spec, exclude: Exclude) -> Frame:
@@ -122,7 +122,7 @@ def _refuse_ends(frame: ast.FrameSpec) -> None:
             raise QueryError(f"a frame cannot {which} with {wrong}", bound.span, legal=legal)
 
 
-def _reach(frame: ast.FrameSpec) -> tuple[int | None, int | None]:
+def _extent(frame: ast.FrameSpec) -> tuple[int | None, int | None]:
     """How far before the row and after it, as in `Frame`. One bound alone is the start."""
     unit = _unit(frame)
     first = _place(frame.start, unit)

@@ -73,7 +73,7 @@ def by_order(given: ast.Policies, frame: Frame | None, lateness: int | None) -> 
     if given.retain_rows is not None:
         message = "RETAIN n ROWS of a window in ROWS over a result, whose numbers change"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN of a time")
-    return policy(given, 0 if frame is None else reach_of([frame]), lateness)
+    return policy(given, 0 if frame is None else extent_of([frame]), lateness)
 
 
 def of_sessions(
@@ -98,7 +98,7 @@ def unending(given: ast.Policies) -> Policy:
     return policy(given, None, None, early=Early.ON_UPDATE)
 
 
-def reach_of(frames: Iterable[Frame]) -> int | None:
+def extent_of(frames: Iterable[Frame]) -> int | None:
     """How far frames reach to either side in event time; None: without bound."""
     every = list(frames)
     if any(None in (frame.preceding, frame.following) for frame in every):
@@ -109,8 +109,8 @@ def reach_of(frames: Iterable[Frame]) -> int | None:
 
 def emits(given: ast.Policies) -> bool:
     """Whether an EMIT is given."""
-    told = (given.early, given.late, given.on_close, given.timeout, given.changes, given.final)
-    return any(part is not None for part in told)
+    clause = (given.early, given.late, given.on_close, given.timeout, given.changes, given.final)
+    return any(part is not None for part in clause)
 
 
 def retains(given: ast.Policies) -> bool:
@@ -129,20 +129,20 @@ def refuse_all(given: ast.Policies, why: str) -> None:
 
 def _early(given: ast.Policies, default: Early | None) -> dict[str, Any]:
     """ON CLOSE and FINAL, where EARLY does not stand beside them, mean nothing before it."""
-    told = given.early
-    if told is None:
+    clause = given.early
+    if clause is None:
         if given.changes is not None:
             default = Early.ON_UPDATE
         elif given.on_close is not None or given.final is not None:
             default = None
         return {"early": default}
-    if isinstance(told.every, ast.Count):
-        if told.every.rows < 1:
+    if isinstance(clause.every, ast.Count):
+        if clause.every.rows < 1:
             message = "EARLY EVERY n ROWS needs at least 1"
-            raise QueryError(message, told.every.span, legal="EARLY EVERY 100 ROWS")
-        return {"early": Early.ROWS, "early_rows": told.every.rows}
-    if isinstance(told.every, ast.Duration):
-        period = _period("EARLY EVERY", told.every, "EARLY ON UPDATE")
+            raise QueryError(message, clause.every.span, legal="EARLY EVERY 100 ROWS")
+        return {"early": Early.ROWS, "early_rows": clause.every.rows}
+    if isinstance(clause.every, ast.Duration):
+        period = _period("EARLY EVERY", clause.every, "EARLY ON UPDATE")
         return {"early": Early.EVERY, "early_period": period}
     return {"early": Early.ON_UPDATE}
 
@@ -166,10 +166,10 @@ def _timeout(given: ast.Policies) -> int | None:
     return _period("TIMEOUT", given.timeout, "ON CLOSE TIMEOUT INTERVAL '1' MINUTE")
 
 
-def _period(what: str, told: ast.Duration, legal: str) -> int:
-    if told.micros <= 0:
-        raise QueryError(f"{what} takes a duration greater than 0", told.span, legal=legal)
-    return told.micros
+def _period(what: str, clause: ast.Duration, legal: str) -> int:
+    if clause.micros <= 0:
+        raise QueryError(f"{what} takes a duration greater than 0", clause.span, legal=legal)
+    return clause.micros
 
 
 def _rows(given: ast.Policies) -> int | None:
@@ -187,28 +187,30 @@ def _retain(
     if given.retain is not None and grace is not None:
         message = "GRACE PERIOD and RETAIN are one thing"
         raise QueryError(message, given.retain.span, legal="either of them")
-    told = given.retain or grace
-    if told is not None and told.micros < 0:
-        raise QueryError("RETAIN takes a duration of at least 0", told.span, legal="RETAIN 1 HOUR")
-    if retention is not None and retention.micros < (told.micros if told else 0):
+    clause = given.retain or grace
+    if clause is not None and clause.micros < 0:
+        raise QueryError(
+            "RETAIN takes a duration of at least 0", clause.span, legal="RETAIN 1 HOUR"
+        )
+    if retention is not None and retention.micros < (clause.micros if clause else 0):
         message = (
             "RETENTION is shorter than the GRACE PERIOD: a window would go while rows may come"
         )
         raise QueryError(message, retention.span, legal="RETENTION at least the GRACE PERIOD")
-    return told.micros if told else None
+    return clause.micros if clause else None
 
 
-def _emits(told: ast.Expired | None) -> TypeGuard[ast.Expired]:
-    return told is not None and told.how == "EMIT"
+def _emits(clause: ast.Expired | None) -> TypeGuard[ast.Expired]:
+    return clause is not None and clause.how == "EMIT"
 
 
 def _expired(given: ast.Policies) -> dict[str, Any]:
-    told = given.expired
-    if told is None:
+    clause = given.expired
+    if clause is None:
         return {}
-    if _emits(told):
+    if _emits(clause):
         message = "EXPIRED EMIT makes a session of a row; this window is no session"
-        raise QueryError(message, told.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
-    if told.into is None:
+        raise QueryError(message, clause.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
+    if clause.into is None:
         return {"expired": Expired.COUNT}
-    return {"expired": Expired.STREAM, "errors": told.into.text}
+    return {"expired": Expired.STREAM, "errors": clause.into.text}

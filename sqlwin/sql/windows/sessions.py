@@ -106,8 +106,8 @@ def microseconds(tree: Expr, schema: Schema, run: ast.Run) -> Scalar:
     """People are shown the gap as it was written."""
     type_ = expression_type(tree, schema, run)
     if type_ != STRING and not (is_interval(type_) and not type_.is_months):
-        told = "NULL" if type_ == NULL else engine_name(type_)
-        message = f"the gap of a session is an INTERVAL or a STRING, this is {told}"
+        type_text = "NULL" if type_ == NULL else engine_name(type_)
+        message = f"the gap of a session is an INTERVAL or a STRING, this is {type_text}"
         raise QueryError(message, run.span, legal=EXPRESSION)
     checked = exp.Anonymous(this=GAP, expressions=[tree.copy()])
     return replace(scalar(checked, schema, run), sql=spark(tree))

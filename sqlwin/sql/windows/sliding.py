@@ -61,14 +61,14 @@ def over_result(
     """In ROWS of a result. Rows that fail WHERE are in frames, and count for no aggregate."""
     calls = _calls([_where(each, where, below) for each in aggregates], keys, frame)
     trees = [tree for _, tree, _ in columns] + ([] if having is None else [having])
-    asked = any(_is_edge(node) for tree in trees for node in tree.find_all(exp.Column))
+    edges_read = any(_is_edge(node) for tree in trees for node in tree.find_all(exp.Column))
     number = _count(below)
-    if asked or not calls:
+    if edges_read or not calls:
         calls = (*calls, *_calls([number], keys, _FROM_THE_FIRST))
     edges = _edges(number.name, frame)
-    made = tuple((name, _numbered(tree, edges), told) for name, tree, told in columns)
-    kept = None if having is None else _numbered(having, edges)
-    predicate = kept if where is None else conjoined(kept, column(where))
+    made = tuple((name, _numbered(tree, edges), item_type) for name, tree, item_type in columns)
+    having_ = None if having is None else _numbered(having, edges)
+    predicate = having_ if where is None else conjoined(having_, column(where))
     return Relation(OverAggregate(below.project(), calls, policy), made, (), predicate, run)
 
 

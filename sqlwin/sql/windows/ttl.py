@@ -75,12 +75,12 @@ def lengths(hints: Sequence[Hinted], sides: Sequence[Sequence[str]]) -> Lengths 
     """What hints say of the two sides of a join. sides: the names of all that each reads."""
     if not hints:
         return None
-    said: list[int | None] = []
+    lengths: list[int | None] = []
     for names in sides:
         lower = [name.lower() for name in names]
         own = [each for stream, each in hints if stream.text.lower() in lower]
-        said.append(_longest(own) if own else None)
-    return Lengths(_longest(each for _, each in hints), (said[0], said[1]))
+        lengths.append(_longest(own) if own else None)
+    return Lengths(_longest(each for _, each in hints), (lengths[0], lengths[1]))
 
 
 def _longest(found: Iterable[int]) -> int:
@@ -123,7 +123,7 @@ def _of_join(plan: Node, join: Join, hint: Lengths | None, settings: Mapping[str
     """Of each side by itself: of the left of a join with a static table nothing is kept."""
     hints = (None, None) if hint is None else hint.both
     sides = zip(("left", "right"), (join.left, join.right), hints, strict=True)
-    ttls = [_ttl(node, said, settings, name in join.endless) for name, node, said in sides]
+    ttls = [_ttl(node, lengths, settings, name in join.endless) for name, node, lengths in sides]
     if join.static and hint is not None and hint.sides is not None and ttls[1] is not None:
         raise QueryError(ONCE, legal="STATE_TTL of a stream")
     if join.static:

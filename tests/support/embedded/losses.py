@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.query import EmbeddedQuery
 from tests.support.embedded.orders import MEDIANS, STREAM, order, push, stored, without
 
 KEPT = MEDIANS + "RETAIN INTERVAL '1' DAY"

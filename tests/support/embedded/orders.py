@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import sqlwin
-from sqlwin.embedded.durable import TABLES, DurableStore
-from sqlwin.embedded.host import EmbeddedQuery
+from sqlwin.embedded.durable_store import TABLES, DurableStore
+from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.sql import script
 
 Row = dict[str, Any]

@@ -1,0 +1,63 @@
+"""The outputs of a query: those not read yet, and the last revision of each row_key.
+
+Emissions are folded by row_key, many at a time, so that memory holds the unread outputs and
+a few times one row for each row_key ever emitted.
+
+Invariant: `last` has one row for each row_key whose highest revision since its last
+`+I` was not retracted: a key whose state a TTL has evicted begins again with revision 0.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+UNFOLDED_ROWS = 100_000
+"""Emissions that are kept unfolded; more where there are more row_keys."""
+
+
+class OutputBuffer:
+    """Collects emissions; `empty` has their columns."""
+
+    def __init__(self, empty: pl.DataFrame, max_unfolded: int = UNFOLDED_ROWS) -> None:
+        self.max_unfolded = max_unfolded
+        self._fresh = [empty]
+        self._folded = empty
+        self._unfolded = [empty]
+        self._unfolded_rows = 0
+
+    def add(self, emitted: pl.DataFrame) -> None:
+        if emitted.is_empty():
+            return
+        self._fresh.append(emitted)
+        self._unfolded.append(emitted)
+        self._unfolded_rows += len(emitted)
+        if self._unfolded_rows > max(self.max_unfolded, len(self._folded)):
+            self._fold()
+
+    def fresh(self) -> pl.DataFrame:
+        """Outputs added and not dropped yet."""
+        out = pl.concat(self._fresh)
+        self._fresh = [out]
+        return out
+
+    def drop(self, rows: int | None = None) -> None:
+        """Drop the first `rows` of the fresh outputs; None: all of them."""
+        fresh = self.fresh()
+        self._fresh = [fresh.clear() if rows is None else fresh[rows:]]
+
+    def last(self) -> pl.DataFrame:
+        """The last revision of every row_key, in the order of first emission."""
+        self._fold()
+        return self._folded.filter(pl.col("op") != "-D")
+
+    def _fold(self) -> None:
+        self._folded = fold(pl.concat([self._folded, *self._unfolded]))
+        self._unfolded, self._unfolded_rows = [self._folded.clear()], 0
+
+
+def fold(emitted: pl.DataFrame) -> pl.DataFrame:
+    """The row of the highest revision of each row_key, since it was last inserted."""
+    begun = (pl.col("op") == "+I").cum_sum().over("row_key")
+    newest = emitted.filter(begun == begun.max().over("row_key"))
+    highest = pl.col("revision") == pl.col("revision").max().over("row_key")
+    return newest.filter(highest).unique("row_key", keep="last", maintain_order=True)

@@ -1,0 +1,117 @@
+"""The error stream: rows that were rejected, each with its reason.
+
+No row is dropped without a record: an expired row, a malformed one, one without
+event time. `row` is the whole row as JSON text; a line that could not be parsed is
+there as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.policies import Expired
+from sqlwin.runtime.rows.render import json_lines
+from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty
+
+EXPIRED = "expired"
+UNTOLD = f"{EXPIRED}: not told"
+"""Of a row that is counted, and not in the error stream: its stage emits it, or wants no more."""
+WHOLE = "__whole"
+INTERNAL = (WHOLE,)
+"""`__whole`: the row as JSON text, carried by rows that may yet turn out expired."""
+REJECT_SCHEMA: dict[str, pl.DataType] = {
+    "stream": pl.String(),
+    "reason": pl.String(),
+    "ts": INSTANT,
+    "watermark": INSTANT,
+    "position": pl.String(),
+    "row": pl.String(),
+}
+
+
+def no_rejects() -> pl.DataFrame:
+    return empty(REJECT_SCHEMA)
+
+
+def rejects(
+    stream: str, rows: pl.DataFrame, reasons: Sequence[str], watermark: int | None
+) -> pl.DataFrame:
+    """Error rows of `rows` (with `__part`, `__seq` and maybe `__ts`), one reason each."""
+    return refused(stream, rows, texts(rows), reasons, watermark)
+
+
+def refused(
+    stream: str,
+    rows: pl.DataFrame,
+    whole: Sequence[str],
+    reasons: Sequence[str],
+    watermark: int | None,
+) -> pl.DataFrame:
+    """As `rejects`, where the text of each row is known already."""
+    at = [position(part, seq) for part, seq in rows.select(PART, SEQ).iter_rows()]
+    return pl.DataFrame(
+        {
+            "stream": [stream] * len(rows),
+            "reason": list(reasons),
+            "ts": rows[TS].to_list() if TS in rows.columns else [None] * len(rows),
+            "watermark": [_bounded(watermark)] * len(rows),
+            "position": at,
+            "row": list(whole),
+        },
+        schema={**REJECT_SCHEMA, "ts": pl.Int64, "watermark": pl.Int64},
+    ).cast({"ts": INSTANT, "watermark": INSTANT})
+
+
+def under(errors: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    """The errors of one query, where several share what was read."""
+    return errors.with_columns(
+        pl.lit(_bounded(watermark), pl.Int64).cast(INSTANT).alias("watermark")
+    )
+
+
+def once(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Errors of several readers of the same rows: what one has told no other tells again."""
+    told = no_rejects()
+    for errors in found:
+        if not told.is_empty():
+            on = list(REJECT_SCHEMA)
+            errors = errors.join(told, on=on, how="anti", nulls_equal=True, maintain_order="left")
+        told = pl.concat([told, errors])
+    return told
+
+
+def judged(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
+    """The errors of one stage. expired: what becomes of its expired rows."""
+    if expired is Expired.STREAM:
+        return errors
+    return errors.with_columns(pl.col("reason").replace({EXPIRED: UNTOLD}))
+
+
+def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
+    """What the error stream gets: not the expired rows that are counted only, or emitted.
+
+    expired: as the query says. A stage below it has said so already, see `judged`.
+    """
+    told = errors.filter(pl.col("reason") != UNTOLD)
+    return told if expired is Expired.STREAM else told.filter(pl.col("reason") != EXPIRED)
+
+
+def reasons(errors: pl.DataFrame) -> list[str]:
+    """Of each row, without the details."""
+    return [reason.split(":")[0] for reason in errors["reason"]]
+
+
+def texts(rows: pl.DataFrame) -> list[str]:
+    """Each row whole, as JSON text, without the columns sqlwin added."""
+    return list(json_lines(rows.select(c for c in rows.columns if not c.startswith(RESERVED))))
+
+
+def position(part: int, seq: int) -> str:
+    return f"{part}:{seq}"
+
+
+def _bounded(watermark: int | None) -> int | None:
+    return watermark if watermark is not None and START < watermark < END else None

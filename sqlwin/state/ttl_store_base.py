@@ -1,0 +1,49 @@
+"""The common part of `TtlStore` and `PairStore`, which differ in the TTL entry of a record."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import replace
+
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.state.contract import Store
+
+
+class TtlStoreBase(ABC):
+    """A `Store` as the operator knows it. inner: its records have besides, as keys, the columns
+    `lives`.
+    """
+
+    def __init__(self, inner: Store, lives: Collection[str]) -> None:
+        own = inner.layout
+        self.inner = inner
+        self.layout = replace(
+            own,
+            columns=tuple(column for column in own.columns if column[0] not in lives),
+            keys=tuple(key for key in own.keys if key not in lives),
+        )
+
+    @abstractmethod
+    def put(self, records: pl.DataFrame) -> None: ...
+
+    @abstractmethod
+    def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame: ...
+
+    @property
+    def floor(self) -> int:
+        return self.inner.floor
+
+    def expire(self, before: int) -> None:
+        self.inner.expire(before)
+
+    def cut(self, floors: pl.DataFrame) -> None:
+        self.inner.cut(floors)
+
+    def erase(self, gone: pl.DataFrame) -> None:
+        self.inner.erase(gone)
+
+    def __len__(self) -> int:
+        return self.scan(START, END).height

@@ -1,0 +1,203 @@
+"""After its TTL nothing of a key is on disk, once a flush has compacted and one more has passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sqlwin
+from sqlwin.embedded.checkpoint_reader import state
+from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.query import EmbeddedQuery
+from sqlwin.errors import QueryError, StateError
+from sqlwin.sql import script
+from sqlwin.state.blobs import DictBlobs, SqliteBlobs
+from sqlwin.state.contract import Blobs
+from tests.support.embedded.ttl import GONE, STAYS, said
+
+DECLARED = """
+CREATE STREAM logins (id BIGINT, user STRING, place STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts{})
+WITH ('state.ttl' = '7 days', 'state.ttl.cleanup' = '{}');
+"""
+QUERIES = {
+    "last": """SELECT user, place FROM logins
+        QUALIFY ROW_NUMBER() OVER (PARTITION BY user ORDER BY ts DESC) = 1""",
+    "counts": "SELECT user, COUNT(*) AS n, MODE(place) AS most FROM logins GROUP BY user",
+    "sets": """SELECT user, place, COUNT(*) AS n FROM logins
+        GROUP BY GROUPING SETS ((user, place), (user))""",
+    "over": """SELECT user, COUNT(*) OVER w AS n, LAG(place) OVER w AS before FROM logins
+        WINDOW w AS (PARTITION BY user ORDER BY ts) EMIT EARLY ON UPDATE RETAIN 2 ROWS""",
+    "windows": """SELECT /*+ STATE_TTL('logins' = '7 days') */ user, window_start, COUNT(*) AS n
+        FROM TUMBLE(TABLE logins, DESCRIPTOR(ts), INTERVAL '1' DAY)
+        GROUP BY user, window_start EMIT LATE ON UPDATE RETAIN 2 ROWS""",
+    "chain": """SELECT user, COUNT(*) AS places, SUM(n) AS n, MAX(n) AS most
+        FROM (SELECT user, place, COUNT(*) AS n FROM logins GROUP BY user, place)
+        GROUP BY user""",
+    "chain_last": """SELECT user, place, n
+        FROM (SELECT user, place, COUNT(*) AS n FROM logins GROUP BY user, place)
+        QUALIFY ROW_NUMBER() OVER (PARTITION BY user ORDER BY n DESC) = 1""",
+}
+
+
+@pytest.fixture(params=["blobs", "sqlite", "durable"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
+    if request.param == "blobs":
+        yield DictBlobs()
+        return
+    made = (SqliteBlobs if request.param == "sqlite" else DurableStore)(tmp_path / "state")
+    yield made
+    made.close()
+
+
+def query(
+    asked: str, blobs: Blobs | None, cleanup: str = "timers", offset: str = ""
+) -> EmbeddedQuery:
+    text = DECLARED.format(offset, cleanup) + asked
+    return EmbeddedQuery(script(text), blobs=blobs, segment_rows=2)
+
+
+def login(on: EmbeddedQuery, user: str, day: int) -> None:
+    """Two logins of a user on a day, the later one first; the clock is there already."""
+    on.advance(now=f"2024-01-{day:02}T09:00:00Z")
+    places = [("Rome", 12), ("Oslo", 10)]
+    rows = [(day * 100 + hour, place, hour) for place, hour in places]
+    on.push(
+        "logins",
+        [
+            {"id": id_, "user": user, "place": place, "ts": f"2024-01-{day:02}T{hour}:00:00Z"}
+            for id_, place, hour in rows
+        ],
+    )
+    on.flush()
+
+
+@pytest.mark.parametrize("asked", QUERIES)
+def test_nothing_of_a_forgotten_key_is_left(asked: str, blobs: Blobs) -> None:
+    kept = query(QUERIES[asked], blobs, offset=", OFFSET id")
+    for day in (1, 2, 3):
+        login(kept, GONE, day)
+    login(kept, STAYS, 4)
+    assert GONE in said(blobs)
+    kept = query(QUERIES[asked], blobs, offset=", OFFSET id")
+    login(kept, STAYS, 9)
+    kept.advance(now="2024-01-10T09:00:00Z")  # 7 days after the last login
+    for _ in range(2):
+        kept.flush()
+    kept._check()
+    assert GONE not in said(blobs)
+    assert STAYS in said(blobs)
+
+
+def test_compaction_leaves_nothing_either_a_quarter_of_the_ttl_later(blobs: Blobs) -> None:
+    kept = query(QUERIES["last"], blobs, "compaction")
+    login(kept, GONE, 1)
+    for day in (2, 4):
+        for n in range(5):
+            login(kept, f"{n}.{STAYS}", day)
+    kept.advance(now="2024-01-09T09:00:00Z")
+    kept.flush()
+    assert GONE in said(blobs)
+    kept.advance(now="2024-01-09T21:00:00Z")  # hidden since the 8th, and not a quarter of all
+    kept.flush()
+    assert GONE in said(blobs)
+    kept.advance(now="2024-01-10T03:00:00Z")
+    for _ in range(2):
+        kept.flush()
+    assert GONE not in said(blobs)
+    assert STAYS in said(blobs)
+
+
+def test_not_even_the_free_pages_of_the_file_say_it(tmp_path: Path) -> None:
+    store = SqliteBlobs(tmp_path / "state")
+    store.put("a", GONE.encode() * 1000)
+    store.put("b", STAYS.encode())
+    store.delete("a")
+    store.close()
+    data = (tmp_path / "state").read_bytes()
+    assert GONE.encode() not in data
+    assert STAYS.encode() in data
+
+
+def test_a_flush_leaves_nothing_in_the_log_either(tmp_path: Path) -> None:
+    kept = query(QUERIES["last"], SqliteBlobs(tmp_path / "state"))
+    login(kept, GONE, 1)
+    login(kept, STAYS, 4)
+    kept.advance(now="2024-01-10T09:00:00Z")
+    for _ in range(2):
+        kept.flush()
+    assert not any(GONE.encode() in file.read_bytes() for file in tmp_path.iterdir())
+    assert not (tmp_path / "state-wal").read_bytes()
+    kept.close()
+    assert not (tmp_path / "state-wal").exists()
+
+
+def test_the_deadline_is_the_next_expiry_and_what_was_due_is_forgotten() -> None:
+    kept = query(
+        "SELECT user, COUNT(*) AS n FROM logins GROUP BY user EMIT EARLY EVERY '8' DAY", None
+    )
+    kept.advance(now="2024-01-01T09:00:00Z")
+    kept.push("logins", [{"user": GONE, "ts": "2024-01-01T09:00:00Z"}])
+    operator, stores = kept._task.top.query.operator, kept._task.top.stores
+    assert operator is not None
+    day = 86_400_000_000
+    assert operator.next_deadline(stores) == kept._position.now + 7 * day
+    kept.advance(now="2024-01-08T09:00:00Z")
+    assert operator.next_deadline(stores) == kept._position.now + day  # of what is forgotten
+    kept.advance(now="2024-01-09T09:00:00Z")
+    assert operator.next_deadline(stores) is None
+    assert kept.results().num_rows == 0
+
+
+def test_a_ttl_is_not_put_upon_state_without_one_nor_taken_off() -> None:
+    blobs = DictBlobs()
+    with_ttl = (
+        "SELECT /*+ STATE_TTL('logins' = '{}') */ user, COUNT(*) AS n FROM logins GROUP BY user"
+    )
+    login(query(with_ttl.format("7 days"), blobs), GONE, 1)
+    login(query(with_ttl.format("8 days"), blobs), GONE, 2)  # how long may change
+    with pytest.raises(StateError, match="kept with a TTL or without"):
+        query(with_ttl.format("0"), blobs)
+
+
+def test_a_lost_message_store_is_not_filled_again() -> None:
+    blobs = DictBlobs()
+    login(query(QUERIES["over"], blobs, offset=", OFFSET id"), GONE, 1)
+    for name in [name for name in blobs.names() if name.startswith("rows-")]:
+        blobs.delete(name)
+    with pytest.raises(StateError, match="nobody knows which of its messages a TTL had forgotten"):
+        query(QUERIES["over"], blobs, offset=", OFFSET id")
+
+
+def test_every_way_to_ask_knows_only_what_lives(tmp_path: Path) -> None:
+    file = tmp_path / "state"
+    on = sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file)
+    login(on, GONE, day=1)
+    on.flush()  # long ago by any clock
+    asked = state(file)
+    assert "messages" in asked.stores()["name"].to_pylist()
+    assert asked.records("panes").num_rows == asked.records("messages").num_rows == 0
+    assert asked.sql("SELECT user FROM messages").num_rows == 0
+    assert asked.records("lives").num_rows == asked.sql("SELECT * FROM lives").num_rows == 0
+    assert asked.windows().num_rows == asked.fetch(GONE).num_rows == 0
+    assert on.fetch(GONE).num_rows == 1
+    on.advance(now="2024-01-09T09:00:00Z")
+    assert on.fetch(GONE).num_rows == on.windows().num_rows == on.messages().num_rows == 0
+
+
+@pytest.mark.parametrize("text", ["", "DROP VIEW panes", "SELECT 1; SELECT 2", "SELECT n FROM no"])
+def test_one_select_is_asked(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "state"
+    sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file).flush()
+    with pytest.raises(QueryError) as refused:
+        state(file).sql(text)
+    assert str(refused.value).endswith("legal: SELECT … FROM panes, revisions, messages, lives")
+
+
+def test_so_it_is_of_the_results_of_another_query() -> None:
+    on = query(QUERIES["chain"], DictBlobs())
+    login(on, GONE, day=1)
+    assert on.fetch(GONE).to_pylist()[0]["n"] == 2
+    on.advance(now="2024-01-09T09:00:00Z")
+    assert on.fetch(GONE).num_rows == on.windows().num_rows == on.messages().num_rows == 0

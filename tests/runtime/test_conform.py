@@ -1,0 +1,160 @@
+"""Rows of any form become the declared columns, or are named with what is wrong."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sqlwin.errors import InputError
+from sqlwin.runtime.rows.conform import conform, frame_of, unknown_columns
+from sqlwin.schema import TIMESTAMP, Column
+
+
+def one(type_: pa.DataType, value: Any) -> tuple[Any, list[str]]:
+    """The value of one column of one dict, and the reasons it was refused for."""
+    columns = (Column("x", type_),)
+    found = conform(frame_of([{"x": value}], columns), columns)
+    return found.rows["x"][0], [reason for _, reason in found.malformed]
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "taken"),
+    [
+        (pa.int64(), 7, 7),
+        (pa.int64(), "7", 7),
+        (pa.int64(), 7.0, 7),
+        (pa.int8(), 7, 7),
+        (pa.float64(), 7, 7.0),
+        (pa.float64(), "NaN", float("nan")),
+        (pa.string(), "tea", "tea"),
+        (pa.bool_(), True, True),
+        (pa.bool_(), "FALSE", False),
+        (pa.decimal128(10, 2), Decimal("1.25"), Decimal("1.25")),
+        (pa.decimal128(10, 2), "1.25", Decimal("1.25")),
+        (pa.decimal128(10, 2), 3, Decimal("3.00")),
+        (pa.date32(), date(2024, 1, 2), date(2024, 1, 2)),
+        (pa.date32(), "2024-01-02", date(2024, 1, 2)),
+        (pa.int64(), None, None),
+    ],
+)
+def test_values_that_fit(type_: pa.DataType, value: Any, taken: Any) -> None:
+    found, reasons = one(type_, value)
+    assert reasons == []
+    assert found == taken or (found != found and taken != taken)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2024-01-01T09:00:00Z",
+        "2024-01-01 09:00:00",
+        "2024-01-01T10:00:00+01:00",
+        "2024-01-01T09:00:00.000",
+        datetime(2024, 1, 1, 9, tzinfo=timezone.utc),
+        datetime(2024, 1, 1, 9),
+        datetime(2024, 1, 1, 10, tzinfo=timezone(timedelta(hours=1))),
+    ],
+)
+def test_instants_in_every_form(value: Any) -> None:
+    found, reasons = one(TIMESTAMP, value)
+    assert reasons == []
+    assert found == datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        (pa.int64(), "seven"),
+        (pa.int64(), 7.5),
+        (pa.int64(), 2**63),
+        (pa.int8(), 300),
+        (pa.int64(), True),
+        (pa.bool_(), 1),
+        (pa.decimal128(4, 2), "1000"),
+        (TIMESTAMP, "now"),
+        (TIMESTAMP, "2024-13-01T00:00:00Z"),
+        (pa.date32(), "tomorrow"),
+    ],
+)
+def test_values_that_do_not_fit_are_malformed(type_: pa.DataType, value: Any) -> None:
+    found, reasons = one(type_, value)
+    assert found is None
+    assert len(reasons) == 1
+
+
+def test_one_bad_value_costs_its_own_row() -> None:
+    columns = (Column("a", pa.int64()), Column("b", pa.string()))
+    found = conform(frame_of([{"a": 1}, {"a": "x", "b": "y"}, {"a": 3}], columns), columns)
+    assert found.malformed == [(1, "a is 'x', not a BIGINT")]
+    assert found.rows["a"].to_list() == [1, None, 3]
+
+
+def test_every_form_of_rows() -> None:
+    columns = (Column("a", pa.int64()),)
+    table = pa.table({"a": [1, 2]})
+    forms = [table, table.to_batches()[0], pl.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [1, 2]})]
+    for rows in [*forms, [{"a": 1}, {"a": 2}]]:
+        assert conform(frame_of(rows, columns), columns).rows["a"].to_list() == [1, 2]
+    assert len(frame_of([], columns)) == 0
+
+
+def test_what_is_no_rows_at_all() -> None:
+    with pytest.raises(InputError, match="list of dicts"):
+        frame_of("tea", ())
+    with pytest.raises(InputError, match="row 1 is not a dict but int"):
+        frame_of([{"a": 1}, 2], ())
+
+
+def test_a_column_the_stream_has_not() -> None:
+    with pytest.raises(InputError, match="orders has no column colour; it has a"):
+        unknown_columns(pl.DataFrame({"colour": [1]}), (Column("a", pa.int64()),), "orders")
+
+
+def test_an_instant_is_taken_or_not_whatever_stands_beside_it() -> None:
+    texts = [
+        "2024-01-01T09:00:00Z",
+        "2024-01-01 09:00:00",
+        "2024-01-01T09:00:00.123456+01:00",
+        "2024-01-01T09:00:00.123456789Z",
+        "2024-01-01",
+        "2024-01-01T09",
+        "2024-01-01T09:00",
+        "2024-02-30T09:00:00Z",
+        "2024-01-01T09:00:00ZZ",
+        "2024-01-01T09:00:00 ",
+        "1960-01-01T00:00:00.000001Z",
+        "20240101T090000000000Z",
+    ]
+    columns = (Column("x", TIMESTAMP),)
+    alone = [one(TIMESTAMP, text)[0] for text in texts]
+    together = conform(pl.DataFrame({"x": texts}), columns).rows["x"].to_list()
+    assert alone == together
+    assert [value is None for value in alone] == [
+        *[False] * 4,
+        *[True] * 5,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_a_decimal_that_is_no_number() -> None:
+    value, reasons = one(pa.decimal128(10, 2), Decimal("NaN"))
+    assert (value, reasons) == (None, ["x is 'NaN', not a DECIMAL(10, 2)"])
+
+
+def test_half_of_a_surrogate_pair_is_no_text() -> None:
+    value, reasons = one(pa.string(), "a\ud800b")
+    assert value is None
+    assert reasons == ["x is b'a\\xed\\xa0\\x80b', not a STRING"]
+
+
+def test_names_of_columns_are_text() -> None:
+    with pytest.raises(InputError, match="a column's name is a str, not 1"):
+        frame_of([{1: "a"}], (Column("x", pa.int64()),))
