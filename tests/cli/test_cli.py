@@ -441,6 +441,16 @@ def test_a_checkpoint_that_is_no_folder(home: Path, capsys: pytest.CaptureFixtur
     state.mkdir()
     (state / "query-0.sqlite").write_text("not a database")
     assert sqlwin(*asked) == 1
+    assert "checkpoint.json is gone, and query-0.sqlite is there" in capsys.readouterr().err
+
+
+def test_a_checkpoint_of_other_files(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = home / "state"
+    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
+    assert sqlwin(*asked) == 0
+    (state / "query-0.sqlite").write_text("not a database")
+    capsys.readouterr()
+    assert sqlwin(*asked) == 1
     assert "file is not a database" in capsys.readouterr().err
 
 

@@ -690,8 +690,12 @@ def test_the_window_of_ksqldb_behind_a_join_is_over_its_rows() -> None:
     grouped = "GROUP BY o.product EMIT FINAL"
     text = f"SELECT o.product, COUNT(*) AS n FROM orders o JOIN shipments s WITHIN 1 HOUR {ON}"
     ksql = stages(f"{text} WINDOW TUMBLING (SIZE 1 MINUTE) {grouped}")
-    assert ksql == stages(f"{text} {grouped.replace('EMIT', ', TUMBLE(o.ts, 1 MINUTE) EMIT')}")
-    assert any("WindowAggregate tumbling 1 minute" in line for line in ksql)
+    named = stages(f"{text} {grouped.replace('EMIT', ', TUMBLE(o.ts, 1 MINUTE) EMIT')}")
+    assert named[0] == "o_s: ts less 1 hour"
+    assert ksql[0] == "o_s: join time less 0 seconds"
+    windows = [[line for line in of if "WindowAggregate" in line] for of in (named, ksql)]
+    assert windows[0] == windows[1]
+    assert "WindowAggregate tumbling 1 minute" in windows[0][0]
 
 
 def test_the_policies_of_a_query_over_a_join_are_those_of_its_windows() -> None:

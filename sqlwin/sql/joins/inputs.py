@@ -17,8 +17,8 @@ from sqlwin.plan.ir.nodes import Scan, StaticScan
 from sqlwin.plan.properties.times import preferred
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.joins.sessions import Sessioned, sessioned
-from sqlwin.sql.relations.relation import Relation, Side
-from sqlwin.sql.sources.derived import candidates, derived, limited, result, timed_as
+from sqlwin.sql.relations.relation import Relation, Side, candidates
+from sqlwin.sql.sources.derived import derived, limited, result, timed_as
 from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast

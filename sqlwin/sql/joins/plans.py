@@ -24,8 +24,8 @@ from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.policies import Match, of_join
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree
 from sqlwin.sql.relations.rank_bounds import OpenTop
-from sqlwin.sql.relations.relation import NOWHERE, Relation, condition
-from sqlwin.sql.sources.derived import candidates, derived, timed_as
+from sqlwin.sql.relations.relation import NOWHERE, Relation, candidates, condition
+from sqlwin.sql.sources.derived import derived, timed_as
 from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.ttl import lengths

@@ -17,9 +17,8 @@ from sqlwin.errors import QueryError
 from sqlwin.schema import TIMESTAMP
 from sqlwin.sql.expressions.calls import Call, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
-from sqlwin.sql.relations.relation import Relation, nearest
+from sqlwin.sql.relations.relation import Relation, candidates, nearest
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.sources.derived import candidates
 from sqlwin.sql.sources.from_clause import ordered
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time

@@ -39,6 +39,8 @@ from sqlwin.sql.text.depth import refuse_grown
 
 Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
+JOIN_TIME = "join time"
+"""A column of a derived stream, and none of its relation: the query above does not see it."""
 NOWHERE = ast.Run("", "", Span(1, 1))
 
 
@@ -217,11 +219,17 @@ def _retimed(stream: Stream, name: str, span: Span) -> Stream:
     type_ = next(column.type for column in stream.columns if column.name == name)
     if behind is not None and type_ == TIMESTAMP:
         return replace(stream, ts=name, delay=behind)
-    timed = [c.name for c in stream.columns if delay_in(stream, c.name) is not None]
+    timed = candidates(stream)
     message = f"{name} is no event time of {stream.name}"
     if not timed:
         message = f"{message}, which carries none"
     raise QueryError(message, span, legal=", ".join(timed) or _lacking(stream))
+
+
+def candidates(stream: Stream) -> list[str]:
+    """The columns of a derived stream that may be named as its event time."""
+    names = [c.name for c in stream.columns if c.name.rstrip("_") != JOIN_TIME]
+    return [name for name in names if delay_in(stream, name) is not None]
 
 
 def _lacking(derived: Stream) -> str:

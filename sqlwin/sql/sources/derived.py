@@ -12,7 +12,6 @@ early ones where a query around it asks for early results, or where it is never 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.sql.expressions.scalars import column, conjoined, parsed
 from sqlwin.sql.relations.rank_bounds import OpenTop, conjuncts
-from sqlwin.sql.relations.relation import NOWHERE, Relation
+from sqlwin.sql.relations.relation import JOIN_TIME, NOWHERE, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.ttl import with_ttl
@@ -125,8 +124,6 @@ def _name(relation: Relation) -> str:
     return relation.view or "_".join(relation.names) or "query"
 
 
-JOIN_TIME = "join_time"
-"""No column of the relation: the query above does not see it."""
 UNION = "union"
 
 
@@ -164,8 +161,3 @@ def _may_be_early(node: Stateful) -> bool:
 def _never_full(node: Stateful) -> bool:
     """Whether a frame ends with the stream; GROUP BY alone and top-n are early in any case."""
     return isinstance(node, OverAggregate) and any(c.frame.following is None for c in node.calls)
-
-
-def candidates(stream: Stream) -> Sequence[str]:
-    """The columns of a derived stream that may be its event time."""
-    return [c.name for c in stream.columns if delay_in(stream, c.name) is not None]

@@ -201,7 +201,8 @@ def _percentile(
 ) -> Any:
     """At one fraction, or a list for several; a sketch comes near to one of the values."""
     of = interpolated if function == "percentile_cont" else nearest
-    fractions = [param for param in params if isinstance(param, float)]  # and an accuracy
+    exact = function in ("percentile_cont", "percentile_disc")
+    fractions = [p for p in params if exact or isinstance(p, float)]  # others have an accuracy
     found = [of(values, fraction, down) for fraction in fractions]
     one = type_.value_type if pa.types.is_list(type_) else type_
     if pa.types.is_floating(one):
