@@ -4,6 +4,7 @@ An *incremental* aggregate keeps an accumulator of bounded size, lifted from row
 merged with others, finished into a value. A *full state* one needs the values
 themselves. Result types follow Spark SQL; `docs/aggregates.md` is the table.
 
+>>> import pyarrow as pa
 >>> signature("max_by").name
 'arg_max'
 >>> str(signature("sum").result((pa.decimal128(10, 2),)))

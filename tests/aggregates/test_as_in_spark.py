@@ -62,9 +62,8 @@ def test_values_and_types(name: str) -> None:
 @pytest.mark.parametrize("name", SOME)
 def test_every_form_of_a_window_gives_the_same(name: str) -> None:
     rows = tables()[name]
-    one, *others = [
-        without_places(Batch(rows, FORMS[form]).answers(calls_of(name))) for form in FORMS
-    ]
+    calls = calls_of(name)[:: 10 if name == "string" else 1]  # most fail, row by row
+    one, *others = [without_places(Batch(rows, FORMS[form]).answers(calls)) for form in FORMS]
     assert [other for other in others if other != one] == []
 
 

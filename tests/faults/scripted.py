@@ -132,7 +132,7 @@ class Scripted:
         cut = partial(ChainTask, segment_rows=self.random.choice((1, 3, 1000)))
         with (
             patch.object(running, "now", lambda: self.now),
-            patch.object(running, "StagedTask", cut),
+            patch.object(running, "ChainTask", cut),
         ):
             yield
 

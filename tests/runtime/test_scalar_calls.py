@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sqlwin
-from sqlwin.runtime import scalars
+from sqlwin.runtime.rows import scalars
 
 STREAM = "CREATE STREAM s (k STRING, n BIGINT, ts TIMESTAMP, {}WATERMARK FOR ts AS ts); "
 ROWS = [

@@ -8,6 +8,7 @@ are seconds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
@@ -320,7 +321,7 @@ def _from_text_of(
         chosen = lenient if casting.safe else strict
         exact = f"{chosen.named([given.type], casting.to)}({{0}})"
         # TRY_CAST may fail, too: a time of day has a value in Spark, and none here
-        return casting.text(usual(*as_printed("{0}"), exact), fails=True)
+        return replace(casting.text(usual(*as_printed("{0}"), exact)), fails=True)
 
     return how
 
