@@ -10,8 +10,8 @@ themselves. Result types follow Spark SQL; `docs/aggregates.md` is the table.
 >>> str(signature("sum").result((pa.decimal128(10, 2),)))
 'decimal128(20, 2)'
 >>> median = signature("percentile_approx")
->>> median.name, median.params, str(median.returns((pa.int32(),), listed=True))
-('approx_percentile', (<Param.FRACTION: 'a fraction from 0 to 1'>,), 'list<item: int32>')
+>>> [param.value for param in median.params], str(median.returns((pa.int32(),), listed=True))
+(['a fraction from 0 to 1', 'a positive integer'], 'list<item: int32>')
 >>> signature("sum").keeps_values(distinct=True), signature("min").keeps_values(distinct=True)
 (True, False)
 """
