@@ -235,6 +235,11 @@ def test_refused(text: str, message: str) -> None:
         asked(text)
 
 
+@pytest.mark.parametrize("text", ["2024-01-01 00:00:00x", "1:2:3:4", "9:x"])
+def test_what_only_begins_as_a_time_is_malformed(text: str) -> None:
+    assert asked(f"TRY_CAST('{text}' AS TIMESTAMP)") == ("timestamp", None)
+
+
 @pytest.mark.parametrize("text", ["10:11:12", "T10", "9:5", "T10:11:12.5 UTC"])
 @pytest.mark.parametrize(
     "call",

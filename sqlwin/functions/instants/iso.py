@@ -63,17 +63,21 @@ def is_time_of_day(text: str) -> bool:
     plain = text.strip(_SPACE)
     time = plain.removeprefix("T")
     begins = time[:1].isdigit() and (":" in time or time != plain)
-    return begins and micros_of(f"1970-01-01T{time}") is not None
+    return begins and _micros(_INSTANT.match(f"1970-01-01T{time}")) is not None
 
 
 def micros_of(text: str) -> int | None:
     """Since 1970; None where it is malformed. ValueError for a time of day."""
     plain = text.strip(_SPACE)
     found = _INSTANT.match(plain)
+    if found is None and is_time_of_day(plain):
+        told = f"'{plain}' is a time of no day; nothing here reads a clock"
+        raise ValueError(f"[CAST_INVALID_INPUT] {told}")
+    return _micros(found)
+
+
+def _micros(found: re.Match[str] | None) -> int | None:
     if found is None:
-        if is_time_of_day(plain):
-            told = f"'{plain}' is a time of no day; nothing here reads a clock"
-            raise ValueError(f"[CAST_INVALID_INPUT] {told}")
         return None
     year, month, day, hour, minute, second, fraction, named = found.groups()
     days_ = _days(int(year), int(month or 1), int(day or 1))
