@@ -11,6 +11,7 @@ import pytest
 from sqlwin.functions.casts import strings as cast_strings
 from sqlwin.functions.casts import times as cast_times
 from sqlwin.functions.formats import numbers as numbers_as_text
+from sqlwin.functions.instants.iso import is_time_of_day
 from sqlwin.functions.json.path import found
 from sqlwin.functions.numbers import rounding
 from sqlwin.functions.regex import matching
@@ -73,7 +74,8 @@ def instants() -> list[int | None]:
 
 def days(form: str) -> list[str | None]:
     """Texts of a form, most of them damaged."""
-    made: list[str | None] = [*DAYS, *some("0123456789-: .T/Z+", 20, 1000)]
+    drawn = some("0123456789-: .T/Z+", 20, 1000)
+    made: list[str | None] = [*DAYS, *(text for text in drawn if not is_time_of_day(text))]
     for _ in range(2000):
         fields = (DRAW.randint(1, 9999), DRAW.randint(1, 13), DRAW.randint(1, 31))
         text = form.format(*fields, *(DRAW.randint(0, top) for top in (24, 60, 60)))
