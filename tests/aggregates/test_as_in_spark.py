@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 import sqlwin
 from sqlwin.aggregates import ALIASES, REFUSED, SIGNATURES
@@ -28,7 +29,7 @@ from tests.aggregates.record import recorded
 from tests.aggregates.spoken import AGGREGATES, BY_GRAMMAR
 from tests.aggregates.tables import KINDS, tables
 from tests.functions.canonical import Json
-from tests.functions.oracle import session
+from tests.functions.oracle import configured
 from tests.functions.ours import Ours
 
 KNOWN = Path(__file__).with_name("differences.txt")
@@ -118,11 +119,10 @@ def test_a_refused_one_says_why_and_what_comes_near(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ["decimal(10,0)"])
-def test_random_tables_live(name: str) -> None:
+def test_random_tables_live(name: str, spark: SparkSession) -> None:
     """Of a type whose differences are known; the others by `tests.aggregates.live`."""
     known = {line.split("\t")[2] for line in KNOWN.read_text("utf-8").splitlines()}
-    with session() as spark:
-        told = list(differences(spark, name, seed=2, groups=8, form="tumble"))
+    told = list(differences(configured(spark), name, seed=2, groups=8, form="tumble"))
     assert [one for one in told if one.split(None, 1)[1].splitlines()[0] not in known] == []
 
 

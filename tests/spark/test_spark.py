@@ -120,10 +120,10 @@ def test_files_sinks_and_the_error_stream(spark: SparkSession, tmp_path: Path) -
 @pytest.mark.long
 def test_a_feed_drives_many_queries_as_in_process(spark: SparkSession, tmp_path: Path) -> None:
     plan = script(*[tumble(orders()), sliding(orders())] * 5)
-    steps = StepSource(str(tmp_path / "feed"))
+    source = StepSource(str(tmp_path / "feed"))
     stepped = list(steps())
     for step in stepped:
-        steps.add(dict.fromkeys(range(10), step))
+        source.add(dict.fromkeys(range(10), step))
     came: list[dict[int, QueryBatch]] = []
     running = start(
         spark,
