@@ -51,3 +51,12 @@ def spark() -> Iterator[SparkSession]:
     session = local_session(2)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def recording(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session beside it, with the settings that Spark's answers are recorded with."""
+    from tests.functions.oracle import session
+
+    with session() as beside:
+        yield beside

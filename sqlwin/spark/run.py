@@ -48,7 +48,7 @@ from sqlwin.spark.listing import unread
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
-from sqlwin.spark.session import local_session, log_file
+from sqlwin.spark.session import activated, local_session, log_file
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
 from sqlwin.spark.wire import Done, decode
 
@@ -208,7 +208,7 @@ def program_of(
 
 
 def sourced(spark: SparkSession, settings: Settings) -> DataFrame:
-    spark.dataSource.register(ScriptSource)
+    activated(spark).dataSource.register(ScriptSource)
     return spark.readStream.format(FORMAT).options(**settings.options()).load()
 
 

@@ -117,6 +117,17 @@ def needed(spark: SparkSession) -> SparkSession:
     return spark
 
 
+def activated(spark: SparkSession) -> SparkSession:
+    """The session, the active one of this thread from now on.
+
+    Spark looks for data sources written in Python in the active session, whichever session reads
+    from them, so one registered in another session is refused or not found.
+    """
+    if SparkSession.getActiveSession() is not spark:
+        spark.createDataFrame([], "none INT")  # activates it; there is no call for that alone
+    return spark
+
+
 def local_settings(cores: int) -> dict[str, str]:
     return {
         **NEEDED,

@@ -29,7 +29,6 @@ from tests.aggregates.record import recorded
 from tests.aggregates.spoken import AGGREGATES, BY_GRAMMAR
 from tests.aggregates.tables import KINDS, tables
 from tests.functions.canonical import Json
-from tests.functions.oracle import configured
 from tests.functions.ours import Ours
 
 KNOWN = Path(__file__).with_name("differences.txt")
@@ -119,10 +118,10 @@ def test_a_refused_one_says_why_and_what_comes_near(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ["decimal(10,0)"])
-def test_random_tables_live(name: str, spark: SparkSession) -> None:
+def test_random_tables_live(name: str, recording: SparkSession) -> None:
     """Of a type whose differences are known; the others by `tests.aggregates.live`."""
     known = {line.split("\t")[2] for line in KNOWN.read_text("utf-8").splitlines()}
-    told = list(differences(configured(spark), name, seed=2, groups=8, form="tumble"))
+    told = list(differences(recording, name, seed=2, groups=8, form="tumble"))
     assert [one for one in told if one.split(None, 1)[1].splitlines()[0] not in known] == []
 
 

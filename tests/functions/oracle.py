@@ -137,7 +137,7 @@ def _constructor(jvm: Any) -> Any:
 
 
 def configured(spark: SparkSession) -> SparkSession:
-    """A session beside it, with the settings that answers are recorded with."""
+    """A session beside it."""
     made = spark.newSession()
     for name, value in SETTINGS.items():
         made.conf.set(name, value)
@@ -147,6 +147,11 @@ def configured(spark: SparkSession) -> SparkSession:
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
-    from sqlwin.spark.session import local_session
+    """With the settings that answers are recorded with; the active one, until the end."""
+    from sqlwin.spark.session import activated, local_session
 
-    yield configured(local_session(1))
+    beside = local_session(1)
+    try:
+        yield activated(configured(beside))
+    finally:
+        activated(beside)

@@ -12,14 +12,15 @@ import pytest
 from tests.functions.classes import CLASSES, Verdict
 from tests.functions.goldens import KEPT, answered, grown, of_manual
 from tests.functions.live import compared
-from tests.functions.oracle import configured
 
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_the_manual(spark: Any) -> None:
-    beside = configured(spark)
-    assert grown("manual", compared(list(answered(beside, of_manual(beside))), "").values()) == []
+def test_the_manual(recording: Any) -> None:
+    assert (
+        grown("manual", compared(list(answered(recording, of_manual(recording))), "").values())
+        == []
+    )
 
 
 def test_what_has_grown_is_said() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.functions.canonical import Json, canonical
 from tests.functions.classes import verdict
 from tests.functions.matrix import MOST, Case, cases, subjects
-from tests.functions.oracle import Answer, Oracle, configured
+from tests.functions.oracle import Answer, Oracle
 from tests.functions.ours import Ours
 from tests.functions.record import recorded
 from tests.functions.values import VALUES
@@ -70,8 +70,8 @@ def test_classes(theirs: Answer, ours: Ours, kind: str) -> None:
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_what_is_recorded_is_what_spark_says(spark: Any) -> None:
-    oracle = Oracle(configured(spark))
+def test_what_is_recorded_is_what_spark_says(recording: Any) -> None:
+    oracle = Oracle(recording)
     for subject in subjects():
         answers = recorded(subject)
         for case in cases(subject)[::SAMPLE]:
@@ -118,9 +118,8 @@ QUERIED = [
 @pytest.mark.spark
 @pytest.mark.long
 @pytest.mark.parametrize("case", QUERIED, ids=lambda case: case.text)
-def test_rows_by_themselves_are_as_in_a_query(spark: Any, case: Case) -> None:
-    beside = configured(spark)
-    beside.createDataFrame(case.rows).createOrReplaceTempView("rows")
-    found = beside.sql(f"SELECT {case.text} AS x FROM rows ORDER BY nth").toArrow()["x"]
+def test_rows_by_themselves_are_as_in_a_query(recording: Any, case: Case) -> None:
+    recording.createDataFrame(case.rows).createOrReplaceTempView("rows")
+    found = recording.sql(f"SELECT {case.text} AS x FROM rows ORDER BY nth").toArrow()["x"]
     queried: tuple[Json, ...] = tuple(canonical(value) for value in found)
-    assert queried == Oracle(beside).answer(case).rows
+    assert queried == Oracle(recording).answer(case).rows

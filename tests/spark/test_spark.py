@@ -72,6 +72,16 @@ def test_a_run_without_checkpoint_ends_drained(spark: SparkSession, tmp_path: Pa
     assert (summary.read, summary.batches) == (200, 1)
 
 
+def test_sessions_beside_one_another(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path / "orders", "a.csv", rows(0, 50))
+    for session in (spark.newSession(), spark.newSession()):
+        session.createDataFrame([(1,)], "a INT").count()  # the active one, from here on
+        for one in (spark, session, spark.newSession()):
+            shown: list[pl.DataFrame] = []
+            run(script(tumble(orders())), RunOptions(tmp_path, show=shown.append), one)
+            assert got(shown) == expected(rows(0, 50))
+
+
 def test_a_checkpoint_goes_on_and_drains(spark: SparkSession, tmp_path: Path) -> None:
     shown: list[pl.DataFrame] = []
     options = RunOptions(tmp_path, checkpoint=tmp_path / "checkpoint", show=shown.append)
