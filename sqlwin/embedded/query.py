@@ -240,9 +240,9 @@ class EmbeddedQuery(QueryableState):
         """Asking for a key reads its state, which a TTL may go by."""
         self._check_running()
         stores = self._task.complete_stores()
-        ttl = stores.forgetting
+        ttl = stores.ttl
         if ttl is not None:
-            ttl.at(self._position.now, stores.closed)
+            ttl.at(self._position.now, stores.watermark)
         yield [stores]
         if ttl is not None and keys is not None:
             ttl.read(keys)

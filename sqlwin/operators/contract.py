@@ -19,19 +19,19 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Store
+from sqlwin.state.join_ttl_entries import JoinTtlEntries
 from sqlwin.state.lifetimes import Lifetimes
-from sqlwin.state.side_lives import SideLives
 
 
 @dataclass
 class Stores:
     """The state of one operator in one bucket.
 
-    closed: the watermark the operator has reached; windows that end by here are full.
+    watermark: the one that the operator has reached; windows that end by here are full.
     pending: processing time of the next emission that waits, None where none does.
-    heard: processing time of the last batch with rows; None before the first, and
+    last_input: processing time of the last batch with rows; None before the first, and
     after a TIMEOUT until the next. The task sets it, before `on_batch`.
-    reached: the watermark of each input's own stream before the batch, by number of the
+    input_watermarks: of each input's own stream before the batch, by number of the
     input; the task sets it as well. What is older came late.
     counted: the greatest message number of each input, where they are numbered; the task
     sets it, with this batch. Messages that WHERE dropped count.
@@ -40,20 +40,20 @@ class Stores:
     """
 
     named: dict[str, Store]
-    closed: int = START
+    watermark: int = START
     pending: int | None = None
-    heard: int | None = None
-    reached: tuple[int, ...] = ()
+    last_input: int | None = None
+    input_watermarks: tuple[int, ...] = ()
     counted: tuple[int, ...] = ()
     horizon: int | None = None
     lives: Lifetimes | None = None
-    sides: SideLives | None = None
+    sides: JoinTtlEntries | None = None
 
     def __getitem__(self, name: str) -> Store:
         return self.named[name]
 
     @property
-    def forgetting(self) -> Lifetimes | SideLives | None:
+    def ttl(self) -> Lifetimes | JoinTtlEntries | None:
         """Whose state has a TTL, if any has."""
         return self.lives if self.sides is None else self.sides
 
@@ -71,9 +71,9 @@ def everything(stores: Stores, name: str) -> pl.DataFrame:
     return stores[name].scan(START, END)
 
 
-def silent_at(timeout: int | None, stores: Stores) -> int | None:
+def timeout_at(timeout: int | None, stores: Stores) -> int | None:
     """When TIMEOUT is over if no row comes until then; None: it does not run."""
-    return None if timeout is None or stores.heard is None else stores.heard + timeout
+    return None if timeout is None or stores.last_input is None else stores.last_input + timeout
 
 
 def bounds(times: pl.Series) -> tuple[int, int]:
@@ -95,10 +95,10 @@ class Timed(Protocol):
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         """End of input: emit every open window full and every pending correction."""
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        """Bucket keys and `__floor`: a late row below the floor of its keys is expired.
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        """Bucket keys and `__floor`: a late row below the horizon of its keys is expired.
 
-        Only under RETAIN n ROWS; keys without a line have no floor.
+        Only under RETAIN n ROWS; keys without a line have no horizon.
         """
 
     def next_deadline(self, stores: Stores) -> int | None:
@@ -126,7 +126,7 @@ class Joining(Timed, Protocol):
     ) -> pl.DataFrame:
         """As that of `Operator`. A side may have no rows; its frame has its columns then."""
 
-    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+    def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         """As that of `Timed`, of one side: the equal columns as it calls them."""
 
 
@@ -137,12 +137,12 @@ class Restoring(Operator, Protocol):
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost messages back: prepared rows that were taken in before, any again.
 
-        since: `closed` when they were lost, where windows went out without them: those that
+        since: `watermark` when they were lost, where windows went out without them: those that
         were not full then are told anew. None: nothing did, and no window is touched.
         """
 
-    def told_before(self, closed: int) -> int:
-        """Windows whose time, as the ledger has it, is below this were full at `closed`."""
+    def final_before(self, closed: int) -> int:
+        """Windows whose time, as the ledger has it, is below this were full at `watermark`."""
 
-    def patient(self) -> Restoring:
+    def without_eviction(self) -> Restoring:
         """The same operator, which lets nothing retire."""

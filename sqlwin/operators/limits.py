@@ -1,11 +1,11 @@
 """When a full row is kept no longer: the *limit* of its bucket keys.
 
 It is the watermark less RETAIN, or, with RETAIN n ROWS, the instant of the n-th newest
-row of the keys (their floor), if that is later; never beyond the watermark. A row
+row of the keys (their horizon), if that is later; never beyond the watermark. A row
 whose frames were full at its limit is retired: none that may still come enters them.
 
 Worked example, RETAIN 2 MINUTES OR 3 ROWS, watermark 9:05: the limit is 9:03. Tea has
-rows at 9:02, 9:04, 9:04, 9:06: its floor and limit is 9:04. Were its rows at 9:06,
+rows at 9:02, 9:04, 9:04, 9:06: its horizon and limit is 9:04. Were its rows at 9:06,
 9:06, 9:07, the limit would be 9:05.
 """
 
@@ -18,23 +18,23 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.floors import Floors
+from sqlwin.operators.horizons import Horizons
 from sqlwin.operators.over.reading import stored
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 
 LIMIT = "__limit"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """buckets: the keys within which RETAIN n ROWS counts. reached: where floors are noted, for
+    """buckets: the keys within which RETAIN n ROWS counts. reached: where horizons are noted, for
     rows may be withdrawn."""
 
     policy: Policy
     buckets: tuple[str, ...]
-    reached: Floors | None = None
+    reached: Horizons | None = None
 
     @property
     def any(self) -> bool:
@@ -50,11 +50,11 @@ class Limits:
         return self.by_rows and bool(self.buckets)
 
     def note(self, stores: Stores) -> None:
-        """The floors of the rows now there."""
+        """The horizons of the rows now there."""
         if self.reached is not None:
             self.reached.note(self._newest(stores), stores)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def horizons(self, stores: Stores) -> pl.DataFrame:
         """Bucket keys and `__floor`; keys with fewer rows have no line."""
         return self._newest(stores) if self.reached is None else self.reached.of(stores)
 
@@ -62,33 +62,33 @@ class Limits:
         n = self.policy.retain_rows
         rows = stored(stores).select(*self.buckets, TS)
         if n is None or rows.height < n:
-            return rows.clear().rename({TS: FLOOR})
-        nth = pl.when(pl.len() >= n).then(pl.col(TS).tail(n).first()).alias(FLOOR)
+            return rows.clear().rename({TS: HORIZON})
+        nth = pl.when(pl.len() >= n).then(pl.col(TS).tail(n).first()).alias(HORIZON)
         grouped = rows.group_by(self.buckets).agg(nth) if self.buckets else rows.select(nth.first())
-        return grouped.drop_nulls(FLOOR)
+        return grouped.drop_nulls(HORIZON)
 
     def of_all(self, stores: Stores) -> int:
-        """The limit of keys that have no floor; of all rows, where floors have no keys."""
+        """The limit of keys that have no horizon; of all rows, where horizons have no keys."""
         retain = self.policy.retain
-        horizon = START if retain is None else stores.closed - retain
+        horizon = START if retain is None else stores.watermark - retain
         if self.by_rows and not self.buckets:
-            floor = self.floors(stores)[FLOOR].max()
+            floor = self.horizons(stores)[HORIZON].max()
             horizon = max(horizon, START if floor is None else floor)  # type: ignore[assignment]
-        return max(min(horizon, stores.closed), START)
+        return max(min(horizon, stores.watermark), START)
 
     def of_keys(self, stores: Stores) -> pl.DataFrame:
-        """Bucket keys that have a floor, and their `__limit`."""
-        at_least = pl.max_horizontal(FLOOR, pl.lit(self.of_all(stores), pl.Int64))
-        limit = pl.min_horizontal(at_least, pl.lit(stores.closed, pl.Int64)).alias(LIMIT)
-        return self.floors(stores).select(*self.buckets, limit)
+        """Bucket keys that have a horizon, and their `__limit`."""
+        at_least = pl.max_horizontal(HORIZON, pl.lit(self.of_all(stores), pl.Int64))
+        limit = pl.min_horizontal(at_least, pl.lit(stores.watermark, pl.Int64)).alias(LIMIT)
+        return self.horizons(stores).select(*self.buckets, limit)
 
     def of(self, rows: pl.DataFrame, stores: Stores) -> int | Ints:
         """The limit of each row, which has its bucket keys."""
         if not self.keyed:
             return self.of_all(stores)
         on = list(self.buckets)
-        told = rows.select(on).join(
+        emitted = rows.select(on).join(
             self.of_keys(stores), on=on, how="left", nulls_equal=True, maintain_order="left"
         )
-        limits: Ints = told[LIMIT].fill_null(self.of_all(stores)).to_numpy()
+        limits: Ints = emitted[LIMIT].fill_null(self.of_all(stores)).to_numpy()
         return limits

@@ -45,7 +45,7 @@ OPEN_WINDOW, FULL_WINDOW = "open", "full"
 
 
 @dataclass(frozen=True)
-class Question:
+class StateQuery:
     """Which windows. lo, hi: both included. keys: a frame of `Asked.key`; None: all."""
 
     keys: pl.DataFrame | None = None
@@ -54,8 +54,8 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Which messages: (time, offset) of the first and of the last. keys: as in `Question`."""
+class MessageRange:
+    """Which messages: (time, offset) of the first and of the last. keys: as in `StateQuery`."""
 
     first: tuple[int, int]
     last: tuple[int, int]
@@ -78,26 +78,26 @@ class Stretch:
 
 
 @runtime_checkable
-class Asked(Protocol):
+class Queryable(Protocol):
     """An operator that answers."""
 
     @property
     def key(self) -> dict[str, pl.DataType]:
-        """The columns that `Question.keys` has; none where windows are known by time alone."""
+        """The columns that `StateQuery.keys` has; none where windows are known by time alone."""
 
     @property
     def order(self) -> tuple[str, ...]:
         """The columns of an answer that it is sorted by."""
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """As the module says; QueryError where none are kept."""
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         """With their positions; QueryError, with the reason, where none are kept."""
 
 
-def answering(operator: object) -> Asked:
-    if isinstance(operator, Asked):
+def queryable(operator: object) -> Queryable:
+    if isinstance(operator, Queryable):
         return operator
     raise QueryError(f"{type(operator).__name__} does not say how its windows are found")
 

@@ -38,11 +38,18 @@ from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.base import Joining
-from sqlwin.operators.stages.changelog_normalizer import Knowing
-from sqlwin.operators.stages.join_ttl import LivingJoin
-from sqlwin.operators.stages.ttl import Living
+from sqlwin.operators.stages.changelog_normalizer import ChangelogNormalizer
+from sqlwin.operators.stages.join_ttl import JoinTtl
+from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.operators.state_queries import EDGES as JOINED
-from sqlwin.operators.state_queries import SIDE, STATE, Asked, Question, Stretch, answering
+from sqlwin.operators.state_queries import (
+    SIDE,
+    STATE,
+    MessageRange,
+    Queryable,
+    StateQuery,
+    queryable,
+)
 from sqlwin.operators.windows.contents import EXTENT
 from sqlwin.plan.ir.nodes import Join, Scalar, column_of
 from sqlwin.plan.properties.facts import (
@@ -97,7 +104,7 @@ class QueryableState(ABC):
         key: a dict, a tuple in the order of the keys, or the value of a single key; None
         is NULL. InputError for a key of other columns or types.
         """
-        return self._windows(Question(self._state_queries.keyed(key)))
+        return self._windows(StateQuery(self._state_queries.keyed(key)))
 
     def windows(
         self, start: Instant | None = None, end: Instant | None = None, key: Key = None
@@ -110,7 +117,7 @@ class QueryableState(ABC):
         """
         lo, hi = self._state_queries.point(start, START), self._state_queries.point(end, END)
         return self._windows(
-            Question(None if key is None else self._state_queries.keyed(key), lo, hi)
+            StateQuery(None if key is None else self._state_queries.keyed(key), lo, hi)
         )
 
     def messages(
@@ -135,11 +142,11 @@ class QueryableState(ABC):
         keys = queries.message_keys(key, join_keys)
         first = queries.place(start_time, start_offset, (START, -(2**63)))
         last = queries.place(end_time, end_offset, (END, 2**63 - 1))
-        range_ = Stretch(first, last, keys)
+        range_ = MessageRange(first, last, keys)
         with self._open_stores(range_.keys) as buckets:
             return queries.messages(range_, buckets).to_arrow()
 
-    def _windows(self, state_query: Question) -> pa.Table:
+    def _windows(self, state_query: StateQuery) -> pa.Table:
         with self._open_stores(state_query.keys) as buckets:
             return self._state_queries.windows(state_query, buckets).to_arrow()
 
@@ -151,11 +158,11 @@ class StateQueries:
     query: Lowered
 
     @cached_property
-    def operator(self) -> Asked:
+    def operator(self) -> Queryable:
         operator: object = self.query.operator
-        while isinstance(operator, Living | LivingJoin | Knowing):
+        while isinstance(operator, OperatorTtl | JoinTtl | ChangelogNormalizer):
             operator = operator.inner
-        return answering(operator)
+        return queryable(operator)
 
     # Arguments.
 
@@ -219,13 +226,13 @@ class StateQueries:
 
     # Answers.
 
-    def windows(self, state_query: Question, buckets: Sequence[Stores]) -> pl.DataFrame:
+    def windows(self, state_query: StateQuery, buckets: Sequence[Stores]) -> pl.DataFrame:
         stored = pl.concat(self.operator.windows(state_query, stores) for stores in buckets)
         found = stored if state_query.lo <= state_query.hi else stored.clear()  # it has no instant
         found = found.sort(self.operator.order, maintain_order=True)
         return self._projected(found) if self._join is None else self._placed(found)
 
-    def messages(self, range_: Stretch, buckets: Sequence[Stores]) -> pl.DataFrame:
+    def messages(self, range_: MessageRange, buckets: Sequence[Stores]) -> pl.DataFrame:
         stored = [self.operator.messages(range_, stores) for stores in buckets]
         found = pl.concat(stored).sort(list(PLACE), maintain_order=True)
         return self._placed(found.rename(self._called_keys if self._join is None else {}))

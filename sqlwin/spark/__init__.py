@@ -91,7 +91,7 @@ def state(
     """State queries on a checkpoint: `fetch`, `windows`, `messages`, `stores`, `sql`.
 
     The query may be running. as_of: the number of a batch, as Spark counts them, from 0;
-    None: each question is to the last one committed then. query: which of the script's,
+    None: each state query is to the last one committed then. query: which of the script's,
     from 0. functions: aggregates in Python that it calls. InputError where there is no
     checkpoint of sqlwin, no such query, or the batch is no longer retained, and which are.
     """

@@ -34,7 +34,7 @@ from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.seal import unsealed
 
 TRIES = 3
-"""Times that a question about the last batch is put, if batches pass away meanwhile."""
+"""Times that a state query about the last batch is put, if batches pass away meanwhile."""
 
 
 def is_checkpoint(path: Path) -> bool:

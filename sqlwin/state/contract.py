@@ -32,7 +32,7 @@ from sqlwin.schema import empty
 Combine = Callable[[pl.DataFrame], pl.DataFrame]
 """Folds the records of equal identity into one; see `Store` for its laws."""
 
-FLOOR = "__floor"
+HORIZON = "__floor"
 """The column of `Store.cut` with the times below which records go."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.]+")
@@ -109,15 +109,15 @@ class Store(Protocol):
     key columns; NULL comes before every value. Identities are unique in a scan,
     so nothing is left to chance.
 
-    *Expiry*: the floor starts at `START`, only rises, and hides every record
-    below it at once. A record put below the floor is silently not kept: the
+    *Expiry*: the horizon starts at `START`, only rises, and hides every record
+    below it at once. A record put below the horizon is silently not kept: the
     operator has judged it already, the store only keeps the promise.
 
-    *Cuts* are floors of single keys: `cut` hides, at once, every record that
+    *Cuts* are horizons of single keys: `cut` hides, at once, every record that
     agrees with a row of `floors` (NULL with NULL) and whose time is below that
-    row's `__floor`. As with expiry, a key's floor only rises, a record put below
+    row's `__floor`. As with expiry, a key's horizon only rises, a record put below
     it is silently not kept, and it is never forgotten before the store's own
-    floor passes it: to delete a key that may come again is not what a cut is for.
+    horizon passes it: to delete a key that may come again is not what a cut is for.
     The columns beside `__floor` are whichever of the layout's the caller names,
     the keys or not, so a store of rows without keys can be cut too; but a column
     that is not of the identity must be the same in all records of one identity.
@@ -125,11 +125,11 @@ class Store(Protocol):
 
     *Erasing* deletes for good: `erase` hides at once every record that agrees with a
     row of `gone`. It leaves memory then and there and the segments with the next
-    flush, and so do the floors of cuts by those columns. Nothing is remembered of
+    flush, and so do the horizons of cuts by those columns. Nothing is remembered of
     it: that nothing agrees with `gone` ever again is the caller's promise.
 
     *Errors*: `StateError` for records or keys whose columns do not fit the layout,
-    for a NULL or impossible time or floor, and for stored bytes that cannot be trusted.
+    for a NULL or impossible time or horizon, and for stored bytes that cannot be trusted.
     After an error nothing of that call was taken.
     """
 
@@ -151,14 +151,14 @@ class Store(Protocol):
         """
 
     def expire(self, before: int) -> None:
-        """Raise the floor to `before`; a lower one than now has no effect."""
+        """Raise the horizon to `before`; a lower one than now has no effect."""
 
-    def cut(self, floors: pl.DataFrame) -> None:
-        """Raise the floors of single keys.
+    def cut(self, horizons: pl.DataFrame) -> None:
+        """Raise the horizons of single keys.
 
-        floors: some columns of the layout, with its types, and `__floor`, Int64 and
-        never NULL. Of repeated keys the greatest floor counts; one not above the key's
-        floor of now has no effect. With no column but `__floor` it is an `expire`.
+        horizons: some columns of the layout, with its types, and `__floor`, Int64 and
+        never NULL. Of repeated keys the greatest horizon counts; one not above the key's
+        horizon of now has no effect. With no column but `__floor` it is an `expire`.
         What is hidden leaves memory and disk later, when that pays.
         """
 

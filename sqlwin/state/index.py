@@ -51,7 +51,7 @@ class Segment:
 class Index:
     """One state of a store; `print` is the schema print in hexadecimal digits.
 
-    cuts: blobs of the floors of single keys; work: what was put and cut since
+    cuts: blobs of the horizons of single keys; work: what was put and cut since
     hidden records were last looked for. Version 1 had neither.
     """
 

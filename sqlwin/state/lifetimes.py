@@ -183,9 +183,9 @@ class Lifetimes:
             self._write(self.lives.keys_of(records))
         return self.with_life(records)
 
-    def floored(self, floors: pl.DataFrame) -> pl.DataFrame:
-        """Floors by key as floors by life: a life to come is not cut, and no key is told."""
-        return self.with_life(floors).drop(self.keys).select(pl.col(LIFE), pl.exclude(LIFE))
+    def floored(self, horizons: pl.DataFrame) -> pl.DataFrame:
+        """Floors by key as horizons by life: a life to come is not cut, and no key is told."""
+        return self.with_life(horizons).drop(self.keys).select(pl.col(LIFE), pl.exclude(LIFE))
 
     def shown(self) -> pl.DataFrame:
         """Records of the table itself that may be read."""

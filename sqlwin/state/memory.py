@@ -2,8 +2,8 @@
 
 KIP-428 keeps a map of maps, one segment a millisecond, and drops expired
 segments before each action. Here a segment is a slice of time and its records
-lie in columns. The floor moves only in `expire`, which drops whole slices then
-and there, so every action finds them gone; of the slice the floor cuts, reads
+lie in columns. The horizon moves only in `expire`, which drops whole slices then
+and there, so every action finds them gone; of the slice the horizon cuts, reads
 see the part above it. A cut hides at once, too, but its records leave only when
 that costs a few times what was put since: to look for them reads every slice.
 
@@ -34,7 +34,7 @@ from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Combine, Layout
-from sqlwin.state.cuts import Cuts, accept_floors
+from sqlwin.state.cuts import Cuts, accept_horizons
 from sqlwin.state.records import (
     accept,
     accept_gone,
@@ -69,7 +69,7 @@ class Slice:
         return self.settled == len(self.frames) == 1
 
     def settle(self, layout: Layout, combine: Combine, floor: int) -> pl.DataFrame:
-        """The slice as one settled frame, which stays; rows below the floor do not."""
+        """The slice as one settled frame, which stays; rows below the horizon do not."""
         if not self.whole:
             live = [between(layout, frame, floor, END) for frame in self.frames]
             self.frames, self.settled = [settle(layout, combine, live)], 1
@@ -85,7 +85,7 @@ class MemoryStore:
         self._cuts = Cuts(layout) if cuts is None else cuts
         self._floor = START
         self._slices: SortedDict[int, Slice] = SortedDict()
-        self._work = 0  # records put and floors cut since hidden records were last looked for
+        self._work = 0  # records put and horizons cut since hidden records were last looked for
 
     @property
     def floor(self) -> int:
@@ -154,16 +154,16 @@ class MemoryStore:
             del self._slices[start]
         self._cuts.expire(self._floor)
 
-    def cut(self, floors: pl.DataFrame) -> None:
-        floors = accept_floors(self.layout, floors)
-        if not floors.height:
+    def cut(self, horizons: pl.DataFrame) -> None:
+        horizons = accept_horizons(self.layout, horizons)
+        if not horizons.height:
             return
-        if floors.width == 1:
-            self.expire(greatest(floors.to_series()))
+        if horizons.width == 1:
+            self.expire(greatest(horizons.to_series()))
             return
-        self._cuts.take(floors)
+        self._cuts.take(horizons)
         self._cuts.expire(self._floor)
-        self._work += floors.height
+        self._work += horizons.height
         held = sum(frame.height for slice_ in self._slices.values() for frame in slice_.frames)
         if self._work * WORTH >= held:
             self._drop_hidden()

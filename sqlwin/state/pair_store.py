@@ -14,7 +14,7 @@ which never expires. A record of an expired row is not stored.
 >>> layout = Layout("told", (("t", pl.Int64()), ("__left.__ts", pl.Int64())), (), ("t",), DAY)
 >>> inner = paired(layout, ["left"])
 >>> place = {"left": "__left.__ts"}
->>> sides = SideLives({"left": lives}, {"left": {"__ts": place["left"]}}, place)
+>>> sides = JoinTtlEntries({"left": lives}, {"left": {"__ts": place["left"]}}, place)
 >>> store = PairStore(MemoryStore(inner, last_written(inner)), sides)
 >>> row = pl.DataFrame({"__ts": [5]})
 >>> told = pl.DataFrame({"t": [1, 2, 3], "__left.__ts": [5, 6, None]})
@@ -34,9 +34,9 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Layout, Store
+from sqlwin.state.join_ttl_entries import JoinTtlEntries, life_of, sides_of
 from sqlwin.state.lifetimes import Lifetimes
 from sqlwin.state.records import accept, without
-from sqlwin.state.side_lives import SideLives, life_of, sides_of
 from sqlwin.state.ttl_entries import LIFE
 from sqlwin.state.ttl_store_base import TtlStoreBase
 
@@ -56,7 +56,7 @@ class PairStore(TtlStoreBase):
     Records have the columns that `lives.marks` names.
     """
 
-    def __init__(self, inner: Store, lives: SideLives) -> None:
+    def __init__(self, inner: Store, lives: JoinTtlEntries) -> None:
         sides = sides_of(inner.layout.keys)
         super().__init__(inner, [life_of(side) for side in sides])
         self.lives, self.sides = lives, {side: lives.sides[side] for side in sides}

@@ -6,7 +6,7 @@ A read puts the runs of a slice together, oldest first, the fresh ones last.
 
 Invariant: the runs of a slice are in the order they were written, at most
 `max_segments_per_slice` of them (merged as `compaction` and `runs` say); no two records
-of one run share an identity; every segment reaches up to the floor or beyond. What
+of one run share an identity; every segment reaches up to the horizon or beyond. What
 a cut hides stays in a run until that is merged, or a flush finds half of it hidden; what
 was erased stays in none after a flush.
 
@@ -37,7 +37,7 @@ from sqlwin.state.codec import schema_print
 from sqlwin.state.compaction import merge_from
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache
 from sqlwin.state.cut_log import CutLog
-from sqlwin.state.cuts import Cuts, accept_floors
+from sqlwin.state.cuts import Cuts, accept_horizons
 from sqlwin.state.index import Index, IndexJson, Segment
 from sqlwin.state.memory import WORTH, MemoryStore
 from sqlwin.state.records import (
@@ -84,7 +84,7 @@ class SegmentStore:
         self._log = CutLog(self._cuts, self._files)
         self._fresh = MemoryStore(layout, combine, self._cuts)
         self._runs: SortedDict[int, list[Run]] = SortedDict()
-        self._work = 0  # records put and floors cut since hidden records were last looked for
+        self._work = 0  # records put and horizons cut since hidden records were last looked for
         self._erased: list[pl.DataFrame] = []  # still in the runs
         if index is not None:
             self._restore(Index.from_json(index))
@@ -130,7 +130,7 @@ class SegmentStore:
         return [*runs, self._fresh.read(start, lo, hi, keys)]
 
     def _above(self, run: Run) -> pl.DataFrame:
-        """What the floor leaves of a run; records that a cut hides are still there."""
+        """What the horizon leaves of a run; records that a cut hides are still there."""
         return self._read(run, self.floor, END, None)
 
     def _read(self, run: Run, lo: int, hi: int, keys: pl.DataFrame | None) -> pl.DataFrame:
@@ -147,14 +147,14 @@ class SegmentStore:
         for start in list(self._runs.irange(maximum=self.floor)):
             self._keep(start, [[s for s in run if s.hi > self.floor] for run in self._runs[start]])
 
-    def cut(self, floors: pl.DataFrame) -> None:
-        floors = accept_floors(self.layout, floors)
-        if floors.width == 1 and floors.height:
-            self.expire(greatest(floors.to_series()))
-        elif floors.height:
-            self._cuts.take(floors)
+    def cut(self, horizons: pl.DataFrame) -> None:
+        horizons = accept_horizons(self.layout, horizons)
+        if horizons.width == 1 and horizons.height:
+            self.expire(greatest(horizons.to_series()))
+        elif horizons.height:
+            self._cuts.take(horizons)
             self._cuts.expire(self.floor)
-            self._work += floors.height
+            self._work += horizons.height
 
     def erase(self, gone: pl.DataFrame) -> None:
         gone = accept_gone(self.layout, gone)

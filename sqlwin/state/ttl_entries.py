@@ -27,7 +27,7 @@ LIFE, TOUCHED, CLEANED = "__life", "__touched", "__cleaned"
 ALL = "__all"
 
 
-def lives_layout(keys: Mapping[str, pl.DataType], name: str = LIVES) -> Layout:
+def ttl_layout(keys: Mapping[str, pl.DataType], name: str = LIVES) -> Layout:
     rest = ((LIFE, pl.Int64()), (TOUCHED, pl.Int64()), (CLEANED, pl.Boolean()))
     return Layout(name, (*keys.items(), *rest), (), (LIFE,), END)
 

@@ -66,9 +66,9 @@ class TtlStore(TtlStoreBase):
         found = self.inner.scan(lo, hi, wanted)
         return without(found, [self.lives.hidden()])[self.layout.schema.names()]
 
-    def cut(self, floors: pl.DataFrame) -> None:
-        named = set(self.lives.keys) <= set(floors.columns)
-        super().cut(self.lives.floored(floors) if named else floors)
+    def cut(self, horizons: pl.DataFrame) -> None:
+        named = set(self.lives.keys) <= set(horizons.columns)
+        super().cut(self.lives.floored(horizons) if named else horizons)
 
     def _check(self) -> None:
         self.inner._check()

@@ -39,8 +39,8 @@ class TtlStoreBase(ABC):
     def expire(self, before: int) -> None:
         self.inner.expire(before)
 
-    def cut(self, floors: pl.DataFrame) -> None:
-        self.inner.cut(floors)
+    def cut(self, horizons: pl.DataFrame) -> None:
+        self.inner.cut(horizons)
 
     def erase(self, gone: pl.DataFrame) -> None:
         self.inner.erase(gone)

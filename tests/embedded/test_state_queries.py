@@ -248,7 +248,7 @@ def test_asking_changes_nothing(tmp_path: Path, durable: bool) -> None:
 def insides(q: EmbeddedQuery) -> list[Any]:
     stores = q._task.top.stores
     held = [pl.Series(store.scan(START, END)).to_list() for store in stores.named.values()]
-    return [held, stores.closed, stores.pending, stores.heard, q.offsets(), q._position]
+    return [held, stores.watermark, stores.pending, stores.last_input, q.offsets(), q._position]
 
 
 def test_lost_messages_are_missed(tmp_path: Path) -> None:

@@ -29,7 +29,15 @@ from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.sql import script
 from tests.faults.disk import FAULTS, Cached, Crash, Disk
-from tests.faults.drawn_queries import STREAMS, Question, Row, batch_answer, comparable, drawn, rows
+from tests.faults.drawn_queries import (
+    STREAMS,
+    Question,
+    Row,
+    batch_answer,
+    comparable,
+    drawn,
+    rows,
+)
 
 MALFORMED = '{"id": 0, "k": "a", "v": "many"}'
 SINK = "CREATE SINK {0} WITH (connector = 'files', path = '{0}', format = 'json');\n"

@@ -13,7 +13,7 @@ from sqlwin.instants import MINUTE, SECOND
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import TS
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 from tests.support.operators.aggregators import COLUMNS, aggregator
 from tests.support.operators.driving import Defined, Driven, records, rows_of
 from tests.support.operators.groups import specified, windows
@@ -68,15 +68,15 @@ def admitted(rows: pl.DataFrame, driven: Driven, retain: int | None) -> pl.DataF
     """What a host lets through, by the floors the operator tells."""
     late = pl.col(TS) < driven.watermark
     gone = late & (pl.col(TS) < (driven.watermark - retain if retain is not None else -(2**62)))
-    floors = driven.operator.floors(driven.stores)
-    keys = [name for name in floors.columns if name != FLOOR]
+    horizons = driven.operator.horizons(driven.stores)
+    keys = [name for name in horizons.columns if name != HORIZON]
     floored = (
-        rows.join(floors, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        rows.join(horizons, on=keys, how="left", nulls_equal=True, maintain_order="left")
         if keys
-        else rows.with_columns(pl.lit(floors[FLOOR].max(), pl.Int64).alias(FLOOR))
+        else rows.with_columns(pl.lit(horizons[HORIZON].max(), pl.Int64).alias(HORIZON))
     )
-    return floored.filter(~gone, ~(late & (pl.col(TS) < pl.col(FLOOR).fill_null(-(2**62))))).drop(
-        FLOOR
+    return floored.filter(~gone, ~(late & (pl.col(TS) < pl.col(HORIZON).fill_null(-(2**62))))).drop(
+        HORIZON
     )
 
 

@@ -15,8 +15,8 @@ def held(fed: Fed, name: str = PANES) -> int:
     return len(fed.driven.stores[name])
 
 
-def floors(fed: Fed) -> dict[object, float]:
-    frame = fed.driven.operator.floors(fed.driven.stores)
+def horizons(fed: Fed) -> dict[object, float]:
+    frame = fed.driven.operator.horizons(fed.driven.stores)
     return {row[0]: row[-1] / MINUTE for row in frame.iter_rows()}
 
 
@@ -71,9 +71,9 @@ def test_records_of_early_windows_leave_with_them() -> None:
 def test_the_floor_is_the_pane_of_the_nth_newest_row(restarts: bool) -> None:
     fed = Fed(aggregator(retain_rows=3), restarts)
     fed(("tea", 1, 0.5), ("tea", 1, 1.2), ("tea", 1, 1.5), ("milk", 1, 0), ("milk", 1, 7))
-    assert floors(fed) == {"tea": 0}
+    assert horizons(fed) == {"tea": 0}
     fed(("tea", 1, 3.5), (None, 1, 5), (None, 1, 5), (None, 1, 5))
-    assert floors(fed) == {"tea": 1, None: 5}
+    assert horizons(fed) == {"tea": 1, None: 5}
 
 
 @pytest.mark.parametrize("restarts", [False, True])
@@ -86,7 +86,7 @@ def test_a_full_window_below_the_floor_of_its_key_retires(restarts: bool) -> Non
         ("+U", "late", 1, "tea", 1, 3, [1, 2]),
         ("+U", "late", 1, "tea", 2, 3, [1, 2]),
     ]
-    assert floors(fed) == {"tea": 4}
+    assert horizons(fed) == {"tea": 4}
     left = fed.driven.stores[PANES].scan(-(2**62), 2**62)
     assert left.select("k", "__rows").rows() == [(None, 1), ("tea", 2)]
     assert held(fed, MESSAGES) == 3
@@ -101,7 +101,7 @@ def test_a_full_window_below_the_floor_of_its_key_retires(restarts: bool) -> Non
 def test_open_windows_stay_whatever_the_floor() -> None:
     fed = Fed(aggregator(HOPPING, retain_rows=1))
     fed(("tea", 1, 0.5), ("tea", 2, 9.5), watermark=1)
-    assert floors(fed) == {"tea": 9}
+    assert horizons(fed) == {"tea": 9}
     assert fed(watermark=2) == [("+I", "full", 0, "tea", 2, 1)]
     fed(watermark=4)
     assert held(fed) == 1
@@ -115,9 +115,9 @@ def test_a_row_at_the_floor_is_kept() -> None:
 
 def test_without_keys_there_is_one_floor() -> None:
     fed = Fed(aggregator(keys=(), retain_rows=2))
-    assert fed.driven.operator.floors(fed.driven.stores).is_empty()
+    assert fed.driven.operator.horizons(fed.driven.stores).is_empty()
     fed(("tea", 1, 1.5), ("milk", 2, 2.5), ("tea", 1, 3.5), watermark=4)
-    assert fed.driven.operator.floors(fed.driven.stores).rows() == [(2 * MINUTE,)]
+    assert fed.driven.operator.horizons(fed.driven.stores).rows() == [(2 * MINUTE,)]
     assert held(fed) == 2
 
 
@@ -126,7 +126,7 @@ def test_grouping_sets_count_the_rows_of_what_they_have_in_common() -> None:
     fed = Fed(operator, restarts=True)
     rows = [(("tea", 1), 1, 0.5), (("tea", 2), 1, 1.5), (("tea", 3), 1, 2.5), (("milk", 1), 1, 0)]
     fed(*rows, watermark=4)
-    assert floors(fed) == {"tea": 1}
+    assert horizons(fed) == {"tea": 1}
     assert held(fed) == 2 * 3
     assert held(fed, MESSAGES) == 3
 
@@ -142,7 +142,7 @@ def test_by_both_the_first_to_be_over_retires() -> None:
     assert held(fed) == 2
     fed(watermark=20)
     assert held(fed) == 0
-    assert floors(fed) == {}
+    assert horizons(fed) == {}
 
 
 def test_early_full_late_timeout_and_both_retentions_at_once() -> None:

@@ -91,7 +91,7 @@ def test_the_whole_stream_is_full_at_its_end() -> None:
     assert fed(end=True) == [("+U", "full", 1, "milk", 5), ("+U", "full", 2, "tea", 3)]
     assert fed(("tea", 4, 2), now=1) == []
     assert fed(now=11) == [("+U", "late", 3, "tea", 7)]
-    assert fed.driven.operator.floors(fed.driven.stores).is_empty()
+    assert fed.driven.operator.horizons(fed.driven.stores).is_empty()
 
 
 def test_a_batch_of_no_rows_is_no_row_of_the_whole() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import END, START
 from sqlwin.operators.joins.sides import Side
-from sqlwin.operators.state_queries import Question
+from sqlwin.operators.state_queries import StateQuery
 from tests.support.operators.joins import Fast, Joined, Source, Step, joins, steps
 
 Row = dict[str, Any]
@@ -54,11 +54,11 @@ def test_the_windows_of_a_join(operator: Fast, taken: list[Step], lo: int, lengt
     joined, source, watermark, now = Joined(operator, False), Source(operator), 0, 0
     for step in taken:
         retain = operator.policy.retain
-        horizon = START if retain is None else joined.stores.closed - retain
+        horizon = START if retain is None else joined.stores.watermark - retain
         batch = source.batch(step, watermark, horizon)
         watermark, now = watermark + step.watermark, now + step.clock
         joined.step(*batch, now, watermark, step.end)
-    for question in (Question(), Question(None, lo, lo + length)):
+    for question in (StateQuery(), StateQuery(None, lo, lo + length)):
         told = operator.windows(question, joined.stores)
         expected: list[Row] = []
         for side, other in ((operator.left, operator.right), (operator.right, operator.left)):

@@ -39,7 +39,7 @@ def test_retain_rows_loses_nothing_of_rows_that_are_on_time_in_windows_with_ends
     )
     source, watermark = Source(every.operator), 0
     for step in taken:
-        left, right = source.batch(step, watermark, every.stores.closed)
+        left, right = source.batch(step, watermark, every.stores.watermark)
         watermark += step.watermark
         found, expected = (
             records(each.step(left, right, 0, watermark), [*each.operator.output])

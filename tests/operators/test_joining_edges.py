@@ -105,7 +105,7 @@ def test_retain_rows_lets_a_row_go_when_its_window_has_passed_and_n_of_its_key_a
     assert len(driven.stores["left"]) == 4
     driven.step(watermark=16)
     assert driven.stores["left"].scan(START, END)["v"].to_list() == [4, 2, 3]
-    assert driven.floors() == [{("a",): 12}, {}]
+    assert driven.horizons() == [{("a",): 12}, {}]
 
 
 def test_without_a_window_retain_rows_makes_a_row_certain() -> None:

@@ -17,7 +17,7 @@ def agree(operator: OrderedJoin, taken: list[Step], restarts: bool) -> None:
     source, watermark, now = Changes(operator), 0, 0
     retain, columns = operator.policy.retain, [*operator.output]
     for step in taken:
-        horizon = START if retain is None else fast.stores.closed - retain
+        horizon = START if retain is None else fast.stores.watermark - retain
         batch = source.batch(step, watermark, horizon)
         watermark, now = watermark + step.watermark, now + step.clock
         told = []

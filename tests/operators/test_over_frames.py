@@ -107,7 +107,7 @@ def test_the_newest_rows_of_each_key_are_kept_however_old(restarts: bool) -> Non
     operator = over(("sum", K, frame), retain=None, retain_rows=2, slice_width=1)
     driven = Driven(operator, restarts)
     driven.step(rows(*(("a", at, at) for at in range(1, 30)), ("b", 1, 50)), watermark=30)
-    floors = dict(operator.floors(driven.stores).rows())
-    assert floors == {"a": 28}  # b has but one
+    horizons = dict(operator.horizons(driven.stores).rows())
+    assert horizons == {"a": 28}  # b has but one
     kept = driven.stores["rows"].scan(-(2**63), 2**63 - 1)
     assert kept["__ts"].to_list() == [1, 25, 26, 27, 28, 29]

@@ -154,7 +154,7 @@ class Brute:
     due: dict[Any, int] = field(default_factory=dict)
     shown: set[Any] = field(default_factory=set)
     full: set[Any] = field(default_factory=set)
-    heard: int | None = None
+    last_input: int | None = None
 
     def of(self, names: tuple[str, ...], row: Row) -> Row:
         return tuple(row[list(COLUMNS).index(name)] for name in names)
@@ -177,7 +177,7 @@ class Brute:
         held, full = self.windows()
         out = [e for at in full - self.full for e in self.emit(at, held, "full")]
         self.full = full
-        self.heard = now if rows else self.heard
+        self.last_input = now if rows else self.last_input
         for at in held.keys() - full:
             added = len(held[at]) - len(before.get(at, []))
             if added:
@@ -189,9 +189,9 @@ class Brute:
                     elif self.waiting[at] >= policy.early_rows:
                         self.due.setdefault(at, now)
         ready = [at for at, due in self.due.items() if due <= now]
-        silent = policy.timeout is not None and self.heard is not None
-        if silent and self.heard + policy.timeout <= now:
-            self.heard = None
+        silent = policy.timeout is not None and self.last_input is not None
+        if silent and self.last_input + policy.timeout <= now:
+            self.last_input = None
             out += self.show(held)
         out += [e for at in ready if at in self.due for e in self.emit(at, held, "early")]
         return sorted(out + (self.show(held) if end else []), key=repr)

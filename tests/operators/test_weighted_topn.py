@@ -49,7 +49,7 @@ def test_partitions_of_one_instant_are_told_and_forgotten(
         standing=replace(operator.standing, partition=("at", *operator.partition)),
         policy=replace(operator.policy, retain=retain),
         weighted=weighted,
-        settles=True,
+        becomes_final=True,
     )
     if not weighted:
         taken = [replace(s, acts=tuple(a for a in s.acts if a.kind == "insert")) for s in taken]
@@ -60,7 +60,7 @@ def test_a_settled_partition_is_full_and_leaves_nothing() -> None:
     columns = {**COLUMNS, "at": pl.Int64()}
     made = top(partition=("at",))
     kept = (made.standing, made.limit, Policy(5))
-    driven = Driven(TopRows("s", columns, "place", *kept, settles=True))
+    driven = Driven(TopRows("s", columns, "place", *kept, becomes_final=True))
     rows = rows_of(COLUMNS, ("a", 5.0, 10, 0, 1), ("b", 3.0, 10, 0, 2), ("a", 1.0, 11, 0, 3))
     assert driven.step(rows.with_columns(AT), watermark=15).is_empty()
     assert told(driven.step(watermark=16), "x", "place") == [("+I", "full", 0, 5.0, 1)]

@@ -4,7 +4,7 @@ The plan is cut here anew, not by `sqlwin.runtime.lowering.lower`, so that what 
 the plan, the front, the scalars and the back. Admission is the reference's own too: the operator
 passes over messages it has taken, and the front sends to the error stream what RETAIN n ROWS has
 left behind. Of the results of other queries, which pass no such front, and of joins the task's own
-admission does, by rules written here and the floors that the reference tells.
+admission does, by rules written here and the horizons that the reference tells.
 """
 
 from __future__ import annotations
@@ -178,7 +178,9 @@ def _operator(
     stream = scan.stream
     if isinstance(window, TopN):
         top = _top(window, stream.name, carried, withdraw)
-        return ReferenceTopN(replace(top, weighted=changing(scan), settles=becomes_final(window)))
+        return ReferenceTopN(
+            replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
+        )
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(

@@ -57,7 +57,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.policies import Expired, Late
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from tests.reference.definitions.admitted import expired, fresh
-from tests.reference.definitions.floors import floor_frame, floors
+from tests.reference.definitions.horizons import floor_frame, horizons
 from tests.reference.definitions.sending import Sender
 from tests.reference.definitions.sessions import replaces
 from tests.reference.definitions.told import alone
@@ -89,13 +89,13 @@ class ReferenceOperator(Sender):
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         were = {window.row_key for window in self.known() if self.full(window)}
-        self.closed = stores.closed = max(watermark, self.closed)
+        self.closed = stores.watermark = max(watermark, self.closed)
         self.filled = {key for key, window in self.windows.items() if window.full_at(self.closed)}
         if self.definition.ordered:
             self.certify()
         full, never = self._closing(were)
         gone = self.deserted()
-        self.reached = floors(self.taken, self.definition, self.reached)
+        self.reached = horizons(self.taken, self.definition, self.reached)
         known = self.known() if self.empties else [*self._there(), *gone]
         leaving = [w for w in known if self.full(w) and self.leaves(w)]
         return pl.concat([full, self.emit(self.of_waiting([*never, *leaving]), "late")])
@@ -111,7 +111,7 @@ class ReferenceOperator(Sender):
         late = [w for w in self.of_waiting(self.known()) if self.late(w)]
         return pl.concat([self.emit(late, "late"), self._show_open()])
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def horizons(self, stores: Stores) -> pl.DataFrame:
         return floor_frame(self.reached, self.definition)
 
     def expired(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -120,8 +120,8 @@ class ReferenceOperator(Sender):
 
     def next_deadline(self, stores: Stores) -> int | None:
         deadlines = [w.due for w in self.waiting.values() if w.due is not None]
-        if self.policy.timeout is not None and stores.heard is not None:
-            deadlines.append(stores.heard + self.policy.timeout)
+        if self.policy.timeout is not None and stores.last_input is not None:
+            deadlines.append(stores.last_input + self.policy.timeout)
         return min(deadlines, default=None)
 
     # The definitions.
@@ -285,10 +285,10 @@ class ReferenceOperator(Sender):
         self.shown |= {window.row_key for window in late}
 
     def _silent(self, now: int, stores: Stores) -> pl.DataFrame:
-        timeout, heard = self.policy.timeout, stores.heard
+        timeout, heard = self.policy.timeout, stores.last_input
         if timeout is None or heard is None or now < heard + timeout:
             return self.nothing()
-        stores.heard = None
+        stores.last_input = None
         return self._show_open()
 
     def _show_open(self) -> pl.DataFrame:

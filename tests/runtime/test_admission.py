@@ -11,7 +11,7 @@ from sqlwin.operators.order.ordering import ORDERED
 from sqlwin.runtime.inputs.admission import SEEN, Admission, Admitted, admit, expired_before
 from sqlwin.runtime.rows.error_stream import WHOLE
 from sqlwin.schema import PART, SEQ, TS
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 from sqlwin.state.memory import MemoryStore
 
 KEYS = (("k", pl.String()),)
@@ -39,8 +39,8 @@ def rows(*found: tuple[int, int] | tuple[int, int, int], k: str = "a") -> pl.Dat
     )
 
 
-def floors(k: str | None, floor: int) -> pl.DataFrame:
-    return pl.DataFrame({"k": [k], FLOOR: [floor]}, schema={"k": pl.String, FLOOR: pl.Int64})
+def horizons(k: str | None, floor: int) -> pl.DataFrame:
+    return pl.DataFrame({"k": [k], HORIZON: [floor]}, schema={"k": pl.String, HORIZON: pl.Int64})
 
 
 def seqs(admitted: Admitted) -> list[int]:
@@ -111,21 +111,21 @@ def test_positions_beside_rows_in_order_go_with_these() -> None:
 
 def test_a_late_row_below_its_floor_is_expired_whole() -> None:
     known = stores(BY_ROWS)
-    found = admit(BY_ROWS, rows((1, 5), (2, 8), (3, 20)), known, {}, floors("a", 8), 10)
+    found = admit(BY_ROWS, rows((1, 5), (2, 8), (3, 20)), known, {}, horizons("a", 8), 10)
     assert seqs(found) == [2, 3]
     (error,) = found.errors.to_dicts()
     assert (error["reason"], error["position"], error["row"]) == ("expired", "0:1", "row 1")
-    assert seqs(admit(BY_ROWS, rows((4, 5)), known, {}, floors("b", 8), 10)) == [4]
-    assert seqs(admit(BY_ROWS, rows((5, 9)), known, {}, floors("a", 50), 9)) == [5], "not late"
+    assert seqs(admit(BY_ROWS, rows((4, 5)), known, {}, horizons("b", 8), 10)) == [4]
+    assert seqs(admit(BY_ROWS, rows((5, 9)), known, {}, horizons("a", 50), 9)) == [5], "not late"
 
 
 @pytest.mark.parametrize(("watermark", "left"), [(50, [6, 7, 8, 9]), (3, [3, 4, 5, 6, 7, 8, 9])])
 def test_floors_forget_positions_that_can_only_expire(watermark: int, left: list[int]) -> None:
     known = stores(BY_ROWS)
     admit(BY_ROWS, rows(*((n, n) for n in range(10))), known, {}, None, 0)
-    BY_ROWS.retire(watermark, known, floors("a", 6))
+    BY_ROWS.retire(watermark, known, horizons("a", 6))
     assert known[SEEN].scan(-9, 99)[SEQ].to_list() == left
-    BY_ROWS.retire(watermark, known, floors("b", 99))
+    BY_ROWS.retire(watermark, known, horizons("b", 99))
     assert known[SEEN].scan(-9, 99)[SEQ].to_list() == left
 
 
@@ -136,7 +136,7 @@ def test_floors_forget_no_position_of_a_message_that_is_kept() -> None:
     given = rows(*((n, n) for n in range(10)))
     admit(BY_ROWS, given, known, {}, None, 0)
     known["messages"].put(given.filter(pl.col(TS) >= 4).drop(WHOLE))
-    BY_ROWS.retire(50, known, floors("a", 6))
+    BY_ROWS.retire(50, known, horizons("a", 6))
     assert known[SEEN].scan(-9, 99)[SEQ].to_list() == [4, 5, 6, 7, 8, 9]
 
 

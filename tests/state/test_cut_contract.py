@@ -10,7 +10,7 @@ from sqlwin.instants import END, START
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import Layout, Store
 from sqlwin.state.memory import MemoryStore
-from tests.support.state.stores import COMBINES, STORES, Row, floors, frame, keys
+from tests.support.state.stores import COMBINES, STORES, Row, frame, horizons, keys
 
 ALL = (-(10**30), 10**30)
 
@@ -35,7 +35,7 @@ def put(store: Store, *records: Row) -> None:
 
 def test_a_cut_hides_what_agrees_and_is_below_the_floor_of_its_key(store: Store) -> None:
     put(store, *[at(t, k=k) for t in range(-12, 13) for k in ("a", None, "b")])
-    store.cut(floors("k j", ("a", 1, 5), (None, 1, -10), ("b", None, 99)))
+    store.cut(horizons("k j", ("a", 1, 5), (None, 1, -10), ("b", None, 99)))
     store._check()
     found = rows(store.scan(*ALL))
     assert [row[2] for row in found if row[0] == "a"] == list(range(5, 13))
@@ -47,21 +47,21 @@ def test_a_cut_hides_what_agrees_and_is_below_the_floor_of_its_key(store: Store)
 
 def test_a_cut_by_some_of_the_keys_or_by_no_key_at_all(store: Store) -> None:
     put(store, at(1, 7), at(2, 8, j=None), at(3, 7, seq=None), at(4, 7, k="b"))
-    store.cut(floors("seq", (None, 9)))
+    store.cut(horizons("seq", (None, 9)))
     assert [row[2] for row in rows(store.scan(*ALL))] == [1, 2, 4]
-    store.cut(floors("x", (8, 9), (7, 2)))
+    store.cut(horizons("x", (8, 9), (7, 2)))
     assert [row[2] for row in rows(store.scan(*ALL))] == [4]
-    store.cut(floors("k", ("b", 4)))
+    store.cut(horizons("k", ("b", 4)))
     assert [row[2] for row in rows(store.scan(*ALL))] == [4]
-    store.cut(floors("", (3,), (5,), (4,)))
+    store.cut(horizons("", (3,), (5,), (4,)))
     assert (len(store), store.floor) == (0, 5)
 
 
 def test_cuts_only_rise_and_nothing_below_is_kept(store: Store) -> None:
     put(store, *[at(t) for t in range(20)])
-    store.cut(floors("k j", ("a", 1, 3), ("a", 1, 12), ("a", 1, 4)))
-    store.cut(floors("k j", ("a", 1, 3)))
-    store.cut(floors("k j"))
+    store.cut(horizons("k j", ("a", 1, 3), ("a", 1, 12), ("a", 1, 4)))
+    store.cut(horizons("k j", ("a", 1, 3)))
+    store.cut(horizons("k j"))
     put(store, at(11, 99), at(12, 1), at(5, k="b"))
     assert [row[2] for row in rows(store.scan(*ALL))] == [5, *range(12, 20)]
     store.expire(15)
@@ -71,15 +71,15 @@ def test_cuts_only_rise_and_nothing_below_is_kept(store: Store) -> None:
 
 def test_a_cut_reaches_as_far_as_times_do(store: Store) -> None:
     put(store, at(START), at(END - 1), at(END - 1, k="b"))
-    store.cut(floors("k", ("a", -(2**63)), ("b", 2**63 - 1)))
+    store.cut(horizons("k", ("a", -(2**63)), ("b", 2**63 - 1)))
     assert [row[2] for row in rows(store.scan(*ALL))] == [START, END - 1]
-    store.cut(floors("k", ("a", END)))
+    store.cut(horizons("k", ("a", END)))
     assert len(store) == 0
 
 
 def test_cuts_that_do_not_fit_are_refused(store: Store) -> None:
     put(store, at(1))
-    good = floors("k", ("a", 9))
+    good = horizons("k", ("a", 9))
     for wrong, message in [
         (good.rename({"k": "y"}), "store test cannot be cut by y String; its columns: k String, j"),
         (good.with_columns(j=pl.lit("1")), "store test cannot be cut by j String"),
@@ -88,7 +88,7 @@ def test_cuts_that_do_not_fit_are_refused(store: Store) -> None:
             good.with_columns(pl.col("__floor").cast(pl.Int32)),
             "store test: a cut needs __floor Int64",
         ),
-        (floors("k", ("a", None)), "store test: __floor is NULL in a cut"),
+        (horizons("k", ("a", None)), "store test: __floor is NULL in a cut"),
     ]:
         with pytest.raises(StateError, match=f"^{message}"):
             store.cut(wrong)

@@ -16,7 +16,7 @@ from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
 from sqlwin.state.lifetimes import LATEST, Lifetimes
 from sqlwin.state.segments import SegmentStore
-from sqlwin.state.ttl_entries import LIVES, lives_layout
+from sqlwin.state.ttl_entries import LIVES, ttl_layout
 from sqlwin.state.ttl_store import TtlStore, lived
 
 LAYOUT = Layout(
@@ -35,7 +35,7 @@ class Bucket:
         self.open(run)
 
     def open(self, run: str | None) -> None:
-        known = lives_layout({"user": pl.String()})
+        known = ttl_layout({"user": pl.String()})
         self.lives = Lifetimes(self.ttl, self._store(known), json.loads(self.text), run)
         self.store = TtlStore(self._store(lived(LAYOUT)), self.lives)
 
@@ -261,4 +261,4 @@ def test_state_of_another_time_is_refused() -> None:
 
 
 def test_lives_are_a_store_of_its_own_name() -> None:
-    assert lives_layout({}).name == LIVES
+    assert ttl_layout({}).name == LIVES

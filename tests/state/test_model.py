@@ -14,7 +14,7 @@ from hypothesis.stateful import (
 )
 
 from tests.support.draws import one_in
-from tests.support.state.stores import COMBINES, STORES, Model, Restarting, floors, frame, keys
+from tests.support.state.stores import COMBINES, STORES, Model, Restarting, frame, horizons, keys
 
 pytestmark = pytest.mark.drawn
 
@@ -61,7 +61,7 @@ class StoreMachine(RuleBasedStateMachine):
         columns = data.draw(st.sampled_from(list(known)))
         rows = data.draw(st.lists(st.tuples(known[columns], TIMES), max_size=4))
         flat = [(*values, floor) for values, floor in rows]
-        self.store.cut(floors(columns, *flat))
+        self.store.cut(horizons(columns, *flat))
         if columns:
             self.model.cut(columns, flat)
         elif flat:
@@ -71,7 +71,7 @@ class StoreMachine(RuleBasedStateMachine):
     def erase(self, data: st.DataObject) -> None:
         columns = data.draw(st.sampled_from(["k", "k j", "seq"]))
         rows = data.draw(st.lists(CUTS[columns], max_size=3))
-        self.store.erase(floors(columns, *((*values, 0) for values in rows)).drop("__floor"))
+        self.store.erase(horizons(columns, *((*values, 0) for values in rows)).drop("__floor"))
         self.model.erase(columns, rows)
 
     @rule(lo=TIMES, hi=TIMES, wanted=st.none() | st.lists(KEYS, max_size=4))

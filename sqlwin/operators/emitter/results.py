@@ -38,7 +38,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.operators.contract import Stores, bounds, everything, silent_at
+from sqlwin.operators.contract import Stores, bounds, everything, timeout_at
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.emitter.kernel import changelog, due
 from sqlwin.operators.emitter.schema import (
@@ -111,7 +111,7 @@ class Results(ABC):
         return self.ledger.on_end(stores)
 
     def next_deadline(self, stores: Stores) -> int | None:
-        times = (stores.pending, silent_at(self.policy.timeout, stores))
+        times = (stores.pending, timeout_at(self.policy.timeout, stores))
         return min((time for time in times if time is not None), default=None)
 
     def nothing(self) -> pl.DataFrame:
@@ -196,14 +196,14 @@ class ResultLedger:
         )
         on = list(self.identity)
         joined = known.join(held, on=on, how="left", nulls_equal=True, maintain_order="left")
-        told = pl.col(IMPLIED).is_not_null()
+        emitted = pl.col(IMPLIED).is_not_null()
         old = [
-            pl.when(told).then(f"{IMPLIED}.{name}").otherwise(OLD + name).alias(OLD + name)
+            pl.when(emitted).then(f"{IMPLIED}.{name}").otherwise(OLD + name).alias(OLD + name)
             for name in self.kept
         ]
         return joined.with_columns(
-            pl.when(told).then(0).otherwise(REVISION).cast(pl.Int32).alias(REVISION),
-            (pl.col(STANDS) | told).alias(STANDS),
+            pl.when(emitted).then(0).otherwise(REVISION).cast(pl.Int32).alias(REVISION),
+            (pl.col(STANDS) | emitted).alias(STANDS),
             *old,
         ).drop(held.columns[len(on) :])
 
@@ -255,7 +255,7 @@ class ResultLedger:
 
     def any_open(self, stores: Stores) -> bool:
         """Whether results that are not final have records."""
-        return len(stores[STORE].scan(stores.closed + 1, END)) > 0
+        return len(stores[STORE].scan(stores.watermark + 1, END)) > 0
 
     # When it goes out.
 
@@ -307,10 +307,10 @@ class ResultLedger:
 
     def _silent(self, now: int, stores: Stores) -> pl.DataFrame:
         """The open results, if TIMEOUT is over; it begins anew with the next row."""
-        at = silent_at(self.policy.timeout, stores)
+        at = timeout_at(self.policy.timeout, stores)
         if at is None or now < at:
             return self.results.nothing()
-        stores.heard = None
+        stores.last_input = None
         return self.all_open(stores)
 
     # What goes out.

@@ -198,7 +198,7 @@ class SupersedingLedger(ResultLedger):
         if superseded.is_empty():
             return results
         keys = superseded.select(self.keys) if self.keys else None
-        found = stores[STORE].scan(superseded[FROM].min(), stores.closed, keys)  # type: ignore[arg-type]
+        found = stores[STORE].scan(superseded[FROM].min(), stores.watermark, keys)  # type: ignore[arg-type]
         late = found.filter(EXISTS, ~pl.col(STANDS))
         on = list(self.identity)
         others = late.join(first, on=on, how="anti", nulls_equal=True)

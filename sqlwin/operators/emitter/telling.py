@@ -83,8 +83,8 @@ class Telling:
     @property
     def columns(self) -> Columns:
         """Of a change."""
-        told = {ROW_KEY: pl.String(), EMIT: pl.String(), DUE: pl.Int64(), AT: pl.Int64()}
-        return {**self.output, SIGN: pl.Int8(), **told, **self._marks}
+        emitted = {ROW_KEY: pl.String(), EMIT: pl.String(), DUE: pl.Int64(), AT: pl.Int64()}
+        return {**self.output, SIGN: pl.Int8(), **emitted, **self._marks}
 
     @property
     def _marks(self) -> Columns:
@@ -98,9 +98,9 @@ class Telling:
     def shapes(self) -> list[Shape]:
         kept = {GENERATION: pl.Int64(), WAS: pl.Int32(), VOID: pl.Boolean(), **self.columns}
         waiting = Layout(WAITING, tuple(kept.items()), (), (GENERATION, ROW_KEY, SIGN), ONE_SLICE)
-        told = {TIME: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
-        told |= self._marks if self.policy.ttls else {}
-        revisions = Layout(TOLD, tuple(told.items()), (), (TIME, ROW_KEY), self.left.slice_width)
+        emitted = {TIME: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
+        emitted |= self._marks if self.policy.ttls else {}
+        revisions = Layout(TOLD, tuple(emitted.items()), (), (TIME, ROW_KEY), self.left.slice_width)
         shapes = [(waiting, last_written(waiting))] if self.waits else []
         return [*shapes, *([(revisions, last_written(revisions))] if self.repeats else [])]
 
@@ -166,8 +166,8 @@ class Telling:
 
     def _revised(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """With `__was`, the revision told last; without a record: 0 where it is told, or -1."""
-        told = (pl.col(SIGN) < 0).any()
-        plain = pl.when(told.over(ROW_KEY) if self.repeats else pl.col(SIGN) < 0).then(0)
+        emitted = (pl.col(SIGN) < 0).any()
+        plain = pl.when(emitted.over(ROW_KEY) if self.repeats else pl.col(SIGN) < 0).then(0)
         known = changes.with_columns(plain.otherwise(-1).cast(pl.Int32).alias(WAS))
         if not self.repeats or changes.is_empty():
             return known

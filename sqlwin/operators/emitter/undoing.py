@@ -41,12 +41,12 @@ def merged(own: pl.DataFrame, fresh: pl.DataFrame, values: tuple[str, ...]) -> p
     joined = both.join(before, on=ROW_KEY, how="left", maintain_order="left").join(
         word, on=ROW_KEY, how="left", maintain_order="left"
     )
-    told = joined.with_columns(
+    emitted = joined.with_columns(
         pl.col("__word").alias(EMIT),
         pl.min_horizontal("__due_now", "__due_before").alias(DUE),
         pl.coalesce("__was_before", WAS).alias(WAS),
     )
-    return _without_same(told.select(fresh.columns), values)
+    return _without_same(emitted.select(fresh.columns), values)
 
 
 def _without_same(changes: pl.DataFrame, values: tuple[str, ...]) -> pl.DataFrame:

@@ -117,23 +117,23 @@ class AsOfJoin(Joining):
         return self._tell(judged, lefts.gone, stores, now)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed:
+        if watermark <= stores.watermark:
             return self.nothing()
-        closed, stores.closed = stores.closed, watermark
+        closed, stores.watermark = stores.watermark, watermark
         since = closed if self.match.backward else START
         known = self.nearest.valued(self.left.scan(stores, since, watermark), stores)
         certain = self.nearest.certain(watermark) & ~self.nearest.settled(closed)
         changes = self._shown(known.filter(certain), stores, now)
-        told = self.telling.tell(changes, stores, now)
+        emitted = self.telling.tell(changes, stores, now)
         if self.policy.retain is not None:
             was, horizon = closed - self.policy.retain, watermark - self.policy.retain
             self.telling.retire(stores, retire(self.nearest, was, horizon, stores))
-        return told
+        return emitted
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
-        since = stores.closed if self.match.backward else START
+        since = stores.watermark if self.match.backward else START
         known = self.nearest.valued(self.left.scan(stores, since, END), stores)
-        return self._shown(known.filter(~self.nearest.settled(stores.closed)), stores, now)
+        return self._shown(known.filter(~self.nearest.settled(stores.watermark)), stores, now)
 
     # What changes.
 
@@ -151,14 +151,14 @@ class AsOfJoin(Joining):
         known = pl.concat([alive, dead.with_columns(pl.lit(False).alias(LIVES))])
         on, replaced = list(left.identity), lefts.gone.with_columns(pl.lit(True).alias(REPLACED))
         known = known.join(replaced.select(*on, REPLACED), on=on, how="left")
-        sure = self.nearest.certain(stores.closed)
+        sure = self.nearest.certain(stores.watermark)
         found = pl.col(FOUND) | pl.lit(self.match.backward or not self.nearest.forgets)
-        told = (sure & found) | pl.col(OUT) | pl.lit(self.policy.early is not None)
+        emitted = (sure & found) | pl.col(OUT) | pl.lit(self.policy.early is not None)
         return known.with_columns(
             pl.col(REPLACED).fill_null(False),
             sure.alias(CERTAIN),
-            (pl.col(LIVES) & told).alias(MEETS),
-            (pl.col(LIVES) & told & self._results).alias(WANTED),
+            (pl.col(LIVES) & emitted).alias(MEETS),
+            (pl.col(LIVES) & emitted & self._results).alias(WANTED),
         )
 
     def _tell(
@@ -172,20 +172,22 @@ class AsOfJoin(Joining):
         late = (pl.lit("late"), pl.lit(due.late, pl.Int64()))
         early = (pl.lit("early"), pl.lit(due.early, pl.Int64()))
         by_row = [pl.when(CERTAIN).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]
-        was_late = pl.col(TS) < stores.closed
+        was_late = pl.col(TS) < stores.watermark
         by_old = [pl.when(was_late).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]
         minus = [
             pl.when(REPLACED).then(a).otherwise(b) for a, b in zip(by_old, by_row, strict=True)
         ]
         changes = [
-            self._change(self._as_told(moved.filter(OUT), gone), -1, *minus),
+            self._change(self._as_emitted(moved.filter(OUT), gone), -1, *minus),
             self._change(moved.filter(WANTED), 1, *by_row),
         ]
         taken = self.telling.taken(pl.concat(changes), stores)
         on = list(self.left.identity)
         marks = {new: old for old, new in marked(self.left).items()}
-        told = taken.select(*marks).rename(marks).unique().with_columns(pl.lit(True).alias(TAKEN))
-        judged = known.join(told, on=on, how="left", maintain_order="left").with_columns(
+        emitted = (
+            taken.select(*marks).rename(marks).unique().with_columns(pl.lit(True).alias(TAKEN))
+        )
+        judged = known.join(emitted, on=on, how="left", maintain_order="left").with_columns(
             pl.col(TAKEN).fill_null(False)
         )
         self._remember(judged, stores)
@@ -229,14 +231,14 @@ class AsOfJoin(Joining):
             *(expr.alias(old) for old, expr in now.items()),
         )
 
-    def _as_told(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+    def _as_emitted(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
         """Rows with the values they were told with."""
-        told = rows.with_columns(pl.col(OLD + name).alias(name) for name in self.right.columns)
+        emitted = rows.with_columns(pl.col(OLD + name).alias(name) for name in self.right.columns)
         if gone.is_empty():
-            return told
+            return emitted
         on = list(self.left.identity)
-        others = told.filter(~pl.col(REPLACED))
-        old = told.drop(*self.left.columns).join(gone.select(*self.left.columns, *on), on=on)
+        others = emitted.filter(~pl.col(REPLACED))
+        old = emitted.drop(*self.left.columns).join(gone.select(*self.left.columns, *on), on=on)
         return pl.concat([others, old.select(others.columns)])
 
     def _change(self, rows: pl.DataFrame, sign: int, word: pl.Expr, due: pl.Expr) -> pl.DataFrame:

@@ -19,11 +19,11 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.nearest import KNOWN, Nearest
 from sqlwin.operators.joins.sides import Side
 from sqlwin.schema import TS
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 
 
 def retire(nearest: Nearest, was: int, horizon: int, stores: Stores) -> int:
-    """Let rows go; was: the horizon before. The floor of left rows from now on."""
+    """Let rows go; was: the horizon before. The horizon of left rows from now on."""
     back = nearest.match.backward
     floor = horizon if back else nearest.floor(horizon, stores)
     for name in ("left", KNOWN):
@@ -43,7 +43,7 @@ def _outdone(right: Side, was: int, horizon: int, stores: Stores) -> pl.DataFram
         of_keys = leaving.select(keys).unique() if keys else None
         there = right.scan(stores, START, horizon, of_keys)
         older = there.filter(pl.col(TS) < (newest.over(keys) if keys else newest))
-        return older.select(*right.identity, (pl.col(TS) + 1).alias(FLOOR))
-    newest = newest.alias(FLOOR)
-    floors = leaving.group_by(keys).agg(newest) if keys else leaving.select(newest)
-    return floors.filter(pl.col(FLOOR).is_not_null())
+        return older.select(*right.identity, (pl.col(TS) + 1).alias(HORIZON))
+    newest = newest.alias(HORIZON)
+    horizons = leaving.group_by(keys).agg(newest) if keys else leaving.select(newest)
+    return horizons.filter(pl.col(HORIZON).is_not_null())

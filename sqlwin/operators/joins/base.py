@@ -16,13 +16,13 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.errors import QueryError
-from sqlwin.operators.contract import Stores, silent_at
+from sqlwin.operators.contract import Stores, timeout_at
 from sqlwin.operators.emitter.telling import Telling
 from sqlwin.operators.joins.sides import Columns, Shape, Side
-from sqlwin.operators.state_queries import SIDE, Question, Stretch
+from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT, empty
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 
 
 class Joining(ABC):
@@ -71,10 +71,10 @@ class Joining(ABC):
         return rows.select(*own.row, *weight)
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        at = silent_at(self.policy.timeout, stores)
+        at = timeout_at(self.policy.timeout, stores)
         if at is None or now < at:
             return self.telling.tell(self.telling.none(), stores, now)
-        stores.heard = None
+        stores.last_input = None
         return self.telling.tell(self.show_all(stores, now), stores, now)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
@@ -82,11 +82,11 @@ class Joining(ABC):
         return self.telling.tell(shown, stores, now, everything_due=True)
 
     def next_deadline(self, stores: Stores) -> int | None:
-        times = (stores.pending, silent_at(self.policy.timeout, stores))
+        times = (stores.pending, timeout_at(self.policy.timeout, stores))
         return min((time for time in times if time is not None), default=None)
 
-    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
-        return empty({FLOOR: pl.Int64()})
+    def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return empty({HORIZON: pl.Int64()})
 
     def nothing(self) -> pl.DataFrame:
         return self.telling.nothing()
@@ -107,11 +107,11 @@ class Joining(ABC):
     def order(self) -> tuple[str, ...]:
         return POSITION
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         why = "a row finds one partner, however far it is: such a join has no windows"
         raise QueryError(why, legal="messages(…), with join_keys")
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         """Those of both sides, `__side` first; a row has NULL in the columns of the other."""
         found = [self._held(side, stretch, stores) for side in self._kept]
         return pl.concat(found, how="diagonal")
@@ -121,7 +121,7 @@ class Joining(ABC):
         """The sides whose rows are in a store."""
         return self.left, self.right
 
-    def _held(self, side: Side, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def _held(self, side: Side, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         rows = side.scan(stores)
         asked = replace(stretch, keys=self._keys_of(side, stretch.keys))
         held = rows.select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)

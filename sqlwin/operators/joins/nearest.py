@@ -100,8 +100,8 @@ class Nearest:
         keys = rows.select(left.keys).unique() if left.keyed else None
         known = stores[KNOWN].scan(*bounds(rows[TS]), keys)
         on = list(left.identity)
-        told = [name for name in self.known if name not in left.row]
-        joined = rows.join(known.select(*on, *told), on=on, how="left", maintain_order="left")
+        emitted = [name for name in self.known if name not in left.row]
+        joined = rows.join(known.select(*on, *emitted), on=on, how="left", maintain_order="left")
         return joined.with_columns(pl.col(OUT).fill_null(False))
 
     def _standing(

@@ -28,7 +28,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.pairing import of_pairs
-from sqlwin.operators.joins.sides import HELD, POS, Arrivals, Columns, Shape, Side
+from sqlwin.operators.joins.sides import PASSED_WHERE, POS, Arrivals, Columns, Shape, Side
 from sqlwin.operators.order.numbering import NUMBER
 from sqlwin.operators.order.ordering import CERTAIN, COUNTERS, FIXED, Ordering
 from sqlwin.operators.weights import effective, parted
@@ -52,7 +52,7 @@ class NumberedSide(Side):
 
     @cached_property
     def ordering(self) -> Ordering:
-        return Ordering((), {**self.columns, HELD: pl.Boolean()}, self.name)
+        return Ordering((), {**self.columns, PASSED_WHERE: pl.Boolean()}, self.name)
 
     @property
     def dated(self) -> bool:
@@ -86,12 +86,14 @@ class NumberedSide(Side):
 
     def arrivals(self, batch: pl.DataFrame, stores: Stores) -> Arrivals:
         if not self.by_time:
-            rows = batch.with_columns(pl.lit(stores.closed, pl.Int64).alias(TS)).select(*self.row)
+            rows = batch.with_columns(pl.lit(stores.watermark, pl.Int64).alias(TS)).select(
+                *self.row
+            )
             return Arrivals(rows, rows.clear())
         if batch.is_empty():
             nothing = self.layout.empty().select(*self.row)
             return Arrivals(nothing, nothing)
-        changed = self.ordering.change(batch, stores).filter(HELD).rename({NUMBER: POS})
+        changed = self.ordering.change(batch, stores).filter(PASSED_WHERE).rename({NUMBER: POS})
         gone, came = parted(changed.select(*self.row, WEIGHT))
         same = gone.join(came, on=list(self.row), how="semi", nulls_equal=True)
         gone, came = self.less(gone, same), self.less(came, same)
@@ -141,7 +143,7 @@ class NumberedSide(Side):
             return START
         return min(own + 1 if self.by_time else END, others - reach + 1)
 
-    def let_go(self, floor: int, stores: Stores) -> int:
+    def evict(self, floor: int, stores: Stores) -> int:
         """Forget rows before this number; the time before which all are forgotten by now."""
         gone = self.scan(stores, START, floor)[TS]
         stores[self.name].expire(floor)

@@ -42,7 +42,7 @@ from sqlwin.operators.joins.retention import Newest
 from sqlwin.operators.joins.scopes import reaching, scopes
 from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Shape, Side
 from sqlwin.operators.joins.words import Moment
-from sqlwin.operators.state_queries import EDGES, SIDE, STATE, Question, of_keys, said
+from sqlwin.operators.state_queries import EDGES, SIDE, STATE, StateQuery, of_keys, said
 from sqlwin.operators.windows.contents import EXTENT
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, POSITION, ROW_KEY, empty
@@ -131,28 +131,28 @@ class WindowJoin(Joining):
         changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]
         for each in self.alone:
             arrived = lefts if each.side is self.left else rights
-            moment = Moment(now, due, stores.closed, bounds[each.side.name])
+            moment = Moment(now, due, stores.watermark, bounds[each.side.name])
             changes.append(self._by_themselves(each, arrived, gone, came, moment, stores))
         taken = self.telling.taken(pl.concat(changes), stores)
         risen = [
             each.unmatched_of(_untouched(each.side, pairs), stores, now) for each in self.alone
         ]
-        told = self.telling.tell(pl.concat([taken, *risen]), stores, now)
+        emitted = self.telling.tell(pl.concat([taken, *risen]), stores, now)
         if not self.by_count:
-            return told
+            return emitted
         self._count(lefts, rights, stores)
-        return pl.concat([told, self._become_certain(bounds, stores, now)])
+        return pl.concat([emitted, self._become_certain(bounds, stores, now)])
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed and not self.newest:
+        if watermark <= stores.watermark and not self.newest:
             return self.nothing()
         bounds = self._bounds(stores)
-        stores.closed = max(watermark, stores.closed)
+        stores.watermark = max(watermark, stores.watermark)
         for each in self.newest:
             each.note(self.policy.retain, stores)
         return self.nothing() if self.by_count else self._become_certain(bounds, stores, now)
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Of the rows of both sides, `__side` first, those that hold an instant of it."""
         found, certain = [], self._bounds(stores)
         for side, other in ((self.left, self.right), (self.right, self.left)):
@@ -171,7 +171,7 @@ class WindowJoin(Joining):
     def _pairs(self, pairs: pl.DataFrame, sign: int, due: Due, stores: Stores) -> pl.DataFrame:
         if self.kind in ("semi", "anti"):
             return self.telling.none()
-        late = (pl.col(AT) < stores.closed) & pl.lit(self.telling.dated)
+        late = (pl.col(AT) < stores.watermark) & pl.lit(self.telling.dated)
         times = (pl.lit(due.late, pl.Int64()), pl.lit(due.early, pl.Int64()))
         return pairs.with_columns(
             pl.lit(sign, pl.Int8()).alias(SIGN),
@@ -213,7 +213,7 @@ class WindowJoin(Joining):
         """Of each side the position below which rows are certain."""
         counts, retain = self._counted(stores), self.policy.retain
         return {
-            side.name: side.certain_below(stores.closed, counted, retain)
+            side.name: side.certain_below(stores.watermark, counted, retain)
             for side, counted in zip((self.left, self.right), reversed(counts), strict=True)
         }
 
@@ -225,25 +225,25 @@ class WindowJoin(Joining):
         ]
         by_side = {each.side.name: each for each in self.alone}
         for each in self.newest:
-            changes += each.let_go(by_side.get(each.side.name), stores, now)
-        told = self.telling.tell(pl.concat([self.telling.none(), *changes]), stores, now)
+            changes += each.evict(by_side.get(each.side.name), stores, now)
+        emitted = self.telling.tell(pl.concat([self.telling.none(), *changes]), stores, now)
         self._retire(stores)
-        return told
+        return emitted
 
-    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
-        return self.newest[side].floors(stores) if self.newest else super().floors(stores, side)
+    def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return self.newest[side].horizons(stores) if self.newest else super().horizons(stores, side)
 
     def _retire(self, stores: Stores) -> None:
-        counts, retain, floors = self._counted(stores), self.policy.retain, []
+        counts, retain, horizons = self._counted(stores), self.policy.retain, []
         for side, counted in zip((self.left, self.right), reversed(counts), strict=True):
-            floors.append(side.floor(stores.closed, counted, retain))
-            stores[side.name].expire(floors[-1])
+            horizons.append(side.floor(stores.watermark, counted, retain))
+            stores[side.name].expire(horizons[-1])
         for each in self.alone:
             stores[each.store].expire(stores[each.side.name].floor)
         # a pair goes with the row that has a time; a row without one may be told by itself
         by_time = [
             floor
-            for side, floor in zip((self.left, self.right), floors, strict=True)
+            for side, floor in zip((self.left, self.right), horizons, strict=True)
             if side.timed or side.name in ALONE[self.kind]
         ]
         self.telling.retire(stores, min(by_time, default=START))
@@ -253,10 +253,10 @@ class WindowJoin(Joining):
         return read_counts(COUNTS, stores) if self.by_count else (0, 0)
 
     def _count(self, left: Arrivals, right: Arrivals, stores: Stores) -> None:
-        before, told = self._counted(stores), stores.counted or (0, 0)
+        before, emitted = self._counted(stores), stores.counted or (0, 0)
         seen = [
             max([was, at_least, *arrived.new[POS].to_list()])
-            for was, at_least, arrived in zip(before, told, (left, right), strict=True)
+            for was, at_least, arrived in zip(before, emitted, (left, right), strict=True)
         ]
         write_counts(COUNTS, seen[0], seen[1], stores)
 

@@ -33,7 +33,7 @@ from sqlwin.operators.joins.operator import WindowJoin, counts_of, read_counts, 
 from sqlwin.operators.joins.pairing import Changes, Pairing, marked, of_pairs
 from sqlwin.operators.joins.sides import POS, Arrivals, Shape
 from sqlwin.operators.joins.words import Moment
-from sqlwin.operators.state_queries import SIDE, Question, Stretch
+from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
 from sqlwin.schema import TS
 
 PAST = "past"
@@ -89,15 +89,15 @@ class OrderedJoin(WindowJoin):
         for each in self.alone:
             side, arrived = (self.left, lefts) if each.side is self.left else (self.right, rights)
             fresh, name = side.fresh(arrived, gone, came), side.name
-            moment = Moment(now, due, stores.closed, bounds[name])
+            moment = Moment(now, due, stores.watermark, bounds[name])
             changes.append(self._by_themselves(each, fresh, gone, came, moment, stores))
             touched = (fresh.new, of_pairs(side, gone), of_pairs(side, came))
             waited = self._waited(side, arrived, touched, (were[name], bounds[name]), stores)
             risen.append(each.unmatched_of(waited, stores, now))
         taken = self.telling.taken(pl.concat(changes), stores)
-        told = self.telling.tell(pl.concat([taken, *risen]), stores, now)
+        emitted = self.telling.tell(pl.concat([taken, *risen]), stores, now)
         self._retire(stores)
-        return told
+        return emitted
 
     def _waited(
         self,
@@ -122,21 +122,21 @@ class OrderedJoin(WindowJoin):
         return rows
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed:
+        if watermark <= stores.watermark:
             return self.nothing()
         bounds = self._bounds(stores)
         for side in (self.left, self.right):
             side.pass_by(watermark, self.policy.retain, stores)
-        stores.closed = watermark
+        stores.watermark = watermark
         return self._become_certain(bounds, stores, now)
 
     # What is asked.
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """By the numbers of rows."""
         return self._timed(super().windows(question, stores))
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         return self._timed(super().messages(stretch, stores))
 
     def _timed(self, found: pl.DataFrame) -> pl.DataFrame:
@@ -159,11 +159,11 @@ class OrderedJoin(WindowJoin):
         return self.left.settled_below(left, right), self.right.settled_below(right, left)
 
     def _retire(self, stores: Stores) -> None:
-        floors, before = self._below(NumberedSide.fixed, stores), read_counts(PAST, stores, START)
+        horizons, before = self._below(NumberedSide.fixed, stores), read_counts(PAST, stores, START)
         sides = (self.left, self.right)
         past = [
-            max(was, side.let_go(floor, stores))
-            for side, floor, was in zip(sides, floors, before, strict=True)
+            max(was, side.evict(floor, stores))
+            for side, floor, was in zip(sides, horizons, before, strict=True)
         ]
         if tuple(past) != before:
             write_counts(PAST, past[0], past[1], stores)

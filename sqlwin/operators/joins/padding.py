@@ -82,13 +82,13 @@ class Alone:
         there = [arrivals.new, *(each.select(*side.row) for each in causes), arrivals.gone]
         rows = pl.concat(there).unique(on, keep="first", maintain_order=True)
         tallies = pl.concat(causes).group_by(on).agg(pl.col(MATCHES).sum(), pl.col(CAUSES).any())
-        told = self._known(rows, stores, arrivals.gone).join(
+        emitted = self._known(rows, stores, arrivals.gone).join(
             tallies, on=on, how="left", suffix=".more", maintain_order="left"
         )
         more = pl.col(MATCHES) + pl.col(f"{MATCHES}.more").fill_null(0)
-        was_replaced = self._among(told, arrivals.gone)
-        lives = ~was_replaced | self._among(told, arrivals.new)
-        touched = told.with_columns(
+        was_replaced = self._among(emitted, arrivals.gone)
+        lives = ~was_replaced | self._among(emitted, arrivals.new)
+        touched = emitted.with_columns(
             more.alias(MATCHES),
             *(pl.col(cause).fill_null(False) for cause in CAUSES),
             was_replaced.alias(REPLACED),
@@ -151,7 +151,7 @@ class Alone:
 
     def _causes(self, pairs: pl.DataFrame, sign: int, stores: Stores) -> pl.DataFrame:
         """The side's rows of pairs, with what each pair adds to what is known of its row."""
-        side, late = self.side, _late(pl.col(AT), stores.closed, self.telling.dated)
+        side, late = self.side, _late(pl.col(AT), stores.watermark, self.telling.dated)
         names = {name: pl.col(new).alias(name) for name, new in marked(side).items()}
         flags = (late & (sign > 0), ~late & (sign > 0), late & (sign < 0), ~late & (sign < 0))
         return pairs.select(
@@ -198,8 +198,8 @@ class Alone:
 
     def _wanted(self, moment: Moment) -> pl.Expr:
         matched = pl.col(MATCHES) > 0
-        told = (pl.col(self.side.ends) < moment.certain) | pl.col(OUT) | pl.lit(self.early)
-        wanted = matched if self.kind == "semi" else ~matched & told
+        emitted = (pl.col(self.side.ends) < moment.certain) | pl.col(OUT) | pl.lit(self.early)
+        wanted = matched if self.kind == "semi" else ~matched & emitted
         return (wanted & pl.col("__lives")).alias(WANTED)
 
     def _as_they_were(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
@@ -221,14 +221,14 @@ class Alone:
     def _done(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         if self.kind == "semi":
             return by_pairs(moment, *CAUSES[:2])
-        late = _late(pl.col(TS), moment.closed, self.side.dated)
+        late = _late(pl.col(TS), moment.watermark, self.side.dated)
         known = (pl.lit(LATE), pl.lit(moment.due.late, pl.Int64()))
         certain = either(late, known, (pl.lit("full"), pl.lit(moment.now, pl.Int64())))
         early = (pl.lit("early"), pl.lit(moment.due.early, pl.Int64()))
         return either(pl.col(self.side.ends) < moment.certain, certain, early)
 
     def _by_row(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
-        late = _late(pl.col(TS), moment.closed, self.side.dated)
+        late = _late(pl.col(TS), moment.watermark, self.side.dated)
         return either(late, *both(moment))
 
     def _change(

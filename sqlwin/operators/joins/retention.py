@@ -1,23 +1,23 @@
 """Which rows of a side RETAIN n ROWS lets go: those with n greater ones of their keys.
 
 It counts the rows of one side with equal keys, NULLs among them; all rows of the side where
-the join has no equality. Their *floor* is the instant of the n-th greatest. A row below it
+the join has no equality. Their *horizon* is the instant of the n-th greatest. A row below it
 is let go once the watermark has passed its window, so no match that is on time is lost; one
 that comes late and below it has expired. Where partners may be later without end there is
 no window to wait for: the row is let go when the watermark is past it.
 
-Where rows may be withdrawn the floor is the greatest that it ever was, see `floors`.
+Where rows may be withdrawn the horizon is the greatest that it ever was, see `floors`.
 
 Invariant: the stores hold the n greatest rows of every key of the side.
 
 Worked example, partners up to 5 later, RETAIN 2 ROWS, watermark 20: a side with rows of tea
-at 10, 12, 14, 18 has the floor 14. Those at 10 and 12 go, for the watermark is past 17; at
+at 10, 12, 14, 18 has the horizon 14. Those at 10 and 12 go, for the watermark is past 17; at
 watermark 17 only the first would.
 
 >>> from sqlwin.windows import JoinWindow, Unit
 >>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 5), 60)
->>> floors = pl.DataFrame({"k": ["tea"], FLOOR: [14]})
->>> Newest(side, 2).passed(floors, 20).rows(), Newest(side, 2).passed(floors, 17).rows()
+>>> horizons = pl.DataFrame({"k": ["tea"], HORIZON: [14]})
+>>> Newest(side, 2).passed(horizons, 20).rows(), Newest(side, 2).passed(horizons, 17).rows()
 ([('tea', 14)], [('tea', 12)])
 """
 
@@ -31,14 +31,14 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.floors import STORE, Floors
+from sqlwin.operators.horizons import STORE, Horizons
 from sqlwin.operators.joins.padding import Alone
 from sqlwin.operators.joins.sides import Shape, Side
 from sqlwin.operators.windows.contents import ROWS
 from sqlwin.operators.windows.nth_newest import floored, nth_newest
 from sqlwin.schema import TS
 from sqlwin.state.combine import keep_all
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Newest:
     rows: int
 
     @cached_property
-    def reached(self) -> Floors | None:
-        """Where floors are noted, for rows may be withdrawn."""
+    def reached(self) -> Horizons | None:
+        """Where horizons are noted, for rows may be withdrawn."""
         types = {key: self.side.columns[key] for key in self.side.keys}
-        return Floors(types, f"{self.side.name}_{STORE}") if self.side.weighted else None
+        return Horizons(types, f"{self.side.name}_{STORE}") if self.side.weighted else None
 
     @property
     def shapes(self) -> list[Shape]:
@@ -62,13 +62,13 @@ class Newest:
         return [(layout, keep_all(layout))]
 
     def note(self, retain: int | None, stores: Stores) -> None:
-        """The floors of the rows now there; those overtaken by `retain` say nothing any more."""
+        """The horizons of the rows now there; those overtaken by `retain` say nothing any more."""
         if self.reached is not None:
             self.reached.note(self._newest(stores), stores)
             if retain is not None:
-                self.reached.expire(stores.closed - retain, stores)
+                self.reached.expire(stores.watermark - retain, stores)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def horizons(self, stores: Stores) -> pl.DataFrame:
         """Keys of the side and `__floor`; keys with fewer rows have no line."""
         return self._newest(stores) if self.reached is None else self.reached.of(stores)
 
@@ -76,26 +76,26 @@ class Newest:
         kept = self.side.scan(stores).select(*self.side.keys, TS, pl.lit(1).alias(ROWS))
         return nth_newest(kept, self.side.keys, TS, self.rows)
 
-    def passed(self, floors: pl.DataFrame, closed: int) -> pl.DataFrame:
+    def passed(self, horizons: pl.DataFrame, closed: int) -> pl.DataFrame:
         """Floors below which rows are let go at this watermark."""
         until = max(closed - max(self.side.window.high or 0, 0), START)
-        return floors.with_columns(pl.min_horizontal(FLOOR, pl.lit(until, pl.Int64)))
+        return horizons.with_columns(pl.min_horizontal(HORIZON, pl.lit(until, pl.Int64)))
 
-    def let_go(self, alone: Alone | None, stores: Stores, now: int) -> list[pl.DataFrame]:
+    def evict(self, alone: Alone | None, stores: Stores, now: int) -> list[pl.DataFrame]:
         """Forget rows; changes that tell those of them that had no window to be certain by.
 
         alone: the side's rows, where they make results by themselves.
         """
-        floors, told = self.passed(self.floors(stores), stores.closed), []
+        horizons, emitted = self.passed(self.horizons(stores), stores.watermark), []
         if alone is not None and self.side.window.high is None:
-            told = [alone.unmatched_of(self.below(floors, stores), stores, now)]
+            emitted = [alone.unmatched_of(self.below(horizons, stores), stores, now)]
         for store in (self.side.name, *([] if alone is None else [alone.store])):
-            stores[store].cut(floors)
-        return told
+            stores[store].cut(horizons)
+        return emitted
 
-    def below(self, floors: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Stored rows below the floors of their keys."""
-        until = floors[FLOOR].max()
+    def below(self, horizons: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Stored rows below the horizons of their keys."""
+        until = horizons[HORIZON].max()
         rows = self.side.scan(stores, START, START if until is None else cast(int, until))
-        known = floored(rows, floors, self.side.keys)
-        return known.filter(pl.col(TS) < pl.col(FLOOR)).select(*self.side.row)
+        known = floored(rows, horizons, self.side.keys)
+        return known.filter(pl.col(TS) < pl.col(HORIZON)).select(*self.side.row)

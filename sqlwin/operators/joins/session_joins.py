@@ -34,7 +34,7 @@ from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.joins.session_pairing import SessionPairing
 from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Shape
-from sqlwin.operators.state_queries import EDGES, SIDE, Question, said
+from sqlwin.operators.state_queries import EDGES, SIDE, StateQuery, said
 from sqlwin.operators.windows.contents import EXTENT
 from sqlwin.schema import INSTANT
 from sqlwin.state.session_store import FROM, UNTIL
@@ -66,12 +66,12 @@ class SessionJoin(WindowJoin):
     def order(self) -> tuple[str, ...]:
         return (*reversed(EDGES), SIDE)
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """The sessions of both sides that overlap it, `__side` first."""
         found = [self._sessions(side, question, stores) for side in (self.left, self.right)]
         return pl.concat(found)
 
-    def _sessions(self, side: SessionSide, question: Question, stores: Stores) -> pl.DataFrame:
+    def _sessions(self, side: SessionSide, question: StateQuery, stores: Stores) -> pl.DataFrame:
         keys = self._keys_of(side, question.keys)
         wanted = None if keys is None else keys.select(side.partition).unique()
         held = side.spans.sessions(stores).find_sessions(START, question.hi, wanted)
@@ -83,7 +83,7 @@ class SessionJoin(WindowJoin):
             pl.lit(side.name).alias(SIDE),
             *(pl.col(own).alias(name) for own, name in named),
             *(pl.col(at).cast(INSTANT).alias(name) for at, name in edges),
-            said(pl.col(UNTIL) <= stores.closed),
+            said(pl.col(UNTIL) <= stores.watermark),
             *EXTENT,
         )
 
@@ -92,9 +92,9 @@ class SessionJoin(WindowJoin):
             return
         known = {each.side.name: each.store for each in self.alone}
         sides = self.left, self.right
-        horizon = self.left.floor(stores.closed, 0, self.policy.retain)
+        horizon = self.left.floor(stores.watermark, 0, self.policy.retain)
         reaching = [side.reaching(horizon, stores) for side in sides]
         for side, others in zip(sides, reversed(reaching), strict=True):
             names = [side.name, *([known[side.name]] if side.name in known else [])]
-            side.let_go(horizon, others, names, stores)
+            side.evict(horizon, others, names, stores)
         self.telling.retire(stores, min(stores[side.name].floor for side in sides))

@@ -38,7 +38,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.joins.sides import Arrivals, Shape, Side
 from sqlwin.operators.sessions.merging import Merged
-from sqlwin.operators.sessions.retention import let_go
+from sqlwin.operators.sessions.retention import evict
 from sqlwin.operators.sessions.spans import RUN, extent_of, met, within
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.schema import TS
@@ -139,7 +139,7 @@ class SessionSide(Side):
         store.remove(old.join(new, on=on, how="anti", nulls_equal=True))
         store.put(new)
         cut = within(stay.rename({FROM: OWN_FROM, UNTIL: OWN_UNTIL}), TS, new, self.partition)
-        closed = stores.closed
+        closed = stores.watermark
         return old, new, cut.filter(pl.col(OWN_UNTIL) >= closed, pl.col(UNTIL) < closed)
 
     def between(self, first: int, last: int, keys: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -181,7 +181,7 @@ class SessionSide(Side):
         found = self.spans.sessions(stores).find_sessions(horizon, horizon - 1)
         return found.select(*self.partition, pl.col(FROM).alias(REACHES))
 
-    def let_go(
+    def evict(
         self, horizon: int, others: pl.DataFrame, names: Iterable[str], stores: Stores
     ) -> None:
         """Drop sessions that are over, and of these stores what is theirs.
@@ -194,4 +194,4 @@ class SessionSide(Side):
         overlapped = (pl.col(REACHES) < pl.col(UNTIL)).fill_null(False)
         kept = [stores[name] for name in (*names, self.spans.store)]
         stays = (pl.col(UNTIL) >= horizon) | overlapped
-        let_go([(store, self.partition) for store in kept], sessions, stays, horizon)
+        evict([(store, self.partition) for store in kept], sessions, stays, horizon)

@@ -22,7 +22,7 @@ as soon as all its partners have come: then it cannot be withdrawn any more.
 >>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 10), slice_width=60)
 >>> side.layout.keys, side.layout.order
 ((), ('__ts', 'k', '__part', '__seq'))
->>> side.certain_below(100, 0, retain=20), side.floor(100, 0, retain=20)
+>>> side.certain_below(100, 0, retain=20), side.horizon(100, 0, retain=20)
 (90, 70)
 """
 
@@ -41,7 +41,7 @@ from sqlwin.state.contract import Combine, Layout
 from sqlwin.windows import JoinWindow, Unit
 
 POS = "__pos"
-HELD = "__held"
+PASSED_WHERE = "__held"
 """Of a row that is numbered, whether WHERE is true of it; else it is a blank."""
 Columns = dict[str, pl.DataType]
 Shape = tuple[Layout, Combine]

@@ -31,7 +31,7 @@ from sqlwin.operators.emitter.undoing import SIGN
 from sqlwin.operators.joins.base import Joining
 from sqlwin.operators.joins.pairing import AT, Pairing, Residual, marked
 from sqlwin.operators.joins.sides import Shape, Side
-from sqlwin.operators.state_queries import Question
+from sqlwin.operators.state_queries import StateQuery
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, ROW_KEY, TS, WEIGHT
 
@@ -81,13 +81,13 @@ class StaticJoin(Joining):
         return self.telling.tell(pl.concat(changes), stores, now)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(watermark, stores.closed)
+        stores.watermark = max(watermark, stores.watermark)
         return self.nothing()
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         return self.telling.none()
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         why = "a table has no time, so a join with it has no windows"
         raise QueryError(why, legal="messages(), the rows of the table")
 
@@ -105,12 +105,12 @@ class StaticJoin(Joining):
                 *(pl.col(old).alias(new) for old, new in first.items()), pl.col(TS).alias(AT)
             )
             parts.append(placed.with_columns(self._key(paired=False)))
-        told = (
+        emitted = (
             pl.lit(sign, pl.Int8()).alias(SIGN),
             pl.lit("full").alias(EMIT),
             pl.lit(self.telling.due(now).early, pl.Int64()).alias(DUE),
         )
-        return pl.concat([self._whole(part.with_columns(*told)) for part in parts])
+        return pl.concat([self._whole(part.with_columns(*emitted)) for part in parts])
 
     def _whole(self, changes: pl.DataFrame) -> pl.DataFrame:
         """With NULL for what a row that is alone lacks."""

@@ -13,11 +13,11 @@ Words = tuple[pl.Expr, pl.Expr]
 
 @dataclass(frozen=True)
 class Moment:
-    """What a batch finds. certain: rows at earlier positions are. closed: by it rows are late."""
+    """certain: rows at earlier positions are final. watermark: rows before it are late."""
 
     now: int
     due: Due
-    closed: int
+    watermark: int
     certain: int
 
 

@@ -32,7 +32,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.order.numbering import AT, COUNT, NUMBER, STORE
-from sqlwin.operators.state_queries import Stretch
+from sqlwin.operators.state_queries import MessageRange
 from sqlwin.operators.weights import SIGN, parted, there, weighed
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
 from sqlwin.state.combine import last_written
@@ -113,7 +113,7 @@ class Ordering:
         columns = (*self.carried, *PLACE, NUMBER, WEIGHT, NEW)
         return pl.concat(part.select(columns) for part in parts)
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         """The rows that are not let go, by their event time."""
         return stretch.stored(stores[self.rows]).select(*self.carried, *POSITION)
 
@@ -136,7 +136,7 @@ class Ordering:
 
     def pass_by(self, watermark: int, stores: Stores) -> None:
         """Rows before the watermark are certain from now on."""
-        rows = there(stores[self.rows].scan(stores.closed, watermark))
+        rows = there(stores[self.rows].scan(stores.watermark, watermark))
         self._add(rows, CERTAIN, stores)
 
     def rise(self, stores: Stores) -> pl.DataFrame:
@@ -184,7 +184,7 @@ class Ordering:
                 left.select(*self.by, TS, pl.lit(-1, pl.Int64).alias(NEW)),
             ]
         )
-        certain = pl.when(pl.col(TS) < stores.closed).then(NEW).otherwise(0).sum()
+        certain = pl.when(pl.col(TS) < stores.watermark).then(NEW).otherwise(0).sum()
         added = more.group_by(self.by).agg(pl.col(NEW).sum(), certain.alias(RANK))
         counted = self.with_counts(added, stores).with_columns(
             pl.lit(0, pl.Int64).alias(AT),

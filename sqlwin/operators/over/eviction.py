@@ -30,7 +30,7 @@ from sqlwin.operators.over.fullness import DONE, Fullness
 from sqlwin.operators.over.history import IN, OLD_ROW, VALUE
 from sqlwin.operators.over.reading import Reading, placed, stored
 from sqlwin.schema import POSITION, TS
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 
 ENOUGH = 10_000
 """A history of more rows is written anew only when half as many leave."""
@@ -90,7 +90,7 @@ class Leaving:
     def _move(self, stores: Stores) -> bool:
         """Put what goes, and is wanted, elsewhere; False: that does not pay yet."""
         history, sums = self.reading.history, self.reading.sums
-        rows = stored(stores, START, stores.closed - self.reach)
+        rows = stored(stores, START, stores.watermark - self.reach)
         leaving = rows.filter(pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
         if leaving.is_empty() or not history.deep:
             for share_sums in sums:
@@ -123,10 +123,12 @@ class Leaving:
             *(pl.col(DONE + name).fill_null(False).alias(KNOWN + name) for name in done),
         ).with_columns(pl.Series(DONE + name, mask) for name, mask in done.items())
         goes = leaving.select(*POSITION, pl.lit(True).alias(GOES))
-        told = rows.join(goes, on=list(POSITION), how="left", maintain_order="left")
-        told = told.with_columns(pl.col(GOES).fill_null(False))
+        emitted = rows.join(goes, on=list(POSITION), how="left", maintain_order="left")
+        emitted = emitted.with_columns(pl.col(GOES).fill_null(False))
         marks = [f"{IN}{share.number}" for share in self.reading.history.deep]
-        return told.filter(pl.col(OLD_ROW) | pl.col(GOES) | self._ahead(told, limits)).with_columns(
+        return emitted.filter(
+            pl.col(OLD_ROW) | pl.col(GOES) | self._ahead(emitted, limits)
+        ).with_columns(
             (pl.col(GOES) | (pl.col(mark) & pl.col(OLD_ROW))).alias(mark) for mark in marks
         )
 
@@ -154,7 +156,7 @@ class Leaving:
     def _forget(self, stores: Stores) -> None:
         """Drop the records of retired rows; of rows that wait all are kept, however old."""
         records, after = stores[REVISIONS], self.fullness.after
-        if records.scan(START, stores.closed - after).is_empty():
+        if records.scan(START, stores.watermark - after).is_empty():
             return
         waiting = self._waiting(stores) if self.fullness.counting else None
         if self.limits.keyed:
@@ -165,14 +167,14 @@ class Leaving:
         records.expire(edge)
 
     def _forgotten(self, waiting: pl.DataFrame | None, stores: Stores) -> pl.DataFrame:
-        floors = self.limits.of_keys(stores)
+        horizons = self.limits.of_keys(stores)
         edge = pl.col(LIMIT) - self.fullness.after
         if waiting is not None:
             keys = list(self.limits.buckets)
             least = waiting.group_by(keys).agg(pl.col(TS).min().alias(LEAST))
-            floors = floors.join(least, on=keys, how="left", nulls_equal=True)
+            horizons = horizons.join(least, on=keys, how="left", nulls_equal=True)
             edge = pl.min_horizontal(edge, LEAST)
-        return floors.select(*self.limits.buckets, _possible(edge))
+        return horizons.select(*self.limits.buckets, _possible(edge))
 
     def _drop(self, name: str, stores: Stores) -> None:
         width = self.reading.width
@@ -192,4 +194,4 @@ def _gone(before: pl.DataFrame, after: pl.DataFrame, number: int) -> pl.DataFram
 
 
 def _possible(floor: pl.Expr) -> pl.Expr:
-    return pl.max_horizontal(floor, pl.lit(START, pl.Int64)).alias(FLOOR)
+    return pl.max_horizontal(floor, pl.lit(START, pl.Int64)).alias(HORIZON)

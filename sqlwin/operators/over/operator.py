@@ -15,7 +15,7 @@ drops, and `history` keeps the few old rows that ROWS frames still want.
 | `history`   | rows of before, values of those that wait        |
 | `revisions` | see `emitter.schema`                             |
 
-Invariant: a row that is full at `closed` was emitted, or is pending in the ledger.
+Invariant: a row that is full at `watermark` was emitted, or is pending in the ledger.
 
 Worked example, RANGE 2 minutes, watermark 9:05, all rows up to 9:04 emitted: a row
 of 9:01 comes. It is late, and so emitted as revision 0 of its own; rows of 9:01 to
@@ -34,7 +34,7 @@ from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
 from sqlwin.operators.emitter.schema import FINAL, FORCED, STORE
-from sqlwin.operators.floors import Floors
+from sqlwin.operators.horizons import Horizons
 from sqlwin.operators.limits import Limits
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
@@ -44,7 +44,7 @@ from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.retracting import Retracting
 from sqlwin.operators.over.sharing import Shares, shares_of
 from sqlwin.operators.over.touching import FILLED, GONE, HELD, LEFT, NOW_FULL, Touching
-from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS
@@ -115,7 +115,7 @@ class OverAggregator(Results):
         buckets = tuple(k for k in first if all(k in o for o in others))
         noted = self.weighted and self.policy.retain_rows is not None
         types = {key: self.carried[key] for key in buckets}
-        return Limits(self.policy, buckets, Floors(types) if noted else None)
+        return Limits(self.policy, buckets, Horizons(types) if noted else None)
 
     @cached_property
     def leaving(self) -> Leaving:
@@ -135,13 +135,13 @@ class OverAggregator(Results):
         rows = effective(rows) if self.weighted else rows
         return rows.select(*self.carried, *POSITION, *self.sign)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.limits.floors(stores)
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return self.limits.horizons(stores)
 
-    def patient(self) -> OverAggregator:
+    def without_eviction(self) -> OverAggregator:
         return replace(self, policy=self.policy.forever, recorded=True)
 
-    def told_before(self, closed: int) -> int:
+    def final_before(self, closed: int) -> int:
         return closed - self.fullness.after
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
@@ -149,7 +149,7 @@ class OverAggregator(Results):
         there = stores[ROWS].scan(*bounds(batch[TS]))
         lacking = batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
         touched = self.touching.touched(lacking if since is not None else lacking.clear(), stores)
-        anew = touched.filter(pl.col(TS) >= self.told_before(since or 0))
+        anew = touched.filter(pl.col(TS) >= self.final_before(since or 0))
         known = self.ledger.before(anew, stores)
         stores[ROWS].put(lacking)
         self.ledger.on_batch(known, stores, now)
@@ -161,8 +161,8 @@ class OverAggregator(Results):
             return self._take(batch, stores, now)
         gone, came = parted(batch)
         left = self._withdraw(gone, stores, now)
-        told = self._take(came, stores, now, self.retracting.returning(came, left, stores))
-        return pl.concat([told, self._rest(self.retracting.rest(came, left, stores), stores)])
+        emitted = self._take(came, stores, now, self.retracting.returning(came, left, stores))
+        return pl.concat([emitted, self._rest(self.retracting.rest(came, left, stores), stores)])
 
     def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows of no row, which became full as rows went: this is the time of the forced ones
@@ -205,22 +205,22 @@ class OverAggregator(Results):
         return self.ledger.close(filled, stores)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        moved = watermark > stores.closed
+        moved = watermark > stores.watermark
         if not moved and not self.limits.by_rows:
             return self.nothing()
         self.limits.note(stores)
-        full = self._become_full(max(watermark, stores.closed), stores)
+        full = self._become_full(max(watermark, stores.watermark), stores)
         leaving = self.leaving.retired(self.ledger.pending(stores), stores)
         last = self.ledger.again(leaving, stores)
         self.leaving.leave(stores)
         return pl.concat([full, last])
 
     def _become_full(self, watermark: int, stores: Stores) -> pl.DataFrame:
-        closed = stores.closed
+        closed = stores.watermark
         if watermark == closed:
             return self.nothing()
         closing = self._closing(closed, watermark, stores)
-        stores.closed = watermark
+        stores.watermark = watermark
         if not self.weighted or self.fullness.never:
             return self.ledger.close(closing, stores)
         after = self.fullness.after
@@ -239,7 +239,7 @@ class OverAggregator(Results):
         silent = self.policy.late is Late.NEVER and not self.fullness.counting
         if silent and not self.weighted:  # else it must be known what is in whose place
             return batch.clear()
-        return batch.filter(pl.col(TS) < stores.closed)
+        return batch.filter(pl.col(TS) < stores.watermark)
 
     def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
         """Identities of rows that become full."""
@@ -254,20 +254,20 @@ class OverAggregator(Results):
 
     def open_results(self, stores: Stores) -> pl.DataFrame:
         if not self.fullness.counting and not self.fullness.never:
-            since = stores.closed - self.fullness.after
+            since = stores.watermark - self.fullness.after
             return self._identities(stored(stores, since))
         rows = self.reading.all_rows(stores)
-        return self._identities(rows.filter(pl.Series(~self.fullness.at(rows, stores.closed))))
+        return self._identities(rows.filter(pl.Series(~self.fullness.at(rows, stores.watermark))))
 
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if not self.fullness.counting:
-            final = pl.Series(FINAL, self.fullness.at(ids, stores.closed))
+            final = pl.Series(FINAL, self.fullness.at(ids, stores.watermark))
             return ids.with_columns(final)
         still_open = self.open_results(stores).with_columns(pl.lit(False).alias(FINAL))
         on = list(self.identity)
-        told = ids.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
-        gone = pl.Series(self.fullness.timed(ids, stores.closed))
-        return told.with_columns(pl.col(FINAL).fill_null(gone))
+        emitted = ids.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
+        gone = pl.Series(self.fullness.timed(ids, stores.watermark))
+        return emitted.with_columns(pl.col(FINAL).fill_null(gone))
 
     def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
         known = rows.select(self.identity)
@@ -283,8 +283,8 @@ class OverAggregator(Results):
     def order(self) -> tuple[str, ...]:
         return POSITION
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
-        """Of rows at an instant of the question; a sliding window holds some instant of it."""
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+        """Of rows at an instant of the state query; a sliding window holds some instant of it."""
         reach = self.calls[0].frame.preceding if self.per_instant else 0
         last = END if reach is None else question.hi + reach
         rows = self.leaving.kept(question.lo, last + 1, stores)
@@ -292,7 +292,7 @@ class OverAggregator(Results):
         known = self.ledger.looked_at(windows, stores).sort(POSITION)
         return known.select(*self.output, STATE, REVISION, *PLACE, self._row_key(known))
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         return there(stretch.stored(stores[ROWS]))
 
     # What goes out.

@@ -128,8 +128,8 @@ class Reading:
             older = self._older(share, starts, held, since, stores)
             starts = self._starts(share, starts, older)
             first = pl.col("__first").is_null() | (pl.col(FROM) >= pl.col("__first"))
-            told = _matched(share, older, starts.rename({FROM: "__first"}))
-            main = pl.concat([told.filter(first.fill_null(False)).select(main.columns), main])
+            emitted = _matched(share, older, starts.rename({FROM: "__first"}))
+            main = pl.concat([emitted.filter(first.fill_null(False)).select(main.columns), main])
         return main, self.sums[share.number].before(starts, held, stores)
 
     def _held(self, share: Share, keys: pl.DataFrame, stores: Stores) -> pl.DataFrame:

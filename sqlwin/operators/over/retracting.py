@@ -77,7 +77,7 @@ class Retracting:
             return left.clear()
         moved = self._moved(came, left, stores)
         rows = came.select(on).join(moved, on=on, how="anti", nulls_equal=True)
-        still_open = pl.Series(~self.fullness.timed(rows, stores.closed))
+        still_open = pl.Series(~self.fullness.timed(rows, stores.watermark))
         waits = still_open | _among(rows, left)
         waiting = rows.filter(waits)
         self._show(rows.filter(~waits), stores)
@@ -118,15 +118,17 @@ class Retracting:
         going = going.join(stored(stores), on=on, how="anti", nulls_equal=True)
         if going.is_empty():
             return came.select(on).clear().with_columns(pl.lit(False).alias(LATE_ONE))
-        late = pl.Series(self.fullness.timed(going, stores.closed)) & ~_among(going, left)
+        late = pl.Series(self.fullness.timed(going, stores.watermark)) & ~_among(going, left)
         waits = pl.col(STANDS) | pl.lit(self.early)
-        told = going.with_columns(
+        emitted = going.with_columns(
             (pl.col(FORCED) | (pl.col(STANDS) & late)).alias(FORCED),
             pl.when(waits).then(DUE).alias(DUE),
             pl.when(waits).then(PENDING).otherwise(0).alias(PENDING),
         )
         columns = stores[STORE].layout.schema.names()
-        here = told.with_columns(pl.col(MOVED + name).alias(name) for name in rest).select(columns)
+        here = emitted.with_columns(pl.col(MOVED + name).alias(name) for name in rest).select(
+            columns
+        )
         old = [pl.lit(None).alias(name) for name in columns if name.startswith(OLD)]
         stores[STORE].put(
             going.with_columns(

@@ -52,17 +52,19 @@ class Touching:
         if batch.is_empty():
             none = stores[ROWS].layout.empty()
             flag = np.zeros(0, dtype=np.bool_)
-            return self._told(none, flag, flag.astype(np.int64), flag, {HELD: flag, FILLED: flag})
+            return self._emitted(
+                none, flag, flag.astype(np.int64), flag, {HELD: flag, FILLED: flag}
+            )
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
         rows = pl.concat([old, came.with_columns(flags).select(old.columns)]).sort(POSITION)
         new = rows[NEW].to_numpy()
         hit, added = changed(rows, new, self.reading.shares.calls, TS, self.enough)
-        full, was = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
-        was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.closed)
+        full, was = self.fullness.at(rows, stores.watermark), np.zeros(len(rows), dtype=np.bool_)
+        was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.watermark)
         marks = {HELD: was, FILLED: full & ~was & ~new}
-        return self._told(rows, hit | (full & ~was), added, full, marks)
+        return self._emitted(rows, hit | (full & ~was), added, full, marks)
 
     def withdrawn(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The same of stored rows that are to go. `__final`: as of before; `__filled`: it was,
@@ -73,13 +75,13 @@ class Touching:
         rows = self._near(gone, stores)
         out = which(rows, gone)
         hit, added = changed(rows, out, self.reading.shares.calls, TS)
-        was, full = self.fullness.at(rows, stores.closed), np.zeros(len(rows), dtype=np.bool_)
-        full[~out] = self.fullness.at(rows.filter(pl.Series(~out)), stores.closed)
-        full[out] = self.fullness.timed(rows.filter(pl.Series(out)), stores.closed)
+        was, full = self.fullness.at(rows, stores.watermark), np.zeros(len(rows), dtype=np.bool_)
+        full[~out] = self.fullness.at(rows.filter(pl.Series(~out)), stores.watermark)
+        full[out] = self.fullness.timed(rows.filter(pl.Series(out)), stores.watermark)
         marks = {HELD: was, FILLED: was & ~full, NOW_FULL: full, GONE: out, LEFT: out & full & ~was}
-        return self._told(rows, hit | (was != full), added, was, marks)
+        return self._emitted(rows, hit | (was != full), added, was, marks)
 
-    def _told(
+    def _emitted(
         self,
         rows: pl.DataFrame,
         hit: np.ndarray,
@@ -87,16 +89,16 @@ class Touching:
         final: np.ndarray,
         marks: dict[str, np.ndarray],
     ) -> pl.DataFrame:
-        told = rows.select(
+        emitted = rows.select(
             *self.identity,
             pl.Series(ADDED, added, dtype=pl.Int64),
             pl.Series(FINAL, final, dtype=pl.Boolean),
             *(pl.Series(name, mark, dtype=pl.Boolean) for name, mark in marks.items()),
         ).filter(pl.Series(hit))
         if not self.per_instant:
-            return told
+            return emitted
         # of peers the old ones tell whether their window was emitted
-        return told.group_by(self.identity).agg(pl.col(ADDED, FINAL, *marks).max())
+        return emitted.group_by(self.identity).agg(pl.col(ADDED, FINAL, *marks).max())
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""

@@ -42,7 +42,7 @@ from sqlwin.operators.emitter.kernel import changelog
 from sqlwin.operators.emitter.results import WAITED
 from sqlwin.operators.emitter.schema import EXISTS, OLD, STANDS, WORD
 from sqlwin.operators.sessions.operator import SessionAggregator
-from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.operators.windows.contents import EXTENT
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, empty
@@ -104,17 +104,17 @@ class WindowRanker:
         late = self._ranked(ledger.all_late(stores), stores)
         return pl.concat([late, self._ranked(ledger.all_open(stores), stores)])
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.inner.floors(stores)
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.horizons(stores)
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         self.inner.restore(batch, stores, now, since)
 
-    def patient(self) -> WindowRanker:
-        return replace(self, inner=self.inner.patient())
+    def without_eviction(self) -> WindowRanker:
+        return replace(self, inner=self.inner.without_eviction())
 
-    def told_before(self, closed: int) -> int:
-        return self.inner.told_before(closed)
+    def final_before(self, closed: int) -> int:
+        return self.inner.final_before(closed)
 
     def next_deadline(self, stores: Stores) -> int | None:
         return self.inner.next_deadline(stores)
@@ -134,7 +134,7 @@ class WindowRanker:
     def order(self) -> tuple[str, ...]:
         return (*reversed(self.inner.edges), *self.partition, self.name, ROW_KEY)
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Ranked among all that share their window, whatever the key asked for.
 
         What the aggregator has dropped of such a window still has its place, as it was told.
@@ -150,7 +150,7 @@ class WindowRanker:
         told = ranked.join(known.select(ROW_KEY, REVISION), on=ROW_KEY, how="left")
         return of_keys(told, question.keys).select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         return self.inner.messages(stretch, stores)
 
     # What goes out.

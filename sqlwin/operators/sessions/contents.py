@@ -129,11 +129,11 @@ class SessionContents(Folded):
         """Windows of one set with what is lifted of the messages that they hold."""
         held = within(messages, TS, windows, keys).sort(POSITION)
         on = [*keys, FROM, UNTIL]
-        told = held.group_by(on).agg(expr for fold in self.whole for expr in fold.lift())
-        lost = windows.join(told, on=on, how="anti", nulls_equal=True).select(on)
+        emitted = held.group_by(on).agg(expr for fold in self.whole for expr in fold.lift())
+        lost = windows.join(emitted, on=on, how="anti", nulls_equal=True).select(on)
         if len(lost):
-            told = pl.concat([told, self.of_nothing(lost, messages.clear(), told)])
-        return windows.join(told, on=on, how="left", nulls_equal=True)
+            emitted = pl.concat([emitted, self.of_nothing(lost, messages.clear(), emitted)])
+        return windows.join(emitted, on=on, how="left", nulls_equal=True)
 
     def _place(self, window: dict[str, Any]) -> str:
         start, end = window[FROM], window[UNTIL]

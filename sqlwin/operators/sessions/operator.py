@@ -7,7 +7,7 @@ many rows change goes out once. Rows find their sessions in `merging` and `split
 hold is in `contents`, what goes out when in `emitter.superseding`, how in `emission`, when they are
 evicted in `retention`, state queries in `state_queries`.
 
-Invariant: every session that ended before `closed` was emitted, or is pending in the
+Invariant: every session that ended before `watermark` was emitted, or is pending in the
 ledger; what was emitted and is no session any more was retracted, or is pending there too.
 
 Worked example, a gap of 5, COUNT(*): rows at 0 and 9, watermark 15: [0, 5) and [9, 14) go
@@ -121,10 +121,10 @@ class SessionAggregator(SessionRestoring):
         emits = self.policy.expired is Expired.EMIT
         return self.by_count or bool(self.contents.whole) or emits
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.retention.floors(stores)
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return self.retention.horizons(stores)
 
-    def patient(self) -> SessionAggregator:
+    def without_eviction(self) -> SessionAggregator:
         return replace(self, restoring=True)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
@@ -142,7 +142,7 @@ class SessionAggregator(SessionRestoring):
         return full
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        closed, stores.closed = stores.closed, max(stores.closed, watermark)
+        closed, stores.watermark = stores.watermark, max(stores.watermark, watermark)
         retires = self.retention.by_rows or stores.horizon is not None
         if self.arriving or (watermark <= closed and not retires):
             return self._leaving_orphans(stores)
@@ -186,7 +186,7 @@ class SessionAggregator(SessionRestoring):
         retain = self.policy.retain
         if self.policy.expired is not Expired.EMIT or retain is None:
             return batch.clear(), batch
-        gone = pl.col(TS) < stores.closed - retain
+        gone = pl.col(TS) < stores.watermark - retain
         return batch.filter(gone), batch.filter(~gone)
 
     def _alone(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -211,13 +211,13 @@ class SessionAggregator(SessionRestoring):
 
     def _closed(self, stores: Stores) -> int:
         if not self.arriving:
-            return stores.closed
+            return stores.watermark
         counted = everything(stores, COUNTS)[COUNT]
         return int(counted[0]) + 1 if len(counted) else START
 
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """One of messages that is full is told at once, and waits no more."""
-        full = pl.lit(False) if self.arriving else pl.col(UNTIL) < stores.closed
+        full = pl.lit(False) if self.arriving else pl.col(UNTIL) < stores.watermark
         return ids.with_columns(full.alias(FINAL))
 
     def open_results(self, stores: Stores) -> pl.DataFrame:

@@ -4,7 +4,7 @@ All rows are numbered in the order of event time, see `ordering`. By their numbe
 rows of a session operator, as of one with a gap of time, which may be withdrawn; its watermark is
 how many are certain, and out of retention is what ends before the last that is fixed.
 
-Invariant: beyond a call here, `closed` of the stores is the watermark, and never a number.
+Invariant: beyond a call here, `watermark` of the stores is the watermark, and never a number.
 
 Worked example, a gap of 1: a at 10, b at 20, a at 30 have the numbers 1, 2, 3: [1, 4) of a. A
 late b at 15 makes the second a number 4, two rows behind: [1, 2) and [4, 5).
@@ -30,7 +30,7 @@ from sqlwin.operators.order.ordering import (
     by_number,
 )
 from sqlwin.operators.sessions.operator import SessionAggregator
-from sqlwin.operators.state_queries import Question, Stretch
+from sqlwin.operators.state_queries import MessageRange, StateQuery
 from sqlwin.operators.weights import effective
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, WEIGHT
@@ -67,14 +67,14 @@ class OrderedSessions:
         where = self.inner.where
         rows = changed.filter(pl.col(where)) if where else changed
         with self._by_number(stores) as numbered:
-            told = self.inner.on_batch(rows.drop(NEW), numbered, now)
-        return pl.concat([told, self._rise(stores, now)])
+            emitted = self.inner.on_batch(rows.drop(NEW), numbered, now)
+        return pl.concat([emitted, self._rise(stores, now)])
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed:
+        if watermark <= stores.watermark:
             return self.inner.nothing()
         self.ordering.pass_by(watermark, stores)
-        stores.closed = watermark
+        stores.watermark = watermark
         if self.policy.retain is not None:
             self.ordering.fix(watermark - self.policy.retain, stores)
         return self._rise(stores, now)
@@ -87,8 +87,8 @@ class OrderedSessions:
         with self._by_number(stores) as numbered:
             return self.inner.on_end(numbered, now)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.inner.floors(stores)
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.horizons(stores)
 
     def next_deadline(self, stores: Stores) -> int | None:
         return self.inner.next_deadline(stores)
@@ -103,11 +103,11 @@ class OrderedSessions:
     def order(self) -> tuple[str, ...]:
         return self.inner.order
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         with self._by_number(stores) as numbered:
             return self.inner.windows(question, numbered)
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         return self.ordering.messages(stretch, stores)
 
     def vanished(self, stores: Stores) -> pl.DataFrame:
@@ -120,9 +120,9 @@ class OrderedSessions:
         """Let the inner operator know how many rows are certain and fixed."""
         risen = self.ordering.rise(stores)
         with self._by_number(stores) as numbered:
-            certain = numbered.closed
+            certain = numbered.watermark
             if len(risen):
-                numbered.closed = risen[BEFORE][0]
+                numbered.watermark = risen[BEFORE][0]
             return self.inner.on_watermark(certain, numbered, now)
 
     @contextmanager
@@ -132,6 +132,6 @@ class OrderedSessions:
             counts[name][0] if len(counts) else COUNTERS[name] for name in (CLOSED, FIXED)
         )
         horizon = None if self.policy.retain is None else fixed + 1
-        numbered = replace(stores, closed=closed, horizon=horizon)
+        numbered = replace(stores, watermark=closed, horizon=horizon)
         yield numbered
-        stores.pending, stores.heard = numbered.pending, numbered.heard
+        stores.pending, stores.last_input = numbered.pending, numbered.last_input

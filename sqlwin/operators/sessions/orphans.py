@@ -40,12 +40,12 @@ class Orphans:
 
     def open(self, stores: Stores) -> pl.DataFrame:
         """Those that are not late."""
-        return self.filling(stores.closed, END, stores).filter(~pl.col(FORCED))
+        return self.filling(stores.watermark, END, stores).filter(~pl.col(FORCED))
 
     def overdue(self, touched: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Full ones that wait, and that nothing else will send; of the keys of `touched`."""
         keys = touched.select(self.spans.partition) if self.spans.partition else None
-        records = stores[STORE].scan(START, stores.closed, keys)
+        records = stores[STORE].scan(START, stores.watermark, keys)
         return self._among(records.filter(pl.col(PENDING) > 0, pl.col(DUE).is_null()), stores)
 
     def pending(self, before: int, stores: Stores) -> pl.DataFrame:
@@ -60,7 +60,7 @@ class Orphans:
         first, last = left[FROM].min(), left[UNTIL].max()
         near = self.spans.sessions(stores).find_sessions(first, last, keys)  # type: ignore[arg-type]
         there = self.ledger.known(self.spans.windows(near, stores), stores)
-        still_open = there.filter(pl.col(UNTIL) >= stores.closed, ~pl.col(FORCED))
+        still_open = there.filter(pl.col(UNTIL) >= stores.watermark, ~pl.col(FORCED))
         on = list(self.ledger.identity)
         replaced = self.ledger.overlapping(left, still_open.select(on))
         return left.join(replaced, on=on, how="anti", nulls_equal=True)

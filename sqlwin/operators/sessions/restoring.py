@@ -28,7 +28,7 @@ class SessionRestoring(OrphanedSessions):
             self.ledger.on_change(known, known.clear(), stores, now)
         self.contents.put(batch, stores)
 
-    def told_before(self, closed: int) -> int:
+    def final_before(self, closed: int) -> int:
         return closed
 
     def _lacking(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:

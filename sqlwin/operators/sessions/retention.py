@@ -29,14 +29,14 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.schema import EXISTS, STORE
 from sqlwin.operators.emitter.superseding import SupersedingLedger, overlapping
-from sqlwin.operators.floors import Floors
+from sqlwin.operators.horizons import Horizons
 from sqlwin.operators.sessions.merging import SESSIONS, Spans
 from sqlwin.operators.sessions.spans import AT
 from sqlwin.operators.windows.contents import MESSAGES, PANES
 from sqlwin.operators.windows.nth_newest import floored, nth_newest
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
-from sqlwin.state.contract import FLOOR, Store
+from sqlwin.state.contract import HORIZON, Store
 from sqlwin.state.session_store import FROM, SEGMENT, UNTIL, SessionStore
 
 ENDED = "__ended"
@@ -61,16 +61,16 @@ class SessionRetention:
         return self.spans.bucket
 
     @cached_property
-    def reached(self) -> Floors | None:
-        """Where floors are noted, for rows may be withdrawn."""
-        return Floors(self._types) if self.weighted and self.by_rows else None
+    def reached(self) -> Horizons | None:
+        """Where horizons are noted, for rows may be withdrawn."""
+        return Horizons(self._types) if self.weighted and self.by_rows else None
 
     def note(self, stores: Stores) -> None:
-        """The floors of the rows now there."""
+        """The horizons of the rows now there."""
         if self.reached is not None:
             self.reached.note(self._newest(stores), stores)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def horizons(self, stores: Stores) -> pl.DataFrame:
         """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
         return self._newest(stores) if self.reached is None else self.reached.of(stores)
 
@@ -80,13 +80,13 @@ class SessionRetention:
 
     def _newest(self, stores: Stores) -> pl.DataFrame:
         if self.policy.retain_rows is None:
-            return empty({**self._types, FLOOR: pl.Int64()})
+            return empty({**self._types, HORIZON: pl.Int64()})
         panes = self.spans.by.one(everything(stores, PANES))
         return nth_newest(panes, self.keys, AT, self.policy.retain_rows)
 
     def reach(self, stores: Stores) -> int:
         """Sessions that end here or later are not out of retention, whatever their keys."""
-        return stores.closed if self.by_rows else self.horizon(stores)
+        return stores.watermark if self.by_rows else self.horizon(stores)
 
     def leaving(self, stores: Stores) -> pl.DataFrame:
         """Records that are pending, of sessions that with this watermark are out of retention.
@@ -103,7 +103,7 @@ class SessionRetention:
         if limits.is_empty():
             return windows.filter(gone)
         known = floored(windows, limits, self.keys)
-        return known.filter(gone | (pl.col(UNTIL) < pl.col(FLOOR))).drop(FLOOR)
+        return known.filter(gone | (pl.col(UNTIL) < pl.col(HORIZON))).drop(HORIZON)
 
     def retire(self, stores: Stores) -> None:
         """Drop what only retired sessions need; what waited there was emitted."""
@@ -121,14 +121,14 @@ class SessionRetention:
         by = {PANES: self.spans.partition, MESSAGES: self.keys}
         kept = [(stores[name], keys) for name, keys in by.items() if name in stores.named]
         if kept:
-            let_go(kept, sessions.find_sessions(START, END), pl.col(UNTIL) >= horizon, horizon)
+            evict(kept, sessions.find_sessions(START, END), pl.col(UNTIL) >= horizon, horizon)
         sessions.expire(horizon)
 
     def horizon(self, stores: Stores) -> int:
         """What ends below it is out of retention by time."""
         if stores.horizon is not None:
             return stores.horizon
-        return START if self.policy.retain is None else stores.closed - self.policy.retain
+        return START if self.policy.retain is None else stores.watermark - self.policy.retain
 
     # By time.
 
@@ -153,26 +153,26 @@ class SessionRetention:
 
     def _limits(self, stores: Stores) -> pl.DataFrame:
         """Keys of a bucket and `__floor`: its horizon by rows."""
-        reached = pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64))
-        return self.floors(stores).with_columns(reached.alias(FLOOR))
+        reached = pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64))
+        return self.horizons(stores).with_columns(reached.alias(HORIZON))
 
     def _cut(self, limits: pl.DataFrame, stores: Stores) -> None:
         if limits.is_empty():
             return
         known = floored(self.spans.sessions(stores).find_sessions(START, END), limits, self.keys)
-        stay = known.filter(pl.col(UNTIL) >= pl.col(FLOOR)).drop(FLOOR)
+        stay = known.filter(pl.col(UNTIL) >= pl.col(HORIZON)).drop(HORIZON)
         kept = _lowered(limits, stay, self.keys, FROM)
         for name in (PANES, MESSAGES):
             if name in stores.named:
                 stores[name].cut(kept)
-        left = floored(self.ledger.departed(stores, stores.closed), limits, self.keys)
-        displaced = self._displaced(left.filter(pl.col(UNTIL) < pl.col(FLOOR)), stay)
+        left = floored(self.ledger.departed(stores, stores.watermark), limits, self.keys)
+        displaced = self._displaced(left.filter(pl.col(UNTIL) < pl.col(HORIZON)), stay)
         stores[STORE].cut(_lowered(limits, displaced, self.keys, ENDED))
         width = stores[SESSIONS].layout.slice_width
-        stores[SESSIONS].cut(limits.with_columns(pl.col(FLOOR) // width * width))
+        stores[SESSIONS].cut(limits.with_columns(pl.col(HORIZON) // width * width))
 
 
-def let_go(
+def evict(
     stores: Iterable[tuple[Store, tuple[str, ...]]],
     sessions: pl.DataFrame,
     stays: pl.Expr,
@@ -191,9 +191,9 @@ def let_go(
         store.expire(min(horizon, *least) // width * width)
         if not keys or store.floor >= horizon // width * width:
             continue
-        limits = gone.select(keys).unique().with_columns(pl.lit(horizon, pl.Int64).alias(FLOOR))
-        floors = _lowered(limits, stay, keys, at)
-        store.cut(floors.with_columns(pl.col(FLOOR) // width * width))
+        limits = gone.select(keys).unique().with_columns(pl.lit(horizon, pl.Int64).alias(HORIZON))
+        horizons = _lowered(limits, stay, keys, at)
+        store.cut(horizons.with_columns(pl.col(HORIZON) // width * width))
 
 
 def _lowered(
@@ -205,4 +205,4 @@ def _lowered(
         known = limits.join(records.group_by(by).agg(least), on=by, how="left", nulls_equal=True)
     else:
         known = pl.concat([limits, records.select(least)], how="horizontal")
-    return known.select(*by, pl.min_horizontal(FLOOR, at).alias(FLOOR))
+    return known.select(*by, pl.min_horizontal(HORIZON, at).alias(HORIZON))

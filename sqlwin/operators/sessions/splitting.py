@@ -69,7 +69,7 @@ class Parted(Spans):
         was = self._panes(touched, stores)
         old = self._merged(was)
         panes = self._there(pl.concat([was.select(lifted.columns), lifted]))
-        sessions = self._told(panes)
+        sessions = self._emitted(panes)
         now = self._merged(within(panes, AT, sessions, self.partition))
         added = self._counted(within(lifted, AT, sessions, self.partition))
         on = [*self.partition, FROM, UNTIL]
@@ -109,7 +109,7 @@ class Parted(Spans):
         changed = pl.when(other).then(pl.col(ADDED).fill_null(0))
         return counted.with_columns(changed.alias(ADDED)).drop(WERE)
 
-    def _told(self, panes: pl.DataFrame) -> pl.DataFrame:
+    def _emitted(self, panes: pl.DataFrame) -> pl.DataFrame:
         """The sessions that all these panes make."""
         marks = [pl.col(REACH).max(), pl.col(STARTS).any(), pl.col(ENDS).any()]
         by = [*self.partition, AT]
@@ -123,8 +123,8 @@ class Parted(Spans):
             runs = cut_runs(runs, at, reach, self.window.most)
         numbered = instants.with_columns(pl.Series(RUN, runs), pl.Series(NEW, key))
         span = [pl.col(AT).min().alias(FROM), pl.col(REACH).max(), pl.col(NEW).any()]
-        told = numbered.group_by(RUN, *self.partition).agg(span).sort(RUN)
-        return told.with_columns(self._until()).drop(RUN, NEW)
+        emitted = numbered.group_by(RUN, *self.partition).agg(span).sort(RUN)
+        return emitted.with_columns(self._until()).drop(RUN, NEW)
 
     def _until(self) -> pl.Expr:
         """As far as it reaches, but not into the next session of its key, nor beyond MAX."""

@@ -14,7 +14,7 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.sessions.emission import SessionResults
 from sqlwin.operators.sessions.retention import SessionRetention
-from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.windows.contents import EXTENT, MESSAGES
 from sqlwin.schema import REVISION, ROW_KEY
 from sqlwin.state.session_store import FROM, UNTIL
@@ -39,7 +39,7 @@ class SessionQueries(SessionResults):
     def order(self) -> tuple[str, ...]:
         return ("window_end", "window_start", *self.contents.by.names)
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that overlap it."""
         spans, of = self.contents.spans, self.contents.partition
         wanted = question.keys.select(of).unique() if question.keys is not None and of else None
@@ -54,7 +54,7 @@ class SessionQueries(SessionResults):
         known = self._keyed(self.ledger.looked_at(held, stores))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
             raise self.contents.no_messages()
         if self.contents.by_count:

@@ -36,7 +36,7 @@ POSITIONS = "positions"
 
 
 @dataclass(frozen=True)
-class Knowing:
+class ChangelogNormalizer:
     """carried: columns of the rows. keys: some of them, those of lives.
 
     store: has the rows, by position and with weights. again: rows may come again that were not
@@ -75,8 +75,8 @@ class Knowing:
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         out = self.inner.on_watermark(watermark, stores, now)
-        if self.notes and self.retain is not None and stores.closed > START:
-            stores[self.store].expire(stores.closed - self.retain)
+        if self.notes and self.retain is not None and stores.watermark > START:
+            stores[self.store].expire(stores.watermark - self.retain)
         return out
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -85,8 +85,8 @@ class Knowing:
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self.inner.on_end(stores, now)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.inner.floors(stores)
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.horizons(stores)
 
     def next_deadline(self, stores: Stores) -> int | None:
         return self.inner.next_deadline(stores)
@@ -104,7 +104,7 @@ class Knowing:
     def _replaced(self, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows there that others come in place of, though nothing withdraws them."""
         place = [PART, SEQ]
-        since = START if self.retain is None else max(START, stores.closed - self.retain)
+        since = START if self.retain is None else max(START, stores.watermark - self.retain)
         rows = there(stores[self.store].scan(since, END))
         again = rows.join(came, on=place, how="semi").join(gone, on=place, how="anti")
         return weighed(again, -1).select(came.columns)

@@ -35,11 +35,11 @@ from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.policies import Ttl
 from sqlwin.schema import TS, WEIGHT
-from sqlwin.state.side_lives import SideLives
+from sqlwin.state.join_ttl_entries import JoinTtlEntries
 
 
 @dataclass(frozen=True)
-class LivingJoin:
+class JoinTtl:
     """inner: its policy says which of its sides have a TTL."""
 
     inner: WindowJoin | AsOfJoin
@@ -98,7 +98,7 @@ class LivingJoin:
         lives = self._begun(stores, now)
         out = self.inner.on_tick(now, stores)
         lives.read()
-        lives.end(now, stores.closed)
+        lives.end(now, stores.watermark)
         return out
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
@@ -106,8 +106,8 @@ class LivingJoin:
         self._lives(stores).read()
         return out
 
-    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
-        return self.inner.floors(stores, side)
+    def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return self.inner.horizons(stores, side)
 
     def next_deadline(self, stores: Stores) -> int | None:
         times = (self.inner.next_deadline(stores), self._lives(stores).deadline)
@@ -120,11 +120,11 @@ class LivingJoin:
         last = rows.unique(list(self.sides[side].identity), keep="last", maintain_order=True)
         return last.filter(pl.col(WEIGHT) > 0)
 
-    def _begun(self, stores: Stores, now: int) -> SideLives:
+    def _begun(self, stores: Stores, now: int) -> JoinTtlEntries:
         lives = self._lives(stores)
-        lives.begin(now, stores.closed)
+        lives.begin(now, stores.watermark)
         return lives
 
-    def _lives(self, stores: Stores) -> SideLives:
+    def _lives(self, stores: Stores) -> JoinTtlEntries:
         assert stores.sides is not None
         return stores.sides

@@ -39,7 +39,7 @@ CAME = "__came"
 
 
 @dataclass(frozen=True)
-class Living:
+class OperatorTtl:
     """inner: an operator; all its rows, stores and emissions have the columns `keys`."""
 
     inner: Operator
@@ -76,14 +76,14 @@ class Living:
         out = self._told(self.inner.on_tick(now, stores), lives)
         if stores.pending is not None and stores.pending <= now:
             stores.pending = self._pending(stores)
-        lives.end(now, stores.closed)
+        lives.end(now, stores.watermark)
         return out
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self._told(self.inner.on_end(stores, now), self._lives(stores))
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.inner.floors(stores)
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.horizons(stores)
 
     def next_deadline(self, stores: Stores) -> int | None:
         times = (self.inner.next_deadline(stores), self._lives(stores).deadline)
@@ -91,7 +91,7 @@ class Living:
 
     def _begun(self, stores: Stores, now: int) -> Lifetimes:
         lives = self._lives(stores)
-        lives.begin(now, stores.closed)
+        lives.begin(now, stores.watermark)
         return lives
 
     def _lives(self, stores: Stores) -> Lifetimes:

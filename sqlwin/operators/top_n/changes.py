@@ -45,7 +45,7 @@ class TopChanges:
     def applied(self, held: pl.DataFrame, gone: pl.DataFrame, came: pl.DataFrame) -> pl.DataFrame:
         """The rows that are held after a batch took some away and brought others."""
         left = self._less(held, gone)
-        new = self._told_before(came, left, held)
+        new = self._final_before(came, left, held)
         others = left.join(new, on=self._place, how="anti", nulls_equal=True)
         return pl.concat([others, new.select(held.columns)]).filter(
             pl.col(THERE) | pl.col(SENT).is_not_null()
@@ -57,7 +57,7 @@ class TopChanges:
         moved = pl.any_horizontal(pl.col(self.name).ne_missing(pl.col(SENT)), *changed)
         return pl.when(within).then(moved).otherwise(pl.col(SENT).is_not_null())
 
-    def told(self, placed: pl.DataFrame, within: pl.Expr) -> pl.DataFrame:
+    def emitted(self, placed: pl.DataFrame, within: pl.Expr) -> pl.DataFrame:
         """Rows once all that differs was told; one that is neither told nor there is let go."""
         more = pl.when(self.differs(within)).then(pl.col(REVISION) + 1).otherwise(pl.col(REVISION))
         return placed.filter(THERE).with_columns(
@@ -77,7 +77,7 @@ class TopChanges:
         known = held.join(marked, on=on, how="left", nulls_equal=True, maintain_order="left")
         return known.with_columns(pl.col(THERE) & pl.col(CAME).fill_null(True)).drop(CAME)
 
-    def _told_before(
+    def _final_before(
         self, came: pl.DataFrame, left: pl.DataFrame, held: pl.DataFrame
     ) -> pl.DataFrame:
         """New rows with what is told under their positions."""

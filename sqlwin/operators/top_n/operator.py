@@ -3,7 +3,7 @@
 A ranking is never full: any row may still come before those that are in it. So
 every emission is `early`, when the policy says: on each update, every so often,
 every n rows of the partition, or not before the end of input or a TIMEOUT, where all
-that waits goes out. But where a partition is of one instant (`settles`) it is full when that
+that waits goes out. But where a partition is of one instant (`becomes_final`) it is full when that
 one is beyond retention: what waits goes out, and the partition is forgotten.
 
 An emission tells what became of the partition since the one before: a row that is new is
@@ -48,11 +48,11 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
-from sqlwin.operators.contract import Stores, everything, silent_at
+from sqlwin.operators.contract import Stores, everything, timeout_at
 from sqlwin.operators.emitter.changes import row_key_at
 from sqlwin.operators.emitter.kernel import changelog
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, PENDING, STANDS, WORD
-from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, Question, Stretch, of_keys
+from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, parted
 from sqlwin.operators.windows.counting import Counting
@@ -83,7 +83,7 @@ class TopRows(Counting):
     policy: Policy
     withdraw: bool = False
     weighted: bool = False
-    settles: bool = False
+    becomes_final: bool = False
 
     def __post_init__(self) -> None:
         if self.policy.retain_rows is not None:
@@ -147,10 +147,10 @@ class TopRows(Counting):
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(stores.closed, watermark)
-        if not self.settles or self.policy.retain is None:
+        stores.watermark = max(stores.watermark, watermark)
+        if not self.becomes_final or self.policy.retain is None:
             return self.nothing()
-        floor = stores.closed - self.policy.retain
+        floor = stores.watermark - self.policy.retain
         out = self._emit(self._waits & (pl.col(AT) < floor), stores, "full")
         for name in (TOP, RANKINGS):
             stores[name].expire(floor)
@@ -158,9 +158,9 @@ class TopRows(Counting):
         return out
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        silent = silent_at(self.policy.timeout, stores)
+        silent = timeout_at(self.policy.timeout, stores)
         if silent is not None and now >= silent:
-            stores.heard = None
+            stores.last_input = None
             return self.on_end(stores, now)
         if stores.pending is None or now < stores.pending:
             return self.nothing()
@@ -170,7 +170,7 @@ class TopRows(Counting):
         return self._emit(self._waits, stores)
 
     def next_deadline(self, stores: Stores) -> int | None:
-        times = (stores.pending, silent_at(self.policy.timeout, stores))
+        times = (stores.pending, timeout_at(self.policy.timeout, stores))
         return min((time for time in times if time is not None), default=None)
 
     # What is asked.
@@ -183,8 +183,8 @@ class TopRows(Counting):
     def order(self) -> tuple[str, ...]:
         return (*self.partition, self.name, *POSITION)
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
-        """The rows that have a place within `limit` now, and came at an instant of the question."""
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+        """The rows that have a place within `limit` now, and whose event time is queried."""
         rankings = of_keys(everything(stores, RANKINGS), question.keys)
         placed = self._all_placed(self._held(rankings, stores)).filter(self._within)
         found = placed.filter(pl.col(TS) >= question.lo, pl.col(TS) <= question.hi)
@@ -192,7 +192,7 @@ class TopRows(Counting):
         state = pl.lit(OPEN_WINDOW).alias(STATE)
         return found.select(*self.output, state, revision, *PLACE, row_key_at(self.stream))
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         raise QueryError("the query keeps no messages, but the rows that are ranked: windows(…)")
 
     # What goes out.
@@ -224,7 +224,7 @@ class TopRows(Counting):
         differs = self.changing.differs(self._within)
         gone = self._changes(placed.filter(differs & ~self._within), False, emit)
         out = self._changes(placed.filter(differs & self._within), True, emit)
-        self._settle(self.changing.told(placed, self._within), rankings, stores)
+        self._settle(self.changing.emitted(placed, self._within), rankings, stores)
         return pl.concat([gone, out])
 
     def _settle(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
@@ -308,7 +308,7 @@ class TopRows(Counting):
     @property
     def _at(self) -> pl.Expr:
         """When a partition is: the instant of its rows, or none."""
-        return (pl.col(TS) if self.settles else pl.lit(0, INT)).alias(AT)
+        return (pl.col(TS) if self.becomes_final else pl.lit(0, INT)).alias(AT)
 
     @property
     def _within(self) -> pl.Expr:

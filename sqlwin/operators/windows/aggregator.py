@@ -4,7 +4,7 @@ Windows are those of a hop, cumulating ones, or the whole stream as one. What th
 hold is in `contents`, what goes out of them and when in `emitter.results`, when they are
 evicted in `retention`; here rows find their windows.
 
-Invariant: every window that ends by `closed` and holds a row was emitted, or
+Invariant: every window that ends by `watermark` and holds a row was emitted, or
 is pending in the ledger.
 
 Worked example, hour every half hour, rows at 0:10, 0:40, 1:05: panes 0:00, 0:30,
@@ -30,7 +30,7 @@ from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import ResultLedger, Results
 from sqlwin.operators.emitter.schema import ADDED, FINAL
-from sqlwin.operators.state_queries import STATE, Question, Stretch
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.windows.contents import EXTENT, LAST, MESSAGES, PANE, ROWS, Contents
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.operators.windows.retention import Retention
@@ -93,13 +93,13 @@ class WindowAggregator(Results):
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.contents.prepare(rows)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.retention.floors(stores)
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return self.retention.horizons(stores)
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost messages back, which the panes have counted: prepared rows, any again.
 
-        since: `closed` when they were lost, where windows went out without them: those that
+        since: `watermark` when they were lost, where windows went out without them: those that
         end later are told anew. None: nothing did, and no window is touched.
         """
         lacking = self.contents.lacking(batch, stores)
@@ -109,10 +109,10 @@ class WindowAggregator(Results):
         self.contents.put_back(lacking, stores)
         self.ledger.on_batch(known, stores, now)
 
-    def patient(self) -> WindowAggregator:
+    def without_eviction(self) -> WindowAggregator:
         return replace(self, policy=self.policy.forever)
 
-    def told_before(self, closed: int) -> int:
+    def final_before(self, closed: int) -> int:
         return closed + 1
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
@@ -123,12 +123,12 @@ class WindowAggregator(Results):
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed and not self.retention.by_rows:
+        if watermark <= stores.watermark and not self.retention.by_rows:
             return self.nothing()
         self.retention.note(stores)
-        closing = self.contents.closing(stores.closed, watermark, stores)
-        emptied = self.ledger.emptied(closing, stores, stores.closed + 1, watermark + 1)
-        stores.closed = max(stores.closed, watermark)
+        closing = self.contents.closing(stores.watermark, watermark, stores)
+        emptied = self.ledger.emptied(closing, stores, stores.watermark + 1, watermark + 1)
+        stores.watermark = max(stores.watermark, watermark)
         full = pl.concat([self.ledger.close(part, stores) for part in (emptied, closing)])
         pending = self.ledger.pending(stores, self.retention.reach(stores))
         last = self.ledger.again(self.retention.retired(pending, stores), stores)
@@ -161,14 +161,14 @@ class WindowAggregator(Results):
     def order(self) -> tuple[str, ...]:
         return (*reversed(self.edges), *self.by.names)
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         held = self.contents.within(question, stores)
         gone = self.retention.retired(held, stores)
         kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
         known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
             raise self.contents.no_messages()
         return stretch.stored(stores[MESSAGES])
@@ -196,17 +196,17 @@ class WindowAggregator(Results):
         return rows.clip(0).sum() + (rows < 0).any() if self.weighted else rows.sum()
 
     def _maybe_final(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        if stores.closed == START or self.policy.late is Late.NEVER:
+        if stores.watermark == START or self.policy.late is Late.NEVER:
             return panes.clear()
-        return panes.filter(pl.col(PANE) < stores.closed)
+        return panes.filter(pl.col(PANE) < stores.watermark)
 
     # What the ledger asks for.
 
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        return ids.with_columns((pl.col(WINDOW_END) <= stores.closed).alias(FINAL))
+        return ids.with_columns((pl.col(WINDOW_END) <= stores.watermark).alias(FINAL))
 
     def open_results(self, stores: Stores) -> pl.DataFrame:
-        return self.contents.closing(stores.closed, END, stores)
+        return self.contents.closing(stores.watermark, END, stores)
 
     def valued(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         # those of the panes are merged already, those of records are to be found

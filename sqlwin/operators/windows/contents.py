@@ -39,7 +39,7 @@ from sqlwin.instants import END, START, format_instant
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.state_queries import Question
+from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.weights import SIGN, effective, parted, there
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
@@ -150,7 +150,7 @@ class Contents(Folded):
         ending = held.filter(pl.col(WINDOW_END) > closed, pl.col(WINDOW_END) <= watermark)
         return self._windows(ending)
 
-    def within(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def within(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """The windows that hold an instant of lo <= t <= hi, merged."""
         if isinstance(self.window, Whole):
             return self.closing(START, END, stores, question.keys)

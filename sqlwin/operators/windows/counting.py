@@ -12,7 +12,7 @@ import polars as pl
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.schema import empty
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 
 
 class Counting(ABC):
@@ -27,12 +27,12 @@ class Counting(ABC):
         return rows
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(stores.closed, watermark)
+        stores.watermark = max(stores.watermark, watermark)
         return self.nothing()
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def horizons(self, stores: Stores) -> pl.DataFrame:
         """None: what a message does not change, it need not be refused for."""
-        return empty({FLOOR: pl.Int64()})
+        return empty({HORIZON: pl.Int64()})
 
     def nothing(self) -> pl.DataFrame:
         return empty({**self.output, **CHANGE_SCHEMA})

@@ -45,7 +45,7 @@ class Folded(ABC):
         return merged.with_columns([self._finish(fold, merged) for fold in self.folds])
 
     def of_nothing(
-        self, windows: pl.DataFrame, none: pl.DataFrame, told: pl.DataFrame
+        self, windows: pl.DataFrame, none: pl.DataFrame, emitted: pl.DataFrame
     ) -> pl.DataFrame:
         """Windows that hold no message with what is lifted of none, as columns of `told`.
 
@@ -53,13 +53,13 @@ class Folded(ABC):
         """
         lifted = [expr for fold in self.whole for expr in fold.lift()]
         beside = windows.join(none.select(lifted), how="cross")
-        return beside.select(told.columns).cast(told.schema)
+        return beside.select(emitted.columns).cast(emitted.schema)
 
     def no_messages(self) -> QueryError:
         """Why there is none to ask for."""
         names = ", ".join(fold.call.name for fold in self.folds)
-        told = f": {names} is kept as partial results" if names else ""
-        return QueryError(f"the query keeps no messages{told}")
+        emitted = f": {names} is kept as partial results" if names else ""
+        return QueryError(f"the query keeps no messages{emitted}")
 
     @abstractmethod
     def _place(self, window: dict[str, Any]) -> str:

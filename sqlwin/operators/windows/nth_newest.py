@@ -10,7 +10,7 @@ from __future__ import annotations
 import polars as pl
 
 from sqlwin.operators.windows.contents import ROWS
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 
 
 def nth_newest(counted: pl.DataFrame, keys: tuple[str, ...], at: str, n: int) -> pl.DataFrame:
@@ -22,14 +22,14 @@ def nth_newest(counted: pl.DataFrame, keys: tuple[str, ...], at: str, n: int) ->
         counted = counted.clear()
     newest = counted.select(*keys, at, ROWS).sort(at, descending=True)
     until = pl.col(ROWS).cum_sum().over(keys) if keys else pl.col(ROWS).cum_sum()
-    greatest = pl.col(at).max().alias(FLOOR)
+    greatest = pl.col(at).max().alias(HORIZON)
     enough = newest.filter(until >= n)
     return enough.group_by(keys).agg(greatest) if keys else enough.select(greatest).drop_nulls()
 
 
-def floored(windows: pl.DataFrame, floors: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+def floored(windows: pl.DataFrame, horizons: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
     """`windows` with the `__floor` of their keys, NULL where these have none."""
     if keys:
-        return windows.join(floors, on=list(keys), how="left", nulls_equal=True)
-    floor = floors[FLOOR][0] if len(floors) else None
-    return windows.with_columns(pl.lit(floor, pl.Int64).alias(FLOOR))
+        return windows.join(horizons, on=list(keys), how="left", nulls_equal=True)
+    floor = horizons[HORIZON][0] if len(horizons) else None
+    return windows.with_columns(pl.lit(floor, pl.Int64).alias(HORIZON))

@@ -28,12 +28,12 @@ from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, pane_of, start_o
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED, FINAL, STORE
 from sqlwin.operators.order.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering, by_number
-from sqlwin.operators.state_queries import STATE, Question, Stretch
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.weights import effective
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.operators.windows.contents import EXTENT, MESSAGES, PANE, PANES
 from sqlwin.schema import PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Hop
 
 
@@ -76,10 +76,10 @@ class OrderedAggregator(WindowAggregator):
         return self._fill(stores)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.closed:
+        if watermark <= stores.watermark:
             return self.nothing()
         self.ordering.pass_by(watermark, stores)
-        stores.closed = watermark
+        stores.watermark = watermark
         full = self._fill(stores)
         if self.policy.retain is None:
             return full
@@ -88,7 +88,7 @@ class OrderedAggregator(WindowAggregator):
         self._cut(fixed, stores)
         return pl.concat([full, last])
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that overlap it, by the numbers of rows."""
         held = self.contents.within(question, stores)
         gone = self._retired(held, stores)
@@ -96,7 +96,7 @@ class OrderedAggregator(WindowAggregator):
         known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         return self.ordering.messages(stretch, stores)
 
     # Rows with numbers to windows.
@@ -160,8 +160,8 @@ class OrderedAggregator(WindowAggregator):
         if fixed.is_empty():
             return
         after = pl.col(FIXED) + 2
-        stores[STORE].cut(fixed.select(*self.partition, after.alias(FLOOR)))
-        first = fixed.select(*self.partition, earliest(after, self.hop).alias(FLOOR))
+        stores[STORE].cut(fixed.select(*self.partition, after.alias(HORIZON)))
+        first = fixed.select(*self.partition, earliest(after, self.hop).alias(HORIZON))
         for name in (PANES, MESSAGES):
             if name in stores.named:
                 stores[name].cut(first)

@@ -4,7 +4,7 @@ A full window is kept to be corrected until retention is over: by time, when the
 watermark is `retain` past its end; by messages, when `retain_rows` rows of its bucket
 are newer than all a window could take in; under both, by whichever comes first.
 A bucket is what its keys have in common: all group keys, or those that all grouping
-sets have. Its *floor* says how far its messages go: the start of the pane that holds
+sets have. Its *horizon* says how far its messages go: the start of the pane that holds
 the n-th newest row, so no row below it is among the newest n. Where rows may be withdrawn it is
 the greatest that it ever was, see `floors`.
 
@@ -12,7 +12,7 @@ Invariant: the stores hold every pane, message and record of a window that is no
 retired, and no scan of theirs returns one that only retired windows would need.
 
 Worked example, tumbling minutes, RETAIN 3 ROWS, watermark 9:05, rows of tea at 9:00,
-9:01, 9:01, 9:03: the third newest is in the pane of 9:01, which is tea's floor. The
+9:01, 9:01, 9:03: the third newest is in the pane of 9:01, which is tea's horizon. The
 window of 9:00 is retired; a row at 9:00:30 would be expired, one at 9:01:10 corrects
 the window of 9:01.
 """
@@ -28,13 +28,13 @@ from sqlwin.instants import START
 from sqlwin.kernels.panes import WINDOW_END, earliest
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.schema import STORE
-from sqlwin.operators.floors import Floors
+from sqlwin.operators.horizons import Horizons
 from sqlwin.operators.windows.contents import MESSAGES, PANE, PANES
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.operators.windows.nth_newest import floored, nth_newest
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Aligned, Cumulate, Hop, Whole
 
 
@@ -57,30 +57,30 @@ class Retention:
         return self.policy.retain_rows is not None and not isinstance(self.window, Whole)
 
     @cached_property
-    def reached(self) -> Floors | None:
-        """Where floors are noted, for rows may be withdrawn."""
+    def reached(self) -> Horizons | None:
+        """Where horizons are noted, for rows may be withdrawn."""
         types = {key: self.by.types[key] for key in self.keys}
-        return Floors(types) if self.weighted and self.by_rows else None
+        return Horizons(types) if self.weighted and self.by_rows else None
 
     def note(self, stores: Stores) -> None:
-        """The floors of the rows now there."""
+        """The horizons of the rows now there."""
         if self.reached is not None:
             self.reached.note(self._newest(stores), stores)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def horizons(self, stores: Stores) -> pl.DataFrame:
         """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
         return self._newest(stores) if self.reached is None else self.reached.of(stores)
 
     def _newest(self, stores: Stores) -> pl.DataFrame:
         wanted = self.policy.retain_rows
         if wanted is None or not self.by_rows:
-            return empty({**{key: self.by.types[key] for key in self.keys}, FLOOR: pl.Int64()})
+            return empty({**{key: self.by.types[key] for key in self.keys}, HORIZON: pl.Int64()})
         panes = self.by.one(everything(stores, PANES))
         return nth_newest(panes, self.keys, PANE, wanted)
 
     def reach(self, stores: Stores) -> int:
         """Windows that end here or later are not out of retention, whatever their keys."""
-        return (stores.closed if self.by_rows else self._horizon(stores)) + 1
+        return (stores.watermark if self.by_rows else self._horizon(stores)) + 1
 
     def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `windows` that are, or with this watermark become, out of retention."""
@@ -89,12 +89,12 @@ class Retention:
         gone = pl.col(WINDOW_END) <= self._horizon(stores)
         if not self.by_rows:
             return windows.filter(gone)
-        floors = self.floors(stores)
-        if floors.is_empty():
+        horizons = self.horizons(stores)
+        if horizons.is_empty():
             return windows.filter(gone)
-        known = floored(windows, floors, self.keys)
-        below = pl.col(WINDOW_END) <= pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64))
-        return known.filter(gone | (below & pl.col(FLOOR).is_not_null())).drop(FLOOR)
+        known = floored(windows, horizons, self.keys)
+        below = pl.col(WINDOW_END) <= pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64))
+        return known.filter(gone | (below & pl.col(HORIZON).is_not_null())).drop(HORIZON)
 
     def retire(self, stores: Stores) -> None:
         """Drop what only retired windows need; what waited there was emitted."""
@@ -108,15 +108,15 @@ class Retention:
             if self.reached is not None:
                 self.reached.expire(self._horizon(stores), stores)
         if self.by_rows:
-            self._cut(self.floors(stores), self.window, stores)
+            self._cut(self.horizons(stores), self.window, stores)
 
-    def _cut(self, floors: pl.DataFrame, window: Hop | Cumulate, stores: Stores) -> None:
-        if floors.is_empty():
+    def _cut(self, horizons: pl.DataFrame, window: Hop | Cumulate, stores: Stores) -> None:
+        if horizons.is_empty():
             return
-        after = pl.min_horizontal(FLOOR, pl.lit(stores.closed, pl.Int64)) + 1
-        stores[STORE].cut(floors.with_columns(after.alias(FLOOR)))
+        after = pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64)) + 1
+        stores[STORE].cut(horizons.with_columns(after.alias(HORIZON)))
         for name in self._contents(stores):
-            stores[name].cut(floors.with_columns(earliest(after, window).alias(FLOOR)))
+            stores[name].cut(horizons.with_columns(earliest(after, window).alias(HORIZON)))
 
     def _contents(self, stores: Stores) -> list[str]:
         return [name for name in (PANES, MESSAGES) if name in stores.named]
@@ -124,5 +124,5 @@ class Retention:
     def _horizon(self, stores: Stores) -> int:
         """Windows that end by here are out of retention by time."""
         retain, since = self.policy.retain, self.policy.since
-        reached = START if retain is None else stores.closed - retain
+        reached = START if retain is None else stores.watermark - retain
         return reached if since is None else max(reached, since)

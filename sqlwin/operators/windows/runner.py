@@ -21,7 +21,7 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.order.numbering import AT, COUNT, NUMBER
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.over.framing import evaluate
-from sqlwin.operators.state_queries import FULL_WINDOW, STATE, Question, Stretch, of_keys
+from sqlwin.operators.state_queries import FULL_WINDOW, STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.windows.slider import TupleSlider
 from sqlwin.schema import PLACE, POSITION, empty
 
@@ -42,9 +42,9 @@ class TupleRunner(TupleSlider):
         every = np.ones(len(ordered), dtype=np.bool_)
         values = evaluate(ordered, self.calls, every, NUMBER, self.stream, before)
         stores[SUMS].put(self.sums(rows))
-        return self.told(ordered.with_columns(**values), pl.lit(1, pl.Int64))
+        return self.emitted(ordered.with_columns(**values), pl.lit(1, pl.Int64))
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Of each partition the one of all messages so far: window, values, and what is carried
         of the partition alone."""
         sums = of_keys(everything(stores, SUMS).drop(AT), question.keys)
@@ -57,7 +57,7 @@ class TupleRunner(TupleSlider):
             *self.partition, "window_start", "window_end", *(c.name for c in self.calls), STATE
         )
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         raise QueryError("the query keeps no messages: those so far are kept as partial results")
 
     def sums(self, rows: pl.DataFrame) -> pl.DataFrame:

@@ -30,7 +30,7 @@ from sqlwin.operators.emitter.schema import EXISTS, STANDS, WORD
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.over.framing import Call, evaluate
-from sqlwin.operators.state_queries import Question, Stretch
+from sqlwin.operators.state_queries import MessageRange, StateQuery
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.operators.windows.tuples import RING, SLOT
 from sqlwin.schema import PLACE, REVISION
@@ -89,13 +89,13 @@ class TupleSlider(Counting):
     def order(self) -> tuple[str, ...]:
         return ("window_end", *self.partition)
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         raise QueryError(
             "the query keeps no windows: each is told full with its message, and then forgotten",
             legal="messages(…), the last of each partition, which later windows hold",
         )
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         """Those of the ring: the last size - 1 of each partition."""
         held = self.numbering.with_counts(everything(stores, RING), everything(stores, COUNTS))
         live = held.filter(pl.col(NUMBER) > pl.col(COUNT) + 1 - self.size)
@@ -122,9 +122,9 @@ class TupleSlider(Counting):
         picked = ordered["__wanted"].to_numpy()
         values = evaluate(ordered, self.calls, picked, NUMBER, self.stream)
         start = pl.max_horizontal(pl.col(NUMBER) - self.size + 1, pl.lit(1, pl.Int64))
-        return self.told(ordered.filter(picked).with_columns(**values), start)
+        return self.emitted(ordered.filter(picked).with_columns(**values), start)
 
-    def told(self, rows: pl.DataFrame, start: pl.Expr) -> pl.DataFrame:
+    def emitted(self, rows: pl.DataFrame, start: pl.Expr) -> pl.DataFrame:
         """Emissions of messages with their values; start: of their windows."""
         keyed = rows.with_columns(
             start.alias("window_start"), (pl.col(NUMBER) + 1).alias("window_end")

@@ -45,7 +45,7 @@ from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
 from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, FORCED, WORD
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
-from sqlwin.operators.state_queries import STATE, Question, Stretch, of_keys, stated
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys, stated
 from sqlwin.operators.windows.contents import FIRST, LAST, PANE
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.operators.windows.folded import Folded
@@ -168,7 +168,7 @@ class TupleAggregator(Counting, Folded, Results):
     def order(self) -> tuple[str, ...]:
         return ("window_end", *self.by.names)
 
-    def windows(self, question: Question, stores: Stores) -> pl.DataFrame:
+    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that are open, and the last that became full, by the numbers of messages."""
         end = pl.col(WINDOW) + self.hop.size
         held = of_keys(self._held(stores), question.keys).filter(
@@ -179,7 +179,7 @@ class TupleAggregator(Counting, Folded, Results):
         keyed = self._keyed(known)
         return keyed.select(*self.output, STATE, REVISION, FIRST, LAST, ROW_KEY)
 
-    def messages(self, stretch: Stretch, stores: Stores) -> pl.DataFrame:
+    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         raise QueryError("the query keeps no messages: its windows are kept as partial results")
 
     # From messages to panes to windows.

@@ -148,9 +148,9 @@ def _stores(join: Join) -> str:
     if isinstance(join.match, JoinSessions):
         return f"left_sessions, right_sessions, left, right, pending{ttl_entries}"
     left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
-    floors = f", {FLOORS}" * (join.policy.retain_rows is not None and _changing(join))
+    horizons = f", {FLOORS}" * (join.policy.retain_rows is not None and _changing(join))
     ordered = "".join(f", {side} in order" for side in ordered_sides(join))
-    return f"{left}, right{ordered}, pending{floors}{ttl_entries}"
+    return f"{left}, right{ordered}, pending{horizons}{ttl_entries}"
 
 
 def _changing(join: Join) -> bool:

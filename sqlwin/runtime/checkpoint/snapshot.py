@@ -34,7 +34,7 @@ from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.checkpoint.task_state import METADATA, TABLES, TaskState
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.lowering.stores import lives_of
+from sqlwin.runtime.lowering.stores import ttl_store_name
 from sqlwin.runtime.state_queries import QueryableState, StateQueries
 from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
@@ -131,8 +131,8 @@ class Snapshot(QueryableState):
     def _opened(self, bucket: Bucket) -> Stores:
         state = TaskState(bucket.blobs)
         stores = state.stores(self.query, state.metadata())
-        if stores.forgetting is not None:
-            stores.forgetting.at(time.time_ns() // 1_000, stores.closed)
+        if stores.ttl is not None:
+            stores.ttl.at(time.time_ns() // 1_000, stores.watermark)
         return stores
 
     def _indexes(self, bucket: Bucket) -> dict[str, Any]:
@@ -185,5 +185,5 @@ def _readable(stores: Stores, name: str) -> pl.DataFrame:
     """Records that may be read: none whose TTL has expired, in the tables of TTL entries either."""
     lifetimes = {} if stores.lives is None else {LIVES: stores.lives}
     if stores.sides is not None:
-        lifetimes |= {lives_of(side): lives for side, lives in stores.sides.sides.items()}
+        lifetimes |= {ttl_store_name(side): lives for side, lives in stores.sides.sides.items()}
     return lifetimes[name].shown() if name in lifetimes else stores[name].scan(START, END)

@@ -18,21 +18,21 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import STORE as REVISIONS
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS
-from sqlwin.operators.stages.join_ttl import LivingJoin
-from sqlwin.operators.stages.ttl import Living
+from sqlwin.operators.stages.join_ttl import JoinTtl
+from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.lowering.stores import Shape, lives_of, shapes
+from sqlwin.runtime.lowering.stores import Shape, shapes, ttl_store_name
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache, Store
+from sqlwin.state.join_ttl_entries import JoinTtlEntries, sides_of
 from sqlwin.state.lifetimes import Lifetimes
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.pair_store import PairStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
-from sqlwin.state.side_lives import SideLives, sides_of
 from sqlwin.state.ttl_entries import LIFE, LIVES
 from sqlwin.state.ttl_store import TtlStore
 
 METADATA = "header"
-TABLES = {LIVES, POSITIONS, lives_of("left"), lives_of("right")}
+TABLES = {LIVES, POSITIONS, ttl_store_name("left"), ttl_store_name("right")}
 VERSION = 2
 Metadata = dict[str, Any]
 
@@ -101,18 +101,18 @@ class TaskState:
         if metadata and kept.symmetric_difference(metadata["stores"]) & TABLES:
             raise StateError("the state was kept with a TTL or without; the query differs in that")
         stores = Stores({layout.name: self._store(layout, c, metadata) for layout, c in own})
-        if isinstance(query.operator, Living):
+        if isinstance(query.operator, OperatorTtl):
             stores.lives = self._lifetimes(query.operator, stores, metadata)
-        if isinstance(query.operator, LivingJoin):
+        if isinstance(query.operator, JoinTtl):
             stores.sides = self._sides(query.operator, stores, metadata)
         stores.named |= {layout.name: self._store(layout, c, metadata) for layout, c in admitting}
         if metadata:
-            stores.closed = metadata["closed"]
+            stores.watermark = metadata["closed"]
             stores.pending = metadata["pending"]
-            stores.heard = metadata["heard"]
+            stores.last_input = metadata["heard"]
         return stores
 
-    def _lifetimes(self, operator: Living, stores: Stores, metadata: Metadata) -> Lifetimes:
+    def _lifetimes(self, operator: OperatorTtl, stores: Stores, metadata: Metadata) -> Lifetimes:
         lifetimes = Lifetimes(operator.ttl, stores[LIVES], metadata.get("lives"), self.run)
         # messages of others make sessions in ROWS full: to note that is not to write their key
         counts = isinstance(operator.inner, SessionAggregator) and operator.inner.by_count
@@ -122,13 +122,13 @@ class TaskState:
                 stores.named[name] = TtlStore(store, lifetimes, renews=name not in by_others)
         return lifetimes
 
-    def _sides(self, join: LivingJoin, stores: Stores, metadata: Metadata) -> SideLives:
+    def _sides(self, join: JoinTtl, stores: Stores, metadata: Metadata) -> JoinTtlEntries:
         saved = metadata.get("lives") or {}
         sides = {
-            side: Lifetimes(ttl, stores[lives_of(side)], saved.get(side), self.run)
+            side: Lifetimes(ttl, stores[ttl_store_name(side)], saved.get(side), self.run)
             for side, ttl in join.ttls.items()
         }
-        both = SideLives(sides, join.marks, join.there)
+        both = JoinTtlEntries(sides, join.marks, join.there)
         for name, store in stores.named.items():
             side = join.side_of(name)
             if side is not None:

@@ -32,7 +32,7 @@ from sqlwin.operators.windows import contents
 from sqlwin.runtime.rows.error_stream import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 from sqlwin.state.combine import keep_all
-from sqlwin.state.contract import FLOOR, Combine, Layout, Store
+from sqlwin.state.contract import HORIZON, Combine, Layout, Store
 
 SEEN, KNOWN = "seen", "__known"
 MESSAGES = (contents.MESSAGES, base_sums.ROWS)
@@ -76,28 +76,28 @@ class Admission:
     def keys(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.by_rows or ())
 
-    def retire(self, watermark: int, stores: Stores, floors: pl.DataFrame | None) -> None:
+    def retire(self, watermark: int, stores: Stores, horizons: pl.DataFrame | None) -> None:
         """Evict expired positions, but of no stored message: a recovery may have to replay it."""
         if self.store not in stores.named:
             return
         held = (ORDERED,) if ORDERED in stores.named else MESSAGES  # the others go by number
         kept = [stores[name] for name in held if name in stores.named]
-        if floors is not None and len(floors) and not self.nameless:
-            stores[self.store].cut(self._lowered(floors, watermark, kept))
+        if horizons is not None and len(horizons) and not self.nameless:
+            stores[self.store].cut(self._lowered(horizons, watermark, kept))
         if self.retain is not None:
             floor = min([watermark - self.retain, *(store.floor for store in kept)])
             stores[self.store].expire(floor)
 
-    def _lowered(self, floors: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:
+    def _lowered(self, horizons: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:
         """Retention horizons, lowered to the watermark and to the oldest message of the keys."""
-        reached = pl.min_horizontal(FLOOR, pl.lit(watermark, pl.Int64))
-        lowered = floors.drop_nulls(FLOOR).select(*self.keys, reached)
+        reached = pl.min_horizontal(HORIZON, pl.lit(watermark, pl.Int64))
+        lowered = horizons.drop_nulls(HORIZON).select(*self.keys, reached)
         if not kept or lowered.is_empty():
             return lowered
         messages = kept[0].scan(START, END).select(*self.keys, TS)
         least = messages.group_by(self.keys).min() if self.keys else messages.min()
-        told = _with_floor(least, lowered, self.keys).drop_nulls(FLOOR)
-        return told.select(*self.keys, pl.min_horizontal(FLOOR, TS))
+        told = _with_floor(least, lowered, self.keys).drop_nulls(HORIZON)
+        return told.select(*self.keys, pl.min_horizontal(HORIZON, TS))
 
 
 @dataclass(frozen=True)
@@ -114,29 +114,29 @@ def admit(
     rows: pl.DataFrame,
     stores: Stores,
     offsets: dict[int, int],
-    floors: pl.DataFrame | None,
+    horizons: pl.DataFrame | None,
     watermark: int,
 ) -> Admitted:
     """Check `rows` of an input pipeline. offsets: the greatest by partition, advanced here.
 
-    floors: key columns and `__floor`, of `RETAIN n ROWS`. watermark: before the batch.
+    horizons: key columns and `__floor`, of `RETAIN n ROWS`. watermark: before the batch.
     """
-    kept, errors = _unexpired(rule, rows, floors, watermark)
+    kept, errors = _unexpired(rule, rows, horizons, watermark)
     fresh = _fresh(rule, kept, stores, offsets) if rule.replays else kept
     return Admitted(fresh.drop(INTERNAL, strict=False), errors, len(kept) - len(fresh))
 
 
 def _unexpired(
-    rule: Admission, rows: pl.DataFrame, floors: pl.DataFrame | None, watermark: int
+    rule: Admission, rows: pl.DataFrame, horizons: pl.DataFrame | None, watermark: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    if rule.by_rows is None or floors is None or floors.is_empty() or rows.is_empty():
+    if rule.by_rows is None or horizons is None or horizons.is_empty() or rows.is_empty():
         return rows, no_rejects()
-    floored = _with_floor(rows, floors, rule.keys)
-    old = (pl.col(TS) < watermark) & (pl.col(TS) < pl.col(FLOOR))
+    floored = _with_floor(rows, horizons, rule.keys)
+    old = (pl.col(TS) < watermark) & (pl.col(TS) < pl.col(HORIZON))
     gone = floored.filter(old.fill_null(False))
     if gone.is_empty():
         return rows, no_rejects()
-    return floored.filter(~old.fill_null(False)).drop(FLOOR), _refused(rule, gone, watermark)
+    return floored.filter(~old.fill_null(False)).drop(HORIZON), _refused(rule, gone, watermark)
 
 
 def expired_before(
@@ -156,11 +156,11 @@ def _refused(rule: Admission, gone: pl.DataFrame, watermark: int) -> pl.DataFram
     return refused(rule.stream, gone, gone[WHOLE].to_list(), [EXPIRED] * len(gone), watermark)
 
 
-def _with_floor(rows: pl.DataFrame, floors: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+def _with_floor(rows: pl.DataFrame, horizons: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
     if not keys:
-        return rows.with_columns(pl.lit(floors[FLOOR][0], pl.Int64).alias(FLOOR))
+        return rows.with_columns(pl.lit(horizons[HORIZON][0], pl.Int64).alias(HORIZON))
     return rows.join(
-        floors.select(*keys, FLOOR),
+        horizons.select(*keys, HORIZON),
         on=list(keys),
         how="left",
         nulls_equal=True,

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
-from sqlwin.operators.joins.sides import HELD, POS
+from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.plan.ir.nodes import Scalar, Stream
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.rows.scalars import Columns
@@ -79,5 +79,5 @@ class Input:
         selected = {name: polars_type(scalar.type) for name, scalar in self.columns}
         more = {name: CARRIED[name] for name in self.carried}
         number: dict[str, pl.DataType] = {POS: pl.Int64()} if self.numbered else {}
-        held: dict[str, pl.DataType] = {HELD: pl.Boolean()} if self.ordered else {}
+        held: dict[str, pl.DataType] = {PASSED_WHERE: pl.Boolean()} if self.ordered else {}
         return empty({**selected, **PLACE, **more, **number, **held})

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.operators.joins.sides import HELD, POS
+from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.schema import PART, SEQ
 
 
@@ -40,7 +40,7 @@ class Numbers:
             number = pl.int_range(pl.len(), dtype=pl.Int64) + known + 1
         numbered = ordered.with_columns(number.alias(POS))
         self.last[at] = max([known, *numbered[POS].tail(1).to_list()])
-        return numbered.filter(HELD).drop(HELD)
+        return numbered.filter(PASSED_WHERE).drop(PASSED_WHERE)
 
     def greatest(self, inputs: int) -> tuple[int, ...]:
         """Of each input."""

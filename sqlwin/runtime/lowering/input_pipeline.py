@@ -6,9 +6,9 @@ pipeline is stateless: the watermark before the batch is an argument, so it may 
 anywhere, in a source, before a shuffle, or in process.
 
 A row moves the watermark even if WHERE drops it; a row that WHERE drops cannot
-expire. Where rows are numbered it leaves a blank row, whose flag `HELD` is false, so that it
-is counted (see `message_numbers`). The revisions of a derived row within a batch are netted after
-WHERE, before the operator prepares them.
+expire. Where rows are numbered it leaves a blank row, whose flag `PASSED_WHERE` is false, so
+that it is counted (see `message_numbers`). The revisions of a derived row within a batch are
+netted after WHERE, before the operator prepares them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import polars as pl
 from sqlwin.functions.core.volatility import NOW
 from sqlwin.instants import START
 from sqlwin.operators.contract import bounds
-from sqlwin.operators.joins.sides import HELD
+from sqlwin.operators.joins.sides import PASSED_WHERE
 from sqlwin.plan.ir.nodes import column_of
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.input import Input
@@ -161,10 +161,10 @@ class InputPipeline:
 
     def _with_blanks(self, numbered: pl.DataFrame, done: Evaluated) -> pl.DataFrame:
         """With a row of NULLs for each that WHERE drops."""
-        held = done.frame.with_columns(pl.lit(True).alias(HELD))
+        held = done.frame.with_columns(pl.lit(True).alias(PASSED_WHERE))
         rejected = [at for at, _ in done.rejected]
         rest = numbered.join(held, on=RAW, how="anti").filter(~pl.col(RAW).is_in(rejected))
-        blanks = rest.select(*POSITION, *self.input.carried, RAW, pl.lit(False).alias(HELD))
+        blanks = rest.select(*POSITION, *self.input.carried, RAW, pl.lit(False).alias(PASSED_WHERE))
         return pl.concat([held, blanks], how="diagonal").sort(RAW)
 
     def _rejected(self, rows: pl.DataFrame, done: Evaluated, watermark: int | None) -> pl.DataFrame:
@@ -191,7 +191,7 @@ class InputPipeline:
             expired = expired.join(lost, on=list(POSITION), how="anti", maintain_order="left")
         if expired.is_empty():
             return selected, no_rejects()
-        discarded = expired.filter(HELD) if self.input.ordered else expired
+        discarded = expired.filter(PASSED_WHERE) if self.input.ordered else expired
         rows = timed_rows[discarded[RAW].to_list()]
         refused = self._refused(rows, [EXPIRED] * len(rows), watermark)
         errors = judged(refused, self.query.expired)

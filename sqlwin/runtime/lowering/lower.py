@@ -13,9 +13,9 @@ from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.over.operator import ROWS, OverAggregator
-from sqlwin.operators.stages.changelog_normalizer import POSITIONS, Knowing
-from sqlwin.operators.stages.join_ttl import LivingJoin
-from sqlwin.operators.stages.ttl import Living
+from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
+from sqlwin.operators.stages.join_ttl import JoinTtl
+from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
@@ -122,7 +122,7 @@ def _with_changelog_normalizer(assembly: Assembly, window: Window) -> Operator:
         return operator
     carried, keys = polars_schema(below.input.schema), ttl_keys(window)
     store = ROWS if isinstance(operator, OverAggregator) else POSITIONS
-    return Knowing(operator, carried, keys, store, again, below.policy.retain)
+    return ChangelogNormalizer(operator, carried, keys, store, again, below.policy.retain)
 
 
 def _with_ttl(operator: Operator, window: Window) -> Operator:
@@ -131,7 +131,7 @@ def _with_ttl(operator: Operator, window: Window) -> Operator:
     if ttl is None:
         return operator
     types = polars_schema(unranked(window).input.schema)
-    return Living(operator, ttl, {key: types[key] for key in ttl_keys(window)})
+    return OperatorTtl(operator, ttl, {key: types[key] for key in ttl_keys(window)})
 
 
 def _cut(plan: Node) -> Cut:
@@ -153,7 +153,7 @@ def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     operator: Joining = joined(join, withdraw=_both_sides(query, derives) or having is not None)
     if join.policy.ttls:
         assert isinstance(operator, WindowJoin | AsOfJoin)  # static joins have none
-        operator = LivingJoin(operator)
+        operator = JoinTtl(operator)
     return Lowered(
         query=query,
         inputs=(_side(join, 0), _side(join, 1)),

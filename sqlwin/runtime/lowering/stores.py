@@ -5,7 +5,7 @@
 | WindowAggregator | panes     | extent and accumulators of (keys, pane) | merging |
 |                  | messages  | what full-state aggregates read, by position | position |
 |                  | revisions | see `emitter.schema`           | last written |
-|                  | floors    | keys and their greatest floor, see `operators.floors` | position |
+|                  | floors    | keys and their greatest retention horizon | position |
 | OverAggregator   | rows      | the row                        | position    |
 |                  | base, past | accumulators of (partition, slice) | merging |
 |                  | history   | a row of before, by generation | position     |
@@ -28,12 +28,12 @@
 |                  | rankings  | what waits of the partition    | last written |
 | WindowRanker, SessionRanker | its aggregator's, and |         |             |
 |                  | ranked    | a row as it was last emitted   | last written |
-| WindowJoin, AsOfJoin, StaticJoin | see `operators.joining`, `asof`, `static_join` | |
-| Knowing          | those of its operator, and |     |             |
+| WindowJoin, AsOfJoin, StaticJoin | see `operators.joins` |     |             |
+| ChangelogNormalizer | those of its operator, and |  |             |
 |                  | positions | where a row was, or the row    | last written |
-| Living           | those of its operator, each record with its `__life`, and |
+| OperatorTtl      | those of its operator, each record with its `__life`, and |
 |                  | lives     | when the life of a key was last renewed | last written |
-| LivingJoin       | see `operators.living_join`                        | |
+| JoinTtl          | see `operators.stages.join_ttl` |   |             |
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from sqlwin.operators.contract import Timed
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.emitter.telling import TOLD, WAITING
-from sqlwin.operators.floors import Floors
+from sqlwin.operators.horizons import Horizons
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.joins.static import StaticJoin
@@ -62,9 +62,9 @@ from sqlwin.operators.sessions.merging import SESSIONS
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
 from sqlwin.operators.sessions.splitting import Parted
-from sqlwin.operators.stages.changelog_normalizer import POSITIONS, Knowing
-from sqlwin.operators.stages.join_ttl import LivingJoin
-from sqlwin.operators.stages.ttl import Living
+from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
+from sqlwin.operators.stages.join_ttl import JoinTtl
+from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.operators.top_n import operator as topn
 from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.operators.windows import runner, tuples
@@ -80,7 +80,7 @@ from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
 from sqlwin.state.pair_store import paired
 from sqlwin.state.session_store import FROM, UNTIL, segment_interval, session_layout
-from sqlwin.state.ttl_entries import LIVES, lives_layout
+from sqlwin.state.ttl_entries import LIVES, ttl_layout
 from sqlwin.state.ttl_store import lived
 from sqlwin.windows import Unit, Whole
 
@@ -107,18 +107,18 @@ def _window(operator: WindowAggregator) -> list[Shape]:
     ]
     if contents.whole:
         kept.append(_messages(contents.message, operator.retention.reached, width))
-    return [*kept, *_floors(operator.retention.reached, width)]
+    return [*kept, *_horizons(operator.retention.reached, width)]
 
 
-def _messages(columns: Columns, reached: Floors | None, width: int) -> Shape:
-    """Where keys have floors of their own each may have a row of one position: what withdraws it
-    may be beyond the floor of its key, and what replaces it not."""
+def _messages(columns: Columns, reached: Horizons | None, width: int) -> Shape:
+    """Where keys have horizons of their own each may have a row of one position: what withdraws it
+    may be beyond the horizon of its key, and what replaces it not."""
     keys = () if reached is None else tuple(reached.keys)
     messages = _layout(MESSAGES, columns, keys, POSITION, width)
     return messages, _rows_of(messages)
 
 
-def _floors(reached: Floors | None, width: int) -> list[Shape]:
+def _horizons(reached: Horizons | None, width: int) -> list[Shape]:
     """Of RETAIN n ROWS, where rows may be withdrawn."""
     if reached is None:
         return []
@@ -171,7 +171,7 @@ def _sessions(operator: SessionAggregator) -> list[Shape]:
         kept.append((panes, merged(panes, spans.merges)))
     if contents.whole:
         kept.append(_messages(contents.message, operator.retention.reached, width))
-    kept += _floors(operator.retention.reached, width)
+    kept += _horizons(operator.retention.reached, width)
     return [*kept, *([_counts(operator.numbering)] if operator.arriving else [])]
 
 
@@ -194,7 +194,7 @@ def _over(operator: OverAggregator) -> list[Shape]:
         (rows, _rows_of(rows)),
         _records(operator.ledger, {**operator.output, **row}, width),
     ]
-    kept += _floors(operator.limits.reached, width)
+    kept += _horizons(operator.limits.reached, width)
     past = operator.reading.history
     if past.deep:
         order = (history.GENERATION, *POSITION)
@@ -243,7 +243,7 @@ def _runner(operator: TupleRunner) -> list[Shape]:
 def _topn(operator: TopRows) -> list[Shape]:
     order: tuple[str, ...] = (topn.SLOT,)
     width = ONE_SLICE
-    if operator.settles:
+    if operator.becomes_final:
         order, width = (TS, topn.SLOT), slice_width(operator.policy.retain or 0)
     top = _layout(topn.TOP, operator.top_columns, operator.partition, order, width)
     keys, types = operator.partition, operator.ranking_columns
@@ -268,7 +268,7 @@ def _joins(operator: AsOfJoin | WindowJoin | StaticJoin) -> list[Shape]:
 
 
 @shapes.register
-def _knowing(operator: Knowing) -> list[Shape]:
+def _knowing(operator: ChangelogNormalizer) -> list[Shape]:
     below = shapes(operator.inner)
     if not operator.notes:
         return below
@@ -278,8 +278,8 @@ def _knowing(operator: Knowing) -> list[Shape]:
 
 
 @shapes.register
-def _living(operator: Living) -> list[Shape]:
-    lives, inner = lives_layout(operator.keys), operator.inner
+def _living(operator: OperatorTtl) -> list[Shape]:
+    lives, inner = ttl_layout(operator.keys), operator.inner
     # sessions count the messages of all keys: that is forgotten with none of them
     kept = {numbering.STORE} if isinstance(inner, SessionAggregator) else set()
     own = [shape if shape[0].name in kept else _lived(*shape) for shape in shapes(inner)]
@@ -287,7 +287,7 @@ def _living(operator: Living) -> list[Shape]:
 
 
 @shapes.register
-def _living_join(operator: LivingJoin) -> list[Shape]:
+def _living_join(operator: JoinTtl) -> list[Shape]:
     kept: list[Shape] = []
     for layout, combine in operator.inner.shapes:
         if operator.side_of(layout.name) is not None:
@@ -298,11 +298,11 @@ def _living_join(operator: LivingJoin) -> list[Shape]:
             kept.append(_on(paired(layout, sides), combine))
         else:
             kept.append((layout, combine))
-    tables = [lives_layout(operator.keys(side), lives_of(side)) for side in operator.ttls]
+    tables = [ttl_layout(operator.keys(side), ttl_store_name(side)) for side in operator.ttls]
     return [*kept, *((table, last_written(table)) for table in tables)]
 
 
-def lives_of(side: str) -> str:
+def ttl_store_name(side: str) -> str:
     """The table of lives of a join's side."""
     return f"{side}_{LIVES}"
 

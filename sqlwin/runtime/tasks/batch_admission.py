@@ -54,7 +54,9 @@ def _judged(
     rule = query.inputs[at].admission
     if rule is None:
         return Admitted(rows)
-    judged = admit(rule, rows, stores, offsets, _floors(query, at, stores), stores.reached[at])
+    judged = admit(
+        rule, rows, stores, offsets, _horizons(query, at, stores), stores.input_watermarks[at]
+    )
     if query.inputs[at].numbered:
         return judged
     return replace(judged, rows=query.prepare(judged.rows, at))
@@ -65,13 +67,13 @@ def retire(query: Lowered, stores: Stores, clock: Watermarks) -> None:
     for at, each in enumerate(query.inputs):
         rule = each.admission
         if rule is not None and rule.store in stores.named:
-            rule.retire(clock.of(each.stream.name), stores, _floors(query, at, stores))
+            rule.retire(clock.of(each.stream.name), stores, _horizons(query, at, stores))
 
 
-def _floors(query: Lowered, at: int, stores: Stores) -> pl.DataFrame | None:
+def _horizons(query: Lowered, at: int, stores: Stores) -> pl.DataFrame | None:
     rule = query.inputs[at].admission
     if rule is None or rule.by_rows is None or query.operator is None:
         return None
     if len(query.inputs) == 1:
-        return query.operator.floors(stores)
-    return cast(Joining, query.operator).floors(stores, at)
+        return query.operator.horizons(stores)
+    return cast(Joining, query.operator).horizons(stores, at)

@@ -9,7 +9,7 @@ arrives too early is refused. *Lazy*: new messages are admitted at once, and win
 that become full meanwhile are emitted from the messages there are; each restored message
 corrects those, by the late policy. Windows that were emitted before the loss do not
 change, and corrections of them wait until the store is complete (`hold`, `release`).
-Nothing is evicted meanwhile (`patient`), so no window is dropped while it is incomplete.
+Nothing is evicted meanwhile (`without_eviction`), so no window is dropped while it is incomplete.
 
 Invariant: the store is complete iff it holds every position of `seen` that is within
 retention; a position is restored at most once, as the store has one record of each.
@@ -52,7 +52,7 @@ class Recovery:
 
     @property
     def since(self) -> int | None:
-        """`closed`, where windows that end later have to be emitted anew."""
+        """`watermark`, where windows that end later have to be emitted anew."""
         return self.closed if self.ever else None
 
     def missing(self, stores: Stores) -> pl.DataFrame:

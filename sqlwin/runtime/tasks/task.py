@@ -131,12 +131,12 @@ class Task:
         if self.query.operator is None:
             return self._output([self.projection.pass_on(part) for part in batch.get(0, [])])
         if has_rows:
-            self.stores.heard = now
+            self.stores.last_input = now
         if self.recovery is not None and not self.recovery.lazy:
             return self._output([], replayed_rows)
-        if self.stores.forgetting is not None:  # before rows are judged by what is kept
-            self.stores.forgetting.begin(now, self.stores.closed)
-        self.stores.reached = tuple(before[each.stream.name] for each in self.query.inputs)
+        if self.stores.ttl is not None:  # before rows are judged by what is kept
+            self.stores.ttl.begin(now, self.stores.watermark)
+        self.stores.input_watermarks = tuple(before[each.stream.name] for each in self.query.inputs)
         admitted_rows = admitted(self.query, batch, self.stores, self.positions, self.numbers)
         self.stores.counted = self.numbers.greatest(len(self.query.inputs))
         self.admitted += sum(len(each.rows) for each in admitted_rows.values())
@@ -150,13 +150,13 @@ class Task:
         if self.blobs is None:
             return
         indexes = {name: self._flush(store) for name, store in self.stores.named.items()}
-        ttl = self.stores.forgetting
+        ttl = self.stores.ttl
         metadata = {
             "version": VERSION,
             "watermarks": self.clock.to_json(),
-            "closed": self.stores.closed,
+            "closed": self.stores.watermark,
             "pending": self.stores.pending,
-            "heard": self.stores.heard,
+            "heard": self.stores.last_input,
             "offsets": self.positions.to_json(),
             "recovery": None if self.recovery is None else asdict(self.recovery),
             "lives": None if ttl is None else ttl.to_json(),
@@ -214,7 +214,7 @@ class Task:
         any_row = opened is None or (rule is not None and rule.retain_rows is not None)
         state = self.stores.named.values()
         purged = [store.layout.slice_of(store.floor) for store in state]
-        ttl = self.stores.forgetting
+        ttl = self.stores.ttl
         erased = 0 if ttl is None else ttl.erasures
         return (opened, any_row and self.admitted, erased, *purged)
 
@@ -239,7 +239,7 @@ class Task:
         if missing.is_empty():
             self.recovery = None
             if recovery.ever:
-                release(self._restoring.told_before(recovery.closed), stores, now)
+                release(self._restoring.final_before(recovery.closed), stores, now)
         else:
             rows, errors = self._behind(rows)
             if end or recovery.too_early(rows, self.query.reaches_back):
@@ -259,13 +259,13 @@ class Task:
         query, stores, recovery = self.query, self.stores, self.recovery
         watermark = self.output_watermark()
         if recovery is not None:
-            query = replace(query, operator=self._restoring.patient())
+            query = replace(query, operator=self._restoring.without_eviction())
         operator = query.operator
         assert operator is not None
         out = [on_batch(query, batch, stores, now)] if batch else []
         out.append(operator.on_watermark(watermark, stores, now))
         if recovery is not None:
-            hold(self._restoring.told_before(recovery.closed), stores)
+            hold(self._restoring.final_before(recovery.closed), stores)
         out.append(operator.on_tick(now, stores))
         if end:
             out.append(operator.on_end(stores, now))

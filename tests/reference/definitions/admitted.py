@@ -1,7 +1,7 @@
 """Which rows of a batch an operator takes: none beyond retention, and each message once.
 
 A row is expired when it is older than `retain` before the watermark; or late, and older
-than the floor that RETAIN n ROWS gives its bucket. A message that was taken is a no-op;
+than the horizon that RETAIN n ROWS gives its bucket. A message that was taken is a no-op;
 of a tuple window, also one whose offset does not rise.
 
 >>> rows = [{"__part": 0, "__seq": seq} for seq in (7, 7, 3)]
@@ -18,13 +18,15 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.schema import PART, SEQ, TS
-from tests.reference.definitions.floors import Floors
+from tests.reference.definitions.horizons import Horizons
 from tests.reference.definitions.window import Definition, key_text
 from tests.reference.kernels.rows import Row
 
 
-def expired(rows: pl.DataFrame, found: Floors, definition: Definition, closed: int) -> pl.DataFrame:
-    """Those of a batch that are; found, closed: floors and watermark before it."""
+def expired(
+    rows: pl.DataFrame, found: Horizons, definition: Definition, closed: int
+) -> pl.DataFrame:
+    """Those of a batch that are; found, closed: horizons and watermark before it."""
     if definition.by_count:
         return rows.clear()
     retain = definition.policy.retain

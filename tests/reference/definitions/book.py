@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from sqlwin.instants import START
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
-from tests.reference.definitions.floors import Floors
+from tests.reference.definitions.horizons import Horizons
 from tests.reference.definitions.sessions import replaces
 from tests.reference.definitions.told import Told
 from tests.reference.definitions.waiting import Waiting, together, wait_early, wait_late
@@ -28,7 +28,7 @@ class Book:
     filled: tuple windows that were full when the last watermark was told. told: what is
     out, and what of that is no more. empty: windows whose rows were withdrawn, whether out or not.
     certain: where rows are numbered by event time, past how many of a bucket the watermark was.
-    reached: the floors of RETAIN n ROWS as they were when the last watermark was told.
+    reached: the horizons of RETAIN n ROWS as they were when the last watermark was told.
     """
 
     definition: Definition
@@ -41,7 +41,7 @@ class Book:
     told: Told = field(default_factory=Told)
     empty: dict[str, Window] = field(default_factory=dict)
     certain: dict[str, int] = field(default_factory=dict)
-    reached: Floors = field(default_factory=dict)
+    reached: Horizons = field(default_factory=dict)
 
     @property
     def policy(self) -> Policy:

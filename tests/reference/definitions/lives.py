@@ -89,7 +89,7 @@ class Forgetting:
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         out = self._told(self.inner.on_tick(now, stores))
-        self.known.at(now, stores.closed)
+        self.known.at(now, stores.watermark)
         self.known.clean_by_timers()
         self._forget()
         self.begun = False
@@ -98,8 +98,8 @@ class Forgetting:
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self._told(self.inner.on_end(stores, now))
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
-        return self.inner.floors(stores)
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return self.inner.horizons(stores)
 
     def next_deadline(self, stores: Stores) -> int | None:
         return self.inner.next_deadline(stores)
@@ -109,7 +109,7 @@ class Forgetting:
     def begin(self, now: int, stores: Stores) -> None:
         if not self.begun:
             self.begun = True
-            self.known.at(now, stores.closed)
+            self.known.at(now, stores.watermark)
             self.known.clean_by_timers()
             self.known.compact()
             self._forget()

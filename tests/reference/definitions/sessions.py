@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlwin.windows import Session, Unit
-from tests.reference.definitions.floors import by_bucket
+from tests.reference.definitions.horizons import by_bucket
 from tests.reference.definitions.window import Window
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.sessions import Span, sessions_of, spans_of

@@ -4,8 +4,9 @@ A row with a place up to `limit` is in. Between two emissions of a partition a r
 came in is inserted, one whose place changed updated, one that is out withdrawn with
 its old values. No partition is ever full: every emission is `early`, as the policy says
 (the binder's default is ON UPDATE); at an end of input, and when the stream was silent for
-TIMEOUT, what waits goes out. But a partition all of whose rows are of one instant (`settles`) is
-full when that one is beyond retention: what waits goes out, and it is forgotten.
+TIMEOUT, what waits goes out. But a partition all of whose rows are of one instant
+(`becomes_final`) is full when that one is beyond retention: what waits goes out, and it is
+forgotten.
 
 Where rows are withdrawn (`weighted`), those now there are placed; one that has other values
 than were shown is updated too. A row that is neither there nor shown is forgotten.
@@ -65,7 +66,7 @@ class Top:
     carried: dict[str, pl.DataType]
     withdraw: bool = False
     weighted: bool = False
-    settles: bool = False
+    becomes_final: bool = False
 
 
 @dataclass
@@ -113,10 +114,10 @@ class ReferenceTopN:
         return self.nothing()
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        stores.closed = max(watermark, stores.closed)
-        if not self.top.settles or self.top.policy.retain is None:
+        stores.watermark = max(watermark, stores.watermark)
+        if not self.top.becomes_final or self.top.policy.retain is None:
             return self.nothing()
-        floor = stores.closed - self.top.policy.retain
+        floor = stores.watermark - self.top.policy.retain
         settled = [key for key, instant in self.instants.items() if instant < floor]
         out = self._emit([key for key in self.waiting if key in settled], "full")
         self.taken = [row for row in self.taken if row[TS] >= floor]
@@ -127,22 +128,22 @@ class ReferenceTopN:
         return out
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        timeout, heard = self.top.policy.timeout, stores.heard
+        timeout, heard = self.top.policy.timeout, stores.last_input
         if timeout is not None and heard is not None and now >= heard + timeout:
-            stores.heard = None
+            stores.last_input = None
             return self._emit(self.waiting)
         return self._emit(k for k, w in self.waiting.items() if w.due is not None and w.due <= now)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self._emit(self.waiting)
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def horizons(self, stores: Stores) -> pl.DataFrame:
         return pl.DataFrame()
 
     def next_deadline(self, stores: Stores) -> int | None:
         deadlines = [w.due for w in self.waiting.values() if w.due is not None]
-        if self.top.policy.timeout is not None and stores.heard is not None:
-            deadlines.append(stores.heard + self.top.policy.timeout)
+        if self.top.policy.timeout is not None and stores.last_input is not None:
+            deadlines.append(stores.last_input + self.top.policy.timeout)
         return min(deadlines, default=None)
 
     def nothing(self) -> pl.DataFrame:

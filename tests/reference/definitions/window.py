@@ -64,11 +64,11 @@ class Definition:
 
     carried: columns of the input. by_count: windows measured in messages; else in event
     time. buckets: the keys within which RETAIN n ROWS counts; floor_of: from the event
-    time of the n-th greatest row to the floor. once: a message that was taken is a no-op.
+    time of the n-th greatest row to the horizon. once: a message that was taken is a no-op.
     counted: whether a row that is forgotten, or takes no part, still is a message of all.
     weighted: rows may be withdrawn. sessions: others may take the place of windows that lose
     rows. keyed: of a position there may be a row in each bucket, for what withdraws one may be
-    beyond the floor of its bucket, and what replaces it not. ordered: rows are numbered by event
+    beyond the horizon of its bucket, and what replaces it not. ordered: rows are numbered by event
     time, within buckets.
     """
 

@@ -46,11 +46,11 @@ def acting(
 
 
 def horizon(policy: Policy, stores: Stores) -> int:
-    """What is older is out of retention; all, where it has floors, for then nothing below forgets
+    """What is older is out of retention; all, where it has horizons, for then nothing below forgets
     rows, and what is replaced is withdrawn."""
     if policy.retain_rows is not None:
         return END
-    return START if policy.retain is None else stores.closed - policy.retain
+    return START if policy.retain is None else stores.watermark - policy.retain
 
 
 def changed(

@@ -65,7 +65,7 @@ class ReferenceAsOf(Logged):
         if watermark <= self.closed:
             return self.records(self.log.go(now))
         closed = self.closed
-        self.closed = stores.closed = watermark
+        self.closed = stores.watermark = watermark
         for row in self.left.kept.values():
             if self._certain(row, self.closed) and not self._settled(row, closed):
                 self._show(row, now)

@@ -20,9 +20,9 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 from sqlwin.windows import JoinWindow, Unit
-from tests.reference.definitions.floors import Floors, by_bucket, floor_of
+from tests.reference.definitions.horizons import Horizons, by_bucket, floor_of
 from tests.reference.definitions.values import json_array
 from tests.reference.definitions.window import key_text
 from tests.reference.joins.changing import Changelog, Order, Values
@@ -60,7 +60,7 @@ class Side:
     window: how far partners are from its rows. kept: rows that may still be in a new match.
     counted: the greatest number of a message, where they are numbered. forgets: by a TTL.
     timed: rows have an event time, and go by it. reached: of keys, by their text, the greatest
-    floor that they had, with a row of them. by_time: they are numbered by it; numbers: of
+    horizon that they had, with a row of them. by_time: they are numbered by it; numbers: of
     all that are there, kept or not, and of blanks, which only count.
     """
 
@@ -71,7 +71,7 @@ class Side:
     counted: int = 0
     forgets: bool = False
     timed: bool = True
-    reached: Floors = field(default_factory=dict)
+    reached: Horizons = field(default_factory=dict)
     by_time: bool = False
     numbers: dict[Ident, int] = field(default_factory=dict)
 
@@ -207,23 +207,23 @@ class Logged:
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return rows
 
-    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+    def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         """Of a side: its keys and `__floor`."""
         of = (self.left, self.right)[side]
         records = [
-            {**{key: row[key] for key in of.keys}, FLOOR: floor}
+            {**{key: row[key] for key in of.keys}, HORIZON: floor}
             for floor, row in of.reached.values()
         ]
-        schema = {**{key: of.columns[key] for key in of.keys}, FLOOR: pl.Int64()}
+        schema = {**{key: of.columns[key] for key in of.keys}, HORIZON: pl.Int64()}
         return pl.DataFrame(records, schema=schema, orient="row")
 
     def show_all(self, now: int) -> None:
         raise NotImplementedError
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        timeout, heard = self.policy.timeout, stores.heard
+        timeout, heard = self.policy.timeout, stores.last_input
         if timeout is not None and heard is not None and now >= heard + timeout:
-            stores.heard = None
+            stores.last_input = None
             self.show_all(now)
         return self.records(self.log.go(now))
 
@@ -233,8 +233,8 @@ class Logged:
 
     def next_deadline(self, stores: Stores) -> int | None:
         times = [self.log.deadline]
-        if self.policy.timeout is not None and stores.heard is not None:
-            times.append(stores.heard + self.policy.timeout)
+        if self.policy.timeout is not None and stores.last_input is not None:
+            times.append(stores.last_input + self.policy.timeout)
         return min((time for time in times if time is not None), default=None)
 
     def joined(self, left: Row | None, right: Row | None) -> Values:

@@ -85,8 +85,8 @@ class ForgettingJoin:
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self._told(self.inner.on_end(stores, now))
 
-    def floors(self, stores: Stores, side: int = 0) -> pl.DataFrame:
-        return self.inner.floors(stores, side)
+    def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        return self.inner.horizons(stores, side)
 
     def next_deadline(self, stores: Stores) -> int | None:
         times = [self.inner.next_deadline(stores), *(each.deadline for each in self.known.values())]
@@ -104,7 +104,7 @@ class ForgettingJoin:
 
     def _at(self, now: int, stores: Stores) -> None:
         for lives in self.known.values():
-            lives.at(now, stores.closed)
+            lives.at(now, stores.watermark)
             lives.clean_by_timers()
         self._forget()
 

@@ -123,7 +123,7 @@ class ReferenceJoin(Logged):
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         bounds = self._bounds()
-        self.closed = stores.closed = max(watermark, self.closed)
+        self.closed = stores.watermark = max(watermark, self.closed)
         return self._become_certain(bounds, now)
 
     # Numbers.

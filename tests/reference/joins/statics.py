@@ -46,7 +46,7 @@ class ReferenceStatic(Logged):
         return self.records(self.log.go(now))
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        self.closed = stores.closed = max(watermark, self.closed)
+        self.closed = stores.watermark = max(watermark, self.closed)
         return self.records(())
 
     def show_all(self, now: int) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlwin.instants import START
 from sqlwin.operators.contract import Operator
 from sqlwin.schema import PLACE, TS, WEIGHT
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 from tests.support.operators.driving import Defined, Driven, records
 
 Values = tuple[Any, ...]
@@ -157,9 +157,9 @@ def oldest(
 ) -> int:
     """Which rows of a row's key an operator still takes: by time, and by the floors it tells."""
     horizon = START if retain is None else watermark - retain
-    floors = driven.operator.floors(driven.stores)
-    own = [row[list(columns).index(key)] for key in floors.columns if key != FLOOR]
-    known = (floor for *key, floor in floors.iter_rows() if key == own)
+    horizons = driven.operator.horizons(driven.stores)
+    own = [row[list(columns).index(key)] for key in horizons.columns if key != HORIZON]
+    known = (floor for *key, floor in horizons.iter_rows() if key == own)
     return max(horizon, min(watermark, max(known, default=START)))
 
 

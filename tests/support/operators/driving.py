@@ -26,7 +26,7 @@ class Driven:
         self.blobs, self.steps = DictBlobs(), 0
         self.indexes: dict[str, Any] = {}
         self.stores = Stores(self._named())
-        self.watermark = self.stores.closed
+        self.watermark = self.stores.watermark
 
     def step(
         self,
@@ -39,7 +39,7 @@ class Driven:
         operator, out = self.operator, []
         self.watermark = max(self.watermark, self.watermark if watermark is None else watermark)
         if rows is not None:
-            self.stores.heard = now
+            self.stores.last_input = now
             out.append(operator.on_batch(operator.prepare(rows), self.stores, now))
         out.append(operator.on_watermark(self.watermark, self.stores, now))
         out.append(operator.on_tick(now, self.stores))

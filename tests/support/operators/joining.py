@@ -18,11 +18,11 @@ def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
     source, watermark, now = Source(operator), 0, 0
     retain, columns = operator.policy.retain, [*operator.output]
     for step in taken:
-        horizon = START if retain is None else fast.stores.closed - retain
+        horizon = START if retain is None else fast.stores.watermark - retain
         batch = source.batch(step, watermark, horizon)
         if operator.policy.retain_rows is not None:
-            floors = [each.floors() for each in (fast, slow)]
-            assert floors[0] == floors[1]
+            horizons = [each.horizons() for each in (fast, slow)]
+            assert horizons[0] == horizons[1]
             batch = fast.unexpired(batch)
         watermark, now = watermark + step.watermark, now + step.clock
         found, expected = (

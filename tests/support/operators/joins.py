@@ -103,11 +103,11 @@ class Joined:
     ) -> pl.DataFrame:
         operator, out = self.operator, []
         if left is not None or right is not None:
-            self.stores.heard = now
+            self.stores.last_input = now
             left = rows_of(LEFT) if left is None else left
             right = rows_of(RIGHT) if right is None else right
             out.append(operator.on_batch(left, right, self.stores, now))
-        mark = self.stores.closed if watermark is None else watermark
+        mark = self.stores.watermark if watermark is None else watermark
         out.append(operator.on_watermark(mark, self.stores, now))
         out.append(operator.on_tick(now, self.stores))
         if end:
@@ -117,24 +117,24 @@ class Joined:
             self._restart()
         return pl.concat(out)
 
-    def floors(self) -> list[dict[tuple[Any, ...], int]]:
+    def horizons(self) -> list[dict[tuple[Any, ...], int]]:
         """RETAIN n ROWS, of left and right: the instant of the n-th row of each key."""
-        found = [self.operator.floors(self.stores, side) for side in (0, 1)]
+        found = [self.operator.horizons(self.stores, side) for side in (0, 1)]
         named = [{tuple(key): floor for *key, floor in each.iter_rows()} for each in found]
         retain = self.operator.policy.retain
-        behind = START if retain is None else max(START, self.stores.closed - retain)
+        behind = START if retain is None else max(START, self.stores.watermark - retain)
         return [{key: at for key, at in each.items() if at > behind} for each in named]
 
     def unexpired(self, batch: tuple[pl.DataFrame, pl.DataFrame]) -> tuple[pl.DataFrame, ...]:
         """Rows but those that RETAIN n ROWS has left behind."""
         kept = []
-        for rows, side, floors in zip(
-            batch, (self.operator.left, self.operator.right), self.floors(), strict=True
+        for rows, side, horizons in zip(
+            batch, (self.operator.left, self.operator.right), self.horizons(), strict=True
         ):
-            least = [floors.get(key, START) for key in rows.select(side.keys).iter_rows()]
+            least = [horizons.get(key, START) for key in rows.select(side.keys).iter_rows()]
             if not side.keys:
-                least = [floors.get((), START)] * len(rows)
-            late = pl.col(TS) < self.stores.closed
+                least = [horizons.get((), START)] * len(rows)
+            late = pl.col(TS) < self.stores.watermark
             kept.append(rows.filter(~(late & (pl.col(TS) < pl.Series(least, dtype=INT)))))
         return tuple(kept)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlwin.operators.joins.numbered_sides import NumberedSide
 from sqlwin.operators.joins.ordered import OrderedJoin
-from sqlwin.operators.joins.sides import HELD, POS
+from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.policies import Late, Policy
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.schema import POSITION, WEIGHT
@@ -142,8 +142,8 @@ class Changes:
                 taken += self._again(side, which, again)
         columns = (LEFT, RIGHT)[side]
         value = pl.col([*columns][2])
-        rows = rows_of(columns, *taken).with_columns(value.ne_missing(BLANK).alias(HELD))
-        return net(rows).drop(POS).select(*columns, HELD, *POSITION, pl.col(WEIGHT))
+        rows = rows_of(columns, *taken).with_columns(value.ne_missing(BLANK).alias(PASSED_WHERE))
+        return net(rows).drop(POS).select(*columns, PASSED_WHERE, *POSITION, pl.col(WEIGHT))
 
     def _again(self, side: int, which: int, again: bool) -> list[tuple[Any, ...]]:
         row = self.known[side][-1 - which]

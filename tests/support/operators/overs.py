@@ -14,7 +14,7 @@ from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import TS, polars_type
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Exclude, Frame, Unit
 from tests.reference.definitions.overs import Overs
 from tests.reference.definitions.values import Value
@@ -79,14 +79,14 @@ def admitted(rows: pl.DataFrame, driven: Driven, policy: Policy) -> pl.DataFrame
     kept = rows.filter(~(late & (pl.col(TS) < horizon)))
     if policy.retain_rows is None:
         return kept
-    floors = driven.operator.floors(driven.stores)
-    keys = [name for name in floors.columns if name != FLOOR]
-    floor = pl.lit(floors[FLOOR].max(), pl.Int64).alias(FLOOR)
+    horizons = driven.operator.horizons(driven.stores)
+    keys = [name for name in horizons.columns if name != HORIZON]
+    floor = pl.lit(horizons[HORIZON].max(), pl.Int64).alias(HORIZON)
     if keys:
-        kept = kept.join(floors, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        kept = kept.join(horizons, on=keys, how="left", nulls_equal=True, maintain_order="left")
     else:
         kept = kept.with_columns(floor)
-    return kept.filter(~(late & (pl.col(TS) < pl.col(FLOOR)).fill_null(False))).drop(FLOOR)
+    return kept.filter(~(late & (pl.col(TS) < pl.col(HORIZON)).fill_null(False))).drop(HORIZON)
 
 
 BOUNDS = st.sampled_from([None, -3, -1, 0, 0, 1, 2, 3])

@@ -31,7 +31,7 @@ def operators(draw: st.DrawFn) -> TopRows:
 def specified(fast: TopRows) -> ReferenceTopN:
     by = fast.standing
     order = (by.function, by.partition, by.order, fast.limit)
-    rest = (fast.policy, fast.carried, fast.withdraw, fast.weighted, fast.settles)
+    rest = (fast.policy, fast.carried, fast.withdraw, fast.weighted, fast.becomes_final)
     return ReferenceTopN(Top("s", "place", *order, *rest))
 
 

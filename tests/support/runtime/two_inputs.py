@@ -61,14 +61,14 @@ class Both:
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
         rows = pl.concat([left.select(*RECORD), right.select(*RECORD)])
-        reached = pl.col(SIDE).replace_strict(dict(enumerate(stores.reached)))
+        reached = pl.col(SIDE).replace_strict(dict(enumerate(stores.input_watermarks)))
         stores["both"].put(rows.filter(pl.col(TS) >= reached))
-        return _told(rows.filter(pl.col(TS) < reached), stores.closed, "late")
+        return _told(rows.filter(pl.col(TS) < reached), stores.watermark, "late")
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         full = stores["both"].scan(START, watermark)
         stores["both"].expire(watermark)
-        stores.closed = max(watermark, stores.closed)
+        stores.watermark = max(watermark, stores.watermark)
         return _told(full, watermark, "full")
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -77,9 +77,9 @@ class Both:
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         rest = stores["both"].scan(START, END)
         stores["both"].expire(END)
-        return _told(rest, stores.closed, "full")
+        return _told(rest, stores.watermark, "full")
 
-    def floors(self, stores: Stores) -> pl.DataFrame:
+    def horizons(self, stores: Stores) -> pl.DataFrame:
         raise NotImplementedError
 
     def next_deadline(self, stores: Stores) -> int | None:

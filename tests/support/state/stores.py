@@ -46,7 +46,7 @@ def keys(*rows: tuple[str | None, int | None]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema={"k": pl.String, "j": pl.Int32}, orient="row")
 
 
-def floors(columns: str, *rows: tuple[Any, ...]) -> pl.DataFrame:
+def horizons(columns: str, *rows: tuple[Any, ...]) -> pl.DataFrame:
     """columns: their names, blank-separated; each row has their values, then the floor."""
     names = columns.split()
     schema = {**{name: LAYOUT.schema[name] for name in names}, "__floor": pl.Int64}
@@ -101,8 +101,8 @@ class Restarting:
         self.store.expire(before)
         self._acted()
 
-    def cut(self, floors: pl.DataFrame) -> None:
-        self.store.cut(floors)
+    def cut(self, horizons: pl.DataFrame) -> None:
+        self.store.cut(horizons)
         self._acted()
 
     def erase(self, gone: pl.DataFrame) -> None:
@@ -141,11 +141,11 @@ class Model:
     def __init__(self, combine: str) -> None:
         self.combine, self.floor = combine, START
         self.rows: dict[tuple[str | None, int | None, int, int | None], int] = {}
-        self.floors: dict[tuple[Any, ...], int] = {}
+        self.horizons: dict[tuple[Any, ...], int] = {}
 
     def copy(self) -> Model:
         twin = Model(self.combine)
-        twin.floor, twin.rows, twin.floors = self.floor, dict(self.rows), dict(self.floors)
+        twin.floor, twin.rows, twin.horizons = self.floor, dict(self.rows), dict(self.horizons)
         return twin
 
     def put(self, rows: Iterable[Row]) -> None:
@@ -162,7 +162,7 @@ class Model:
     def cut(self, columns: str, rows: Iterable[tuple[Any, ...]]) -> None:
         for *values, floor in rows:
             key = (columns, *values)
-            self.floors[key] = max(floor, self.floors.get(key, floor))
+            self.horizons[key] = max(floor, self.horizons.get(key, floor))
         self._drop()
 
     def erase(self, columns: str, rows: Iterable[tuple[Any, ...]]) -> None:
@@ -171,22 +171,22 @@ class Model:
         self.rows = {
             key: x for key, x in self.rows.items() if tuple(key[at] for at in places) not in gone
         }
-        for key in list(self.floors):
+        for key in list(self.horizons):
             told = dict(zip(key[0].split(), key[1:], strict=True))
             if set(names) <= set(told) and tuple(told[name] for name in names) in gone:
-                del self.floors[key]
+                del self.horizons[key]
 
     def _drop(self) -> None:
         self.rows = {key: x for key, x in self.rows.items() if self._alive(key, x)}
 
     def _alive(self, key: tuple[Any, ...], x: int) -> bool:
         record = dict(zip(LAYOUT.schema, (*key, x), strict=True))
-        floors = [
+        horizons = [
             floor
-            for (columns, *values), floor in self.floors.items()
+            for (columns, *values), floor in self.horizons.items()
             if [record[name] for name in columns.split()] == values
         ]
-        return bool(record["t"] >= max([self.floor, *floors]))
+        return bool(record["t"] >= max([self.floor, *horizons]))
 
     def scan(self, lo: int, hi: int, keys: list[tuple[Any, Any]] | None = None) -> list[Row]:
         found = [

@@ -1,13 +1,13 @@
-"""The greatest floor that each key ever had, where the rows that RETAIN n ROWS counts may go.
+"""The greatest horizon that each key ever had, where the rows that RETAIN n ROWS counts may go.
 
 Of rows that only come the instant of the n-th newest never goes back. One that is withdrawn
 counts no more, and then it may; but what was retired is gone, and a row that was refused for
-its age must not be withdrawn later. So a floor that was reached stays. It is noted with each
+its age must not be withdrawn later. So a horizon that was reached stays. It is noted with each
 watermark, when all of a batch is there: a row that is replaced is not missing in between.
 
-Invariant: one record a key, with the greatest floor noted that is not beyond retention by time.
+Invariant: one record a key, with the greatest horizon noted that is not beyond retention by time.
 
-Worked example, RETAIN 2 ROWS, rows of tea at 10, 20 and 30: the floor is 20. The one at 30 is
+Worked example, RETAIN 2 ROWS, rows of tea at 10, 20 and 30: the horizon is 20. The one at 30 is
 withdrawn: it stays 20, though the second newest is now the one at 10. One at 40 comes: 20 and
 40 are there, and it is 20 still; with one at 50 it is 40.
 
@@ -16,8 +16,8 @@ withdrawn: it stays 20, though the second newest is now the one at 10. One at 40
 >>> reached = Floors({"k": pl.String()})
 >>> layout = reached.layout(60)
 >>> stores = Stores({layout.name: MemoryStore(layout, keep_all(layout))})
->>> for floor in (20, 10, 40):
-...     reached.note(pl.DataFrame({"k": ["tea"], FLOOR: [floor]}), stores)
+>>> for horizon in (20, 10, 40):
+...     reached.note(pl.DataFrame({"k": ["tea"], HORIZON: [horizon]}), stores)
 ...     print(reached.of(stores).rows())
 [('tea', 20)]
 [('tea', 20)]
@@ -31,21 +31,21 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.state.contract import FLOOR, Layout
+from sqlwin.state.contract import HORIZON, Layout
 
 STORE = "floors"
 REACHED = "__reached"
 
 
 @dataclass(frozen=True)
-class Floors:
+class Horizons:
     """keys: within which rows are counted."""
 
     keys: dict[str, pl.DataType]
     name: str = STORE
 
     def layout(self, slice_width: int) -> Layout:
-        """By the floor, so one that time has overtaken goes."""
+        """By the horizon, so one that time has overtaken goes."""
         columns = ((name, dtype) for name, dtype in self.keys.items())
         order = (REACHED,)
         return Layout(
@@ -54,18 +54,18 @@ class Floors:
 
     def of(self, stores: Stores) -> pl.DataFrame:
         """Keys and `__floor`; keys that never had so many rows have no line."""
-        return everything(stores, self.name).select(*self.keys, pl.col(REACHED).alias(FLOOR))
+        return everything(stores, self.name).select(*self.keys, pl.col(REACHED).alias(HORIZON))
 
-    def note(self, floors: pl.DataFrame, stores: Stores) -> None:
-        """floors: keys and `__floor`, of the rows there; those that are lower than before say
+    def note(self, horizons: pl.DataFrame, stores: Stores) -> None:
+        """horizons: keys and `__floor`, of the rows there; those that are lower than before say
         nothing."""
-        on = [*self.keys, FLOOR]
-        others = floors.join(self.of(stores), on=on, how="anti", nulls_equal=True)
+        on = [*self.keys, HORIZON]
+        others = horizons.join(self.of(stores), on=on, how="anti", nulls_equal=True)
         if others.is_empty():
             return
-        stores[self.name].put(others.select(*self.keys, pl.col(FLOOR).alias(REACHED)))
+        stores[self.name].put(others.select(*self.keys, pl.col(HORIZON).alias(REACHED)))
         stores[self.name].cut(others.select(on))
 
     def expire(self, horizon: int, stores: Stores) -> None:
-        """Forget floors that are below what retention by time keeps."""
+        """Forget horizons that are below what retention by time keeps."""
         stores[self.name].expire(horizon)

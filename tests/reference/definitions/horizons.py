@@ -1,6 +1,6 @@
 """RETAIN n ROWS by definition: below which event time a key takes no late row any more.
 
-A floor that was reached stays, though rows be withdrawn.
+A horizon that was reached stays, though rows be withdrawn.
 
 >>> rows = [{"k": "a", "__ts": ts, "__part": 0, "__seq": ts} for ts in (70, 10, 40)]
 >>> floor_of(rows, 2, lambda ts: ts), floor_of(rows, 4, lambda ts: ts) == START
@@ -16,11 +16,11 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.schema import TS
-from sqlwin.state.contract import FLOOR
+from sqlwin.state.contract import HORIZON
 from tests.reference.definitions.window import Definition, by_position, key_text
 from tests.reference.kernels.rows import Row
 
-Floors = dict[str, tuple[int, Row]]
+Horizons = dict[str, tuple[int, Row]]
 
 
 def by_bucket(rows: Iterable[Row], keys: tuple[str, ...]) -> dict[str, list[Row]]:
@@ -30,7 +30,7 @@ def by_bucket(rows: Iterable[Row], keys: tuple[str, ...]) -> dict[str, list[Row]
     return buckets
 
 
-def floors(rows: Iterable[Row], definition: Definition, before: Floors) -> Floors:
+def horizons(rows: Iterable[Row], definition: Definition, before: Horizons) -> Horizons:
     """Of each bucket that has or had so many rows, with a row of it; none where rows are not
     counted. before: what they were."""
     n, reached = definition.policy.retain_rows, dict(before)
@@ -49,8 +49,8 @@ def floor_of(rows: Iterable[Row], n: int, of: Callable[[int], int]) -> int:
     return START if len(newest) < n else of(newest[n - 1][TS])
 
 
-def floor_frame(found: Floors, definition: Definition) -> pl.DataFrame:
+def floor_frame(found: Horizons, definition: Definition) -> pl.DataFrame:
     """The same as an operator tells it: a record for each bucket, its keys and `__floor`."""
     keys = {key: definition.carried[key] for key in definition.buckets}
-    records = [{**{key: row[key] for key in keys}, FLOOR: floor} for floor, row in found.values()]
-    return pl.DataFrame(records, schema={**keys, FLOOR: pl.Int64()}, orient="row")
+    records = [{**{key: row[key] for key in keys}, HORIZON: floor} for floor, row in found.values()]
+    return pl.DataFrame(records, schema={**keys, HORIZON: pl.Int64()}, orient="row")

@@ -17,8 +17,8 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.over.operator import ROWS, OverAggregator
 from sqlwin.operators.ranks.ranking import WindowRanker
 from sqlwin.operators.sessions.ranking import SessionRanker
-from sqlwin.operators.stages.changelog_normalizer import POSITIONS, Knowing
-from sqlwin.operators.stages.ttl import Living
+from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
+from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.operators.weights import SIGN
 from sqlwin.operators.windows.aggregator import WindowAggregator
@@ -58,7 +58,7 @@ class Lived(Driven):
 
     def _named(self) -> dict[str, Store]:
         bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
-        if isinstance(self.operator, Living):
+        if isinstance(self.operator, OperatorTtl):
             kept, header = TaskState(None, run="always the same"), {"lives": json.loads(self.told)}
             bare.lives = kept._lifetimes(self.operator, bare, header)
         if hasattr(self, "stores"):
@@ -81,11 +81,11 @@ def below(inner: Any) -> Any:
     return inner.inner if isinstance(inner, WindowRanker | SessionRanker) else inner
 
 
-def knowing(inner: Any, keys: Sequence[str], again: bool) -> Knowing:
+def knowing(inner: Any, keys: Sequence[str], again: bool) -> ChangelogNormalizer:
     own = below(inner)
     carried = own.carried if isinstance(own, OverAggregator | TopRows) else own.below
     store = ROWS if isinstance(own, OverAggregator) else POSITIONS
-    return Knowing(inner, carried, tuple(keys), store, again, own.policy.retain)
+    return ChangelogNormalizer(inner, carried, tuple(keys), store, again, own.policy.retain)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Case:
         if self.ttl is None:
             return Lived(made, self.restarts), Defined(defined)
         own = {key: made.carried[key] for key in keys}
-        fast = Lived(Living(made, self.ttl, own), self.restarts)
+        fast = Lived(OperatorTtl(made, self.ttl, own), self.restarts)
         fast.stores.lives = fast.lives
         return fast, Defined(Forgetting(defined, self.ttl, tuple(keys)))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.stages.join_ttl import LivingJoin
+from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
 from sqlwin.runtime.checkpoint.task_state import TaskState
 from sqlwin.runtime.lowering.stores import shapes
@@ -49,14 +49,14 @@ from tests.support.operators.session_joins import session_join, session_joins
 ANY = window(None, None)
 
 
-class Living(Joined):
+class WithTtl(Joined):
     """As a task keeps it: with the lives of both sides, restored with the stores."""
 
     operator: Any
     told = "null"
 
     def _named(self) -> dict[str, Store]:
-        if not isinstance(self.operator, LivingJoin):
+        if not isinstance(self.operator, JoinTtl):
             return {}
         self.bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
         header = {"lives": json.loads(self.told)}
@@ -87,17 +87,17 @@ class Living(Joined):
         self.stores.named = self._named()
 
 
-def living(operator: Fast, restarts: bool = False) -> tuple[Living, Living]:
+def living(operator: Fast, restarts: bool = False) -> tuple[WithTtl, WithTtl]:
     """Fast, and by definition."""
     ttls = operator.policy.ttls
     left, right = (replace(s, forgets=s.name in ttls) for s in (operator.left, operator.right))
-    fast = Living(LivingJoin(replace(operator, left=left, right=right)), restarts)
+    fast = WithTtl(JoinTtl(replace(operator, left=left, right=right)), restarts)
     fast.stores.sides = fast.bare.sides
     slow = specified(operator)
     forgetting: Any = ForgettingJoin
     if isinstance(slow, ReferenceAsOf | ReferenceSessionJoin):
         forgetting = ForgettingAsOf if isinstance(slow, ReferenceAsOf) else ForgettingSessions
-    return fast, Living(forgetting(slow))
+    return fast, WithTtl(forgetting(slow))
 
 
 def ttls() -> st.SearchStrategy[Ttl]:
@@ -178,7 +178,7 @@ def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
     source, watermark, now = Source(operator), 0, 0
     retain, columns = operator.policy.retain, [*operator.output]
     for step in taken:
-        horizon = START if retain is None else fast.stores.closed - retain
+        horizon = START if retain is None else fast.stores.watermark - retain
         batch = source.batch(step, watermark, horizon)
         watermark, now = watermark + step.watermark, now + step.clock
         found, expected = (

@@ -25,7 +25,7 @@ from sqlwin.state.lifetimes import LATEST, Lifetimes
 
 
 @dataclass
-class SideLives:
+class JoinTtlEntries:
     """sides: by name, those that have a TTL. marks: of each, what pairs call its keys; there:
     a column of theirs that is NULL where they have no row of it.
     """
