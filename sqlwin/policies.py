@@ -111,8 +111,9 @@ class Policy:
     with EVERY, early_rows with ROWS. timeout: a stream silent for so long has its
     open windows emitted full. errors: the sink named by EXPIRED INTO. ttl: how long state
     that is not used is kept; None: as long as retention says. Of a join it is that of its
-    left side, and right_ttl that of its right one. since: an instant up to which windows were
-    retired under another `retain`, which a checkpoint had.
+    left side, and right_ttl that of its right one. hold: how far the operator's watermark stays
+    behind that of its input, so that what is emitted once is final. since: an instant up to
+    which windows were retired under another `retain`, which a checkpoint had.
     """
 
     retain: int | None
@@ -128,9 +129,10 @@ class Policy:
     ttl: Ttl | None = field(default=None, repr=False)  # may change over a checkpoint
     right_ttl: Ttl | None = field(default=None, repr=False)
     since: int | None = field(default=None, repr=False)  # of a checkpoint, not of the text
+    hold: int = 0
 
     def __post_init__(self) -> None:
-        lengths = (self.retain, self.late_period, self.early_period, self.timeout)
+        lengths = (self.retain, self.hold, self.late_period, self.early_period, self.timeout)
         if any(length is not None and length < 0 for length in lengths):
             raise ValueError(f"negative duration in {self}")
         if self.early is Early.ROWS and self.early_rows < 1:

@@ -18,6 +18,8 @@ Time windows are known by their end, which says when they are full:
 [8, 8, 11]
 >>> ends_of(panes, "pane", Cumulate(size=6, step=1))["__end"].to_list()
 [6, 7, 8, 9, 10, 11, 12]
+>>> ends_at(5, Hop(size=5, advance=3)), ends_at(6, Hop(size=5, advance=3))
+((8, 8), (8, 11))
 >>> start_of(6, Cumulate(size=6, step=1)), earliest(12, Hop(size=5, advance=3))
 (0, 9)
 
@@ -68,6 +70,16 @@ def earliest(end: X, window: Hop | Cumulate) -> X:
     if isinstance(window, Cumulate):
         return start_of(end, window)
     return pane_start(end - window.size + window.advance - 1, window.advance, origin(window))
+
+
+def ends_at(ts: X, window: Hop | Cumulate) -> tuple[X, X]:
+    """The ends of the first and of the last time window that holds an instant. Int64."""
+    if isinstance(window, Cumulate):
+        first = pane_start(ts, window.step, window.offset) + window.step
+        return first, pane_start(ts, window.size, window.offset) + window.size
+    base = origin(window)
+    first = pane_start(ts - window.size, window.advance, base) + window.advance + window.size
+    return first, pane_start(ts, window.advance, base) + window.size
 
 
 def span_of(window: Aligned, first: int, last: int) -> tuple[int, int]:

@@ -60,7 +60,7 @@ def keys(query: Lowered, number: int, rows: pl.DataFrame, now: int = 0) -> Prepa
     types = dict(read.columns)
     wanted = tuple((key, types[key]) for key in read.keys)
     nothing = ((one.name, column_of(Column(one.name, one.type))),)
-    bare = replace(read, columns=wanted or nothing, retain=None, admission=None, carried=())
+    bare = replace(read, columns=wanted or nothing, retention=None, admission=None, carried=())
     numbered = rows.with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(PART))
     return InputPipeline(replace(query, inputs=(bare,), operator=None)).process(
         numbered, None, now=now

@@ -22,6 +22,7 @@ from sqlwin.plan.properties.changelog import changing, repeats
 from sqlwin.plan.properties.facts import counts, ordered_sides, untimed
 from sqlwin.runtime.inputs.admission import Admission, seen
 from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
@@ -122,12 +123,13 @@ def _input(join: Join, at: int) -> Input:
     static, stream = isinstance(scan, StaticScan), scan.stream
     numbered = counts(join) and not stream.of
     timed = stream.ts is not None and not numbered
+    retain = join.policy.retain
     return Input(
         stream=stream,
         where=condition(below),
         columns=columns(below, scan),
         keys=join.buckets[at],
-        retain=join.policy.retain if timed and not static else None,
+        retention=RowRetention(retain) if timed and not static and retain is not None else None,
         timed=timed,
         admission=_admission(join, at, scan, numbered),
         carried=carried(scan, passes=False),

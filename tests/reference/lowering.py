@@ -45,9 +45,11 @@ from sqlwin.policies import Expired, Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.inputs.admission import Admission, seen
 from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.inputs.retention import RowRetention
+from sqlwin.runtime.lowering.lower import row_retention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
-from sqlwin.windows import Cumulate, Hop, Session, Whole
+from sqlwin.windows import Cumulate, Hop, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.lives import Forgetting
@@ -57,7 +59,7 @@ from tests.reference.definitions.topn import ReferenceTopN, Top
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition, takes_part
 from tests.reference.joining import joined
-from tests.reference.kernels.windows import pane_of
+from tests.reference.kernels.windows import pane_of, windows_holding
 from tests.reference.operator import ReferenceOperator
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
@@ -82,7 +84,7 @@ def _stateless(query: Query, below: list[Node], scan: Scan, derives: bool) -> Lo
         where=condition(below),
         columns=columns(below, scan),
         keys=(),
-        retain=None,
+        retention=None,
         timed=derives,
         carried=carried(scan, passes=True),
     )
@@ -98,7 +100,7 @@ def _windowed(query: Query, above: list[Node], window: Window, derives: bool) ->
         where=condition(below),
         columns=columns(below, scan),
         keys=_buckets(window),
-        retain=_retain(window),
+        retention=_retention(window),
         timed=not _counts(window),
         carried=carried(scan, passes=False),
         admission=_admission(window, scan),
@@ -136,10 +138,10 @@ def _orders(window: Window) -> bool:
     return not isinstance(inner, TopN) and counts(inner) and not arriving(inner)
 
 
-def _retain(window: Window) -> int | None:
-    """What the front expires rows by; with EXPIRED EMIT the operator takes them all."""
-    policy = _policy(window)
-    return None if _counts(window) or policy.expired is Expired.EMIT else policy.retain
+def _retention(window: Window) -> RowRetention | None:
+    """What the input pipeline expires rows by; with EXPIRED EMIT the operator takes them all."""
+    emits = _policy(window).expired is Expired.EMIT
+    return None if _counts(window) or emits else row_retention(window)
 
 
 def _admission(window: Window, scan: Scan) -> Admission | None:
@@ -196,6 +198,7 @@ def _operator(
             weighted=weighted(window),
             ordered=_orders(window),
             keyed=keeps_horizons(_inner(window)) and isinstance(_inner(window), WindowAggregate),
+            ends=_ends(_inner(window)),
             **_of_all(_inner(window)),
         )
     )
@@ -211,6 +214,15 @@ def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
         return {"sessions": True}
     part = {"counted": True, "part": lambda row: takes_part(row, window.where)}
     return {"sessions": True, **part}
+
+
+def _ends(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int], list[int]] | None:
+    """Of the windows of time that hold an instant, where they are the same whatever rows there
+    are."""
+    own = window.window if isinstance(window, WindowAggregate) else None
+    if not isinstance(own, Hop | Cumulate) or own.unit is not Unit.RANGE:
+        return None
+    return lambda at: [end for _, end in windows_holding(at, own)]
 
 
 def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], withdraw: bool) -> Top:

@@ -159,6 +159,8 @@ class ReferenceOperator(Sender):
         for window in self.windows.values():
             added = len(self._idents(window) & new) + any(_lies_in(w, window) for w in fewer)
             touched = self.touched(before.get(window.row_key), window) or added
+            if self.missed(window):  # by a row that counts in later ones
+                continue
             if touched and window not in closing:
                 self.touch(window, max(1, added), now)
         overdue = self.overdue()

@@ -9,15 +9,16 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.order.ordering import ORDERED
 from sqlwin.runtime.inputs.admission import SEEN, Admission, Admitted, admit, expired_before
+from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.error_stream import WHOLE
 from sqlwin.schema import PART, SEQ, TS
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.memory import MemoryStore
 
 KEYS = (("k", pl.String()),)
-BY_TIME = Admission("orders", True, False, None, retain=10, slice_width=5)
-BY_ROWS = Admission("orders", True, False, KEYS, retain=None, slice_width=5)
-RISING = Admission("orders", True, True, None, retain=None, slice_width=5)
+BY_TIME = Admission("orders", True, False, None, RowRetention(10), slice_width=5)
+BY_ROWS = Admission("orders", True, False, KEYS, retention=None, slice_width=5)
+RISING = Admission("orders", True, True, None, retention=None, slice_width=5)
 
 
 def stores(rule: Admission) -> Stores:

@@ -117,7 +117,9 @@ class WindowAggregator(Results):
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         panes = self.contents.panes(batch)
-        known = self.ledger.before(self._touched(panes, stores), stores)
+        # of a pane that is kept some windows may be out of retention
+        touched = self._touched(panes, stores, self.retention.ended(stores))
+        known = self.ledger.before(touched, stores)
         self.contents.put(batch, panes, stores)
         self.ledger.on_batch(known, stores, now)
         return self.nothing()
@@ -175,7 +177,7 @@ class WindowAggregator(Results):
 
     # What rows touch.
 
-    def _touched(self, panes: pl.DataFrame, stores: Stores, since: int = START) -> pl.DataFrame:
+    def _touched(self, panes: pl.DataFrame, stores: Stores, since: int) -> pl.DataFrame:
         """What `ResultLedger.before` takes: the windows that hold these panes.
 
         Only of those that end after `since` and whose change a policy may emit.

@@ -80,13 +80,13 @@ class Retention:
 
     def reach(self, stores: Stores) -> int:
         """Windows that end here or later are not out of retention, whatever their keys."""
-        return (stores.watermark if self.by_rows else self._horizon(stores)) + 1
+        return (stores.watermark if self.by_rows else self.ended(stores)) + 1
 
     def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `windows` that are, or with this watermark become, out of retention."""
         if windows.is_empty() or isinstance(self.window, Whole):
             return windows.clear()
-        gone = pl.col(WINDOW_END) <= self._horizon(stores)
+        gone = pl.col(WINDOW_END) <= self.ended(stores)
         if not self.by_rows:
             return windows.filter(gone)
         horizons = self.horizons(stores)
@@ -101,12 +101,12 @@ class Retention:
         if isinstance(self.window, Whole):
             return
         if self.policy.retain is not None:
-            after = self._horizon(stores) + 1
+            after = self.ended(stores) + 1
             stores[STORE].expire(after)
             for name in self._contents(stores):
                 stores[name].expire(earliest(after, self.window))
             if self.reached is not None:
-                self.reached.expire(self._horizon(stores), stores)
+                self.reached.expire(self.ended(stores), stores)
         if self.by_rows:
             self._cut(self.horizons(stores), self.window, stores)
 
@@ -121,7 +121,7 @@ class Retention:
     def _contents(self, stores: Stores) -> list[str]:
         return [name for name in (PANES, MESSAGES) if name in stores.named]
 
-    def _horizon(self, stores: Stores) -> int:
+    def ended(self, stores: Stores) -> int:
         """Windows that end by here are out of retention by time."""
         retain, since = self.policy.retain, self.policy.since
         reached = START if retain is None else stores.watermark - retain

@@ -70,7 +70,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     yield f"Message key: {_message_key(window)}"
     if policy.early is not None:
         yield f"Early: {early(policy)}"
-    yield f"Full: {_full(window)}"
+    held = f", {format_duration(policy.hold)} later" * bool(policy.hold)
+    yield f"Full: {_full(window)}{held}"
     sent = "what waits is sent" if isinstance(window, TopN) else "open windows are sent full"
     yield from timeout(policy, sent)
     if not isinstance(window, TopN):  # of which nothing is full, and so nothing late

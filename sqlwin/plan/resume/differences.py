@@ -38,7 +38,7 @@ from sqlwin.schema import Column, Order, type_name
 from sqlwin.windows import Unit
 
 _NODES = (Filter, Join, OverAggregate, Project, Scan, StaticScan, TopN, WindowAggregate, WindowRank)
-_DURATIONS = ("retain", "late_period", "early_period", "timeout", "delay", "most", "length")
+_DURATIONS = ("retain", "late_period", "early_period", "timeout", "delay", "most", "length", "hold")
 _LENGTHS = ("size", "advance", "offset", "step", "gap", "preceding", "following", "low", "high")
 """Durations where a window is in RANGE."""
 _CALLED = {
@@ -49,6 +49,7 @@ _CALLED = {
     "early_period": "the period of EARLY",
     "early_rows": "the rows of EARLY",
     "expired": "EXPIRED",
+    "hold": "the grace of EMIT FINAL",
     "keys": "the keys",
     "late": "LATE",
     "late_period": "the period of LATE",

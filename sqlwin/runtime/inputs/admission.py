@@ -29,6 +29,7 @@ from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.order.ordering import ORDERED
 from sqlwin.operators.over import base_sums
 from sqlwin.operators.windows import contents
+from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.error_stream import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 from sqlwin.state.combine import keep_all
@@ -49,7 +50,7 @@ class Admission:
     """stream: for messages. replays: positions tell repeated messages. rising: by offset alone.
 
     by_rows: the keys within which RETAIN n ROWS counts and their dtypes, None without
-    it. retain: of event time, microseconds; None: for ever. slice_width: of the `seen` store.
+    it. retention: of event time; None: for ever. slice_width: of the `seen` store.
     nameless: keys have a TTL, and positions outlive it: they are kept without the keys.
     store: where positions are kept; each input of a query has its own, see `seen`.
     """
@@ -58,7 +59,7 @@ class Admission:
     replays: bool
     rising: bool
     by_rows: tuple[tuple[str, pl.DataType], ...] | None
-    retain: int | None
+    retention: RowRetention | None
     slice_width: int
     nameless: bool = False
     store: str = SEEN
@@ -84,9 +85,9 @@ class Admission:
         kept = [stores[name] for name in held if name in stores.named]
         if horizons is not None and len(horizons) and not self.nameless:
             stores[self.store].cut(self._lowered(horizons, watermark, kept))
-        if self.retain is not None:
-            floor = min([watermark - self.retain, *(store.floor for store in kept)])
-            stores[self.store].expire(floor)
+        if self.retention is not None:
+            oldest = [store.floor for store in kept]
+            stores[self.store].expire(min([self.retention.horizon(watermark), *oldest]))
 
     def _lowered(self, horizons: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:
         """Retention horizons, lowered to the watermark and to the oldest message of the keys."""

@@ -16,6 +16,7 @@ from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.plan.ir.nodes import Scalar, Stream
 from sqlwin.runtime.inputs.admission import Admission
+from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import PLACE, WEIGHT, empty, polars_type
 from sqlwin.state.contract import Combine, Layout
@@ -32,26 +33,25 @@ class Input:
 
     keys: the columns a bucket is chosen by; none where all rows belong together. Those
     of the inputs of one query are pairwise of one type.
-    retain: microseconds, None where no row can expire. timed: rows need event time.
+    retention: None where no row can expire. timed: rows need event time.
     admission: the rule of `admission`, None where all rows are admitted.
     carried: further columns of a derived stream's rows, see `derived`. numbered: a
     task numbers its messages, also those that WHERE drops, see `message_numbers`. ordered: its
     operator numbers its rows, those as well. static: it is a table, read whole before the first
-    row of any stream. since: rows below this instant have expired under another RETAIN.
+    row of any stream.
     """
 
     stream: Stream
     where: Scalar | None
     columns: Columns
     keys: tuple[str, ...]
-    retain: int | None
+    retention: RowRetention | None
     timed: bool
     admission: Admission | None = None
     carried: tuple[str, ...] = ()
     numbered: bool = False
     ordered: bool = False
     static: bool = False
-    since: int | None = None
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:

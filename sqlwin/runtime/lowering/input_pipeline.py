@@ -18,15 +18,13 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.functions.core.volatility import NOW
-from sqlwin.instants import START
-from sqlwin.operators.contract import bounds
 from sqlwin.operators.joins.sides import PASSED_WHERE
 from sqlwin.plan.ir.nodes import column_of
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.rows.error_stream import EXPIRED, WHOLE, judged, no_rejects, rejects, texts
+from sqlwin.runtime.rows.error_stream import WHOLE, judged, no_rejects, rejects, texts
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
 from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column
 
@@ -180,23 +178,21 @@ class InputPipeline:
         watermark: int,
         lost: pl.DataFrame | None,
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        if self.input.retain is None or selected.is_empty():
+        kept = self.input.retention
+        if kept is None or selected.is_empty():
             return selected, no_rejects()
-        since = self.input.since
-        horizon = max(watermark - self.input.retain, START if since is None else since)
-        if bounds(selected[TS])[0] >= horizon:
-            return selected, no_rejects()
-        expired = selected.filter(pl.col(TS) < horizon)
+        missed = kept.missed(selected, watermark)
         if lost is not None:
-            expired = expired.join(lost, on=list(POSITION), how="anti", maintain_order="left")
-        if expired.is_empty():
+            missed = missed.join(lost, on=list(POSITION), how="anti", maintain_order="left")
+        if missed.is_empty():
             return selected, no_rejects()
-        discarded = expired.filter(PASSED_WHERE) if self.input.ordered else expired
-        rows = timed_rows[discarded[RAW].to_list()]
-        refused = self._refused(rows, [EXPIRED] * len(rows), watermark)
+        reported = missed.filter(PASSED_WHERE) if self.input.ordered else missed
+        rows = timed_rows[reported[RAW].to_list()]
+        refused = self._refused(rows, kept.reasons(reported, watermark), watermark)
         errors = judged(refused, self.query.expired)
         if self.query.expired is Expired.EMIT:  # the operator knows them by their time
             return selected, errors
+        expired = missed.filter(pl.col(TS) < kept.horizon(watermark))
         return selected.join(expired, on=RAW, how="anti", maintain_order="left"), errors
 
     def _refused(

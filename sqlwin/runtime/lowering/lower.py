@@ -25,6 +25,7 @@ from sqlwin.plan.ir.nodes import (
     Scalar,
     Scan,
     StaticScan,
+    WindowAggregate,
     column_of,
 )
 from sqlwin.plan.properties.changelog import (
@@ -45,12 +46,14 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.runtime.inputs.admission import Admission, seen
 from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
 from sqlwin.runtime.lowering.joins import joined
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.windows import Assembly
 from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import CHANGE, WEIGHT, polars_schema
+from sqlwin.windows import Cumulate, Hop, Unit
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def lower(query: Query, derives: bool = False) -> Lowered:
 
 def _windowed(query: Query, derives: bool) -> Lowered:
     cut = _cut(query.plan)
-    window, policy, stream = cut.window, window_policy(query.plan), cut.scan.stream
+    window, stream = cut.window, cut.scan.stream
     by_arrival = window is not None and arriving(window)
     timed = (window is not None or derives) and not by_arrival and stream.ts is not None
     functions = {function.name: function for function in query.functions}
@@ -84,8 +87,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
         where=cut.where,
         columns=cut.columns,
         keys=() if window is None else bucket_keys(window),
-        retain=policy.retain if policy is not None and timed else None,
-        since=None if policy is None else policy.since,
+        retention=row_retention(window) if timed else None,
         timed=timed,
         admission=None if window is None else _admission(window, cut.scan),
         carried=_carried(cut.scan, window is None),
@@ -172,19 +174,19 @@ def _side(join: Join, at: int) -> Input:
     static, stream = isinstance(scan, StaticScan), scan.stream
     by_arrival = counts(join) and not stream.of
     expires = stream.ts is not None and not (by_arrival or static)
-    retain = join.policy.retain if expires else None
+    retention = _of_join(join) if expires else None
     replays = _replays(scan) and not static
     by_rows = _counted_of_side(join, at)
-    width = slice_width(retain or ENDLESS)
+    width = slice_width((retention and retention.retain) or ENDLESS)
     return Input(
         stream=stream,
         where=where,
         columns=columns,
         keys=join.buckets[at],
-        retain=retain,
+        retention=retention,
         timed=not by_arrival and stream.ts is not None,
         admission=Admission(
-            stream.name, replays, by_arrival, by_rows, retain, width, store=seen(at)
+            stream.name, replays, by_arrival, by_rows, retention, width, store=seen(at)
         )
         if replays or by_rows is not None
         else None,
@@ -246,7 +248,25 @@ def _admission(window: Window, scan: Scan) -> Admission | None:
     keys = _counted_within(window) if counted else None
     width = slice_width(policy.retain or ENDLESS)
     nameless = policy.ttl is not None
-    return Admission(stream.name, replays, rising, keys, policy.retain, width, nameless)
+    kept = row_retention(window)
+    return Admission(stream.name, replays, rising, keys, kept, width, nameless)
+
+
+def row_retention(window: Window | None) -> RowRetention | None:
+    """Of the rows that a window operator reads; None where none can expire."""
+    if window is None:
+        return None
+    bare, policy = unranked(window), window_policy(window)
+    if policy is None or policy.retain is None:
+        return None
+    own = bare.window if isinstance(bare, WindowAggregate) else None
+    aligned = own if isinstance(own, Hop | Cumulate) and own.unit is Unit.RANGE else None
+    return RowRetention(policy.retain, policy.since, aligned)
+
+
+def _of_join(join: Join) -> RowRetention | None:
+    policy = join.policy
+    return None if policy.retain is None else RowRetention(policy.retain, policy.since)
 
 
 def _counted_within(window: Window) -> tuple[tuple[str, pl.DataType], ...]:

@@ -17,8 +17,10 @@ from sqlwin.runtime.rows.render import json_lines
 from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty
 
 EXPIRED = "expired"
-UNTOLD = f"{EXPIRED}: not told"
-"""Of a row that is counted, and not in the error stream: its stage emits it, or wants no more."""
+IN_PART = f"{EXPIRED} in part"
+"""Of a row that counts in some of its windows, and came too late for others."""
+COUNTED = "counted only"
+"""Detail of a row that is not in the error stream: its stage emits it, or wants no more."""
 WHOLE = "__whole"
 INTERNAL = (WHOLE,)
 """`__whole`: the row as JSON text, carried by rows that may yet turn out expired."""
@@ -87,7 +89,8 @@ def judged(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
     """The errors of one stage. expired: what becomes of its expired rows."""
     if expired is Expired.STREAM:
         return errors
-    return errors.with_columns(pl.col("reason").replace({EXPIRED: UNTOLD}))
+    counted = pl.format(f"{{}}: {COUNTED}", _reason)
+    return errors.with_columns(pl.when(_expired).then(counted).otherwise("reason").alias("reason"))
 
 
 def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
@@ -95,8 +98,12 @@ def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
 
     expired: as the query says. A stage below it has said so already, see `judged`.
     """
-    told = errors.filter(pl.col("reason") != UNTOLD)
-    return told if expired is Expired.STREAM else told.filter(pl.col("reason") != EXPIRED)
+    counted = _expired & pl.col("reason").str.ends_with(f": {COUNTED}")
+    return errors.filter(~(counted if expired is Expired.STREAM else _expired))
+
+
+_reason = pl.col("reason").str.split(":").list.first()
+_expired = _reason.is_in([EXPIRED, IN_PART])
 
 
 def reasons(errors: pl.DataFrame) -> list[str]:

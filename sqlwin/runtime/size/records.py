@@ -53,6 +53,11 @@ class Case:
         return unranked(self.window).policy
 
     @property
+    def behind(self) -> int:
+        """How far the operator's watermark is behind the newest row."""
+        return self.stream.delay + self.policy.hold
+
+    @property
     def calls(self) -> tuple[OverCall, ...]:
         return self.window.calls if isinstance(self.window, OverAggregate) else ()
 
@@ -82,7 +87,7 @@ class Case:
         """Event time whose rows are there: retention and what is before, or not yet, in it."""
         if self.policy.retain is None:
             return None
-        return self.stream.delay + reach + self.policy.retain + self.layout.slice_width
+        return self.behind + reach + self.policy.retain + self.layout.slice_width
 
 
 NO_END = "no RETAIN says when these may go"
@@ -126,7 +131,7 @@ def _retained(case: Case, reach: float, of_key: float = 0) -> Records:
     span, newest = case.span(reach), case.policy.retain_rows
     kept = [] if span is None else [case.came(span)]
     if newest is not None:
-        kept.append(newest * case.keys + case.came(case.stream.delay + reach + of_key))
+        kept.append(newest * case.keys + case.came(case.behind + reach + of_key))
     return min(kept) if kept else NO_END
 
 
@@ -161,7 +166,7 @@ def _panes(case: Case) -> Records:
     kept = [] if span is None else [case.groups(window.pane) * span / window.pane]
     if newest is not None:
         panes = min(newest, newest * case.keys / case.came(window.pane) + 1)
-        open_ = (case.stream.delay + window.size) / window.pane
+        open_ = (case.behind + window.size) / window.pane
         kept.append(panes * case.keys + open_ * case.groups(window.pane))
     return min(kept) * sets if kept else NO_END
 

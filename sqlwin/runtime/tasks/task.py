@@ -85,7 +85,8 @@ class Task:
     ) -> None:
         self.query = query
         self.projection = OutputProjection(query)
-        self.clock = Watermarks({name: each.delay for name, each in query.streams.items()})
+        hold = 0 if query.policy is None else query.policy.hold
+        self.clock = Watermarks({name: each.delay + hold for name, each in query.streams.items()})
         for name, each in query.streams.items():
             if each.of:  # none of its plans has come to any time yet
                 self.clock.seen[name] = dict.fromkeys(range(len(each.of)), START)

@@ -30,7 +30,7 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.from_clause import stream_time
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import LEGAL, Time, frame_of
-from sqlwin.sql.windows.policies import extent_of, policy
+from sqlwin.sql.windows.policies import extent_of, final
 from sqlwin.windows import Frame
 
 Order = tuple[Key, ...]
@@ -92,7 +92,7 @@ def _framed(
     calls = tuple(binding.calls.values())
     stream = relation.stream
     assert stream is not None
-    rules = policy(select.policies, extent_of(c.frame for c in calls), lateness(stream))
+    rules = final(select.policies, extent_of(c.frame for c in calls), lateness(stream))
     base = OverAggregate(binding.below.project(), calls, rules)
     return Relation(base, columns, (), predicate, select.qualify or select.items[0])
 

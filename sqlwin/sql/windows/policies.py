@@ -45,6 +45,25 @@ def policy(
     )
 
 
+def final(
+    given: ast.Policies,
+    length: int | None,
+    lateness: int | None,
+    grace: ast.Duration | None = None,
+    retention: ast.Duration | None = None,
+) -> Policy:
+    """As `policy`, where under FINAL what RETAIN or GRACE says holds the watermark back.
+
+    A full window takes no row any more, so nothing is kept to correct one. length, lateness: for
+    as long rows are kept for the sake of others; 0 where windows end whatever rows come.
+    """
+    if given.final is None:
+        return policy(given, length, lateness, grace, retention)
+    hold = _retain(given, grace, retention)
+    rules = policy(replace(given, retain=None), length, lateness)
+    return replace(rules, hold=hold or 0)
+
+
 def counted(given: ast.Policies, slides: bool) -> Policy:
     """Of a window in ROWS: what it holds is told by numbers, so RETAIN has no effect.
 
@@ -73,7 +92,7 @@ def by_order(given: ast.Policies, frame: Frame | None, lateness: int | None) -> 
     if given.retain_rows is not None:
         message = "RETAIN n ROWS of a window in ROWS over a result, whose numbers change"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN of a time")
-    return policy(given, 0 if frame is None else extent_of([frame]), lateness)
+    return final(given, 0 if frame is None else extent_of([frame]), lateness)
 
 
 def of_sessions(
@@ -85,7 +104,7 @@ def of_sessions(
 ) -> Policy:
     """gap: that ends them, 0 where each row has its own."""
     if not _emits(given.expired):
-        return policy(given, gap, lateness, grace, retention)
+        return final(given, gap, lateness, grace, retention)
     if given.retain_rows is not None:
         message = "EXPIRED EMIT goes with a retention of time: RETAIN counts no rows here"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")

@@ -1,7 +1,8 @@
 """Which rows of a batch an operator takes: none beyond retention, and each message once.
 
-A row is expired when it is older than `retain` before the watermark; or late, and older
-than the horizon that RETAIN n ROWS gives its bucket. A message that was taken is a no-op;
+A row is expired when every window that holds it ended `retain` before the watermark, or where it
+has none of fixed bounds it is older than that; or when it is late, and older than the horizon that
+RETAIN n ROWS gives its bucket. A message that was taken is a no-op;
 of a tuple window, also one whose offset does not rise.
 
 >>> rows = [{"__part": 0, "__seq": seq} for seq in (7, 7, 3)]
@@ -32,8 +33,17 @@ def expired(
     retain = definition.policy.retain
     horizon = START if retain is None else closed - retain
     keys = [key_text(row, definition.buckets) for row in rows.to_dicts()]
-    least = [max(horizon, min(closed, found[key][0] if key in found else START)) for key in keys]
-    return rows.filter(pl.col(TS) < pl.Series(least, dtype=pl.Int64))
+    least = [min(closed, found[key][0] if key in found else START) for key in keys]
+    gone = [not _counts(ts, horizon, definition) for ts in rows[TS]]
+    below = pl.col(TS) < pl.Series(least, dtype=pl.Int64)
+    return rows.filter(below | pl.Series(gone, dtype=pl.Boolean))
+
+
+def _counts(ts: int, horizon: int, definition: Definition) -> bool:
+    """Whether a window is kept that a row of this instant counts in."""
+    if definition.ends is None:
+        return ts >= horizon
+    return any(end > horizon for end in definition.ends(ts))
 
 
 def fresh(rows: Sequence[Row], taken: Sequence[Row], definition: Definition) -> list[Row]:

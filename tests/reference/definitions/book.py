@@ -67,6 +67,12 @@ class Book:
         floor, _ = self.reached.get(window.bucket, (START, {}))
         return by_time or window.full_at(floor)
 
+    def missed(self, window: Window) -> bool:
+        """Whether a row comes too late for it that may count in others."""
+        if self.definition.ends is None or self.policy.retain is None:
+            return False
+        return window.full_at(self.closed - self.policy.retain)
+
     def known(self) -> list[Window]:
         known = {**self.empty, **self.told.vanished, **self.windows}
         return list(known.values())

@@ -18,6 +18,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.nodes import Query, Stream, column_of
 from sqlwin.runtime.inputs.admission import Admission, seen
 from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.stores import Shape, shapes
@@ -116,11 +117,11 @@ def both(
 
 
 def _input(read: Input, at: int, each: Stream) -> Input:
-    rule = Admission(each.name, True, False, None, MINUTE, MINUTE, store=seen(at))
+    rule = Admission(each.name, True, False, None, RowRetention(MINUTE), MINUTE, store=seen(at))
     return replace(
         read,
         stream=each,
-        retain=MINUTE,
+        retention=RowRetention(MINUTE),
         admission=None if each.offset is None else rule,
     )
 

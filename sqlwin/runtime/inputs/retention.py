@@ -1,0 +1,67 @@
+"""Which rows of an input are too late to count, by the watermark before their batch.
+
+A row counts in a window iff `window_end + RETAIN > watermark`, for then the window is kept. One
+that counts in none of its windows is expired; one that misses some counts in the others. Where
+a row has no window of fixed bounds, its own event time takes the place of the end.
+
+Invariant: `horizon` never goes back as the watermark rises, and no store has evicted anything
+that a row at the horizon or later still counts in.
+
+Worked example, windows of 10 minutes every 5, RETAIN 5 MINUTES, watermark 9:14: windows that end
+by 9:09 are out of retention. A row of 9:04 misses the window that ends at 9:05 and counts in that
+which ends at 9:10; the horizon is 9:00.
+
+>>> kept = RowRetention(5, window=Hop(size=10, advance=5))
+>>> kept.ended(14), kept.horizon(14)
+(9, 0)
+>>> rows = pl.DataFrame({"__ts": [-1, 4, 5]})
+>>> kept.reasons(kept.missed(rows, 14), 14)
+['expired', 'expired in part: of its windows those that ended by 1970-01-01T00:00:00.000009Z']
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.instants import START, format_instant
+from sqlwin.kernels.panes import earliest, ends_at
+from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
+from sqlwin.schema import TS
+from sqlwin.windows import Cumulate, Hop
+
+
+@dataclass(frozen=True)
+class RowRetention:
+    """retain: microseconds. window: of event time, whose ends tell; None: the row's own time does.
+
+    since: windows that end by here, or rows before it, went under another RETAIN.
+    """
+
+    retain: int
+    since: int | None = None
+    window: Hop | Cumulate | None = None
+
+    def ended(self, watermark: int) -> int:
+        """Windows that end by here are out of retention."""
+        return max(watermark - self.retain, START if self.since is None else self.since)
+
+    def horizon(self, watermark: int) -> int:
+        """Rows before this instant count in no window."""
+        ended = self.ended(watermark)
+        return ended if self.window is None else earliest(ended + 1, self.window)
+
+    def missed(self, rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
+        """Those of the rows, by their `__ts`, that miss a window that holds them."""
+        if self.window is None:
+            return rows.filter(pl.col(TS) < self.horizon(watermark))
+        first, _ = ends_at(pl.col(TS), self.window)
+        return rows.filter(first <= self.ended(watermark))
+
+    def reasons(self, missed: pl.DataFrame, watermark: int) -> list[str]:
+        """Of each row that misses a window, for the error stream."""
+        ended = format_instant(self.ended(watermark))
+        part = f"{IN_PART}: of its windows those that ended by {ended}"
+        expired = missed[TS] < self.horizon(watermark)
+        return [EXPIRED if none else part for none in expired]

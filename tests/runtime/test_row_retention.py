@@ -1,0 +1,59 @@
+"""Which rows count in no window that is kept, against each window looked at by itself."""
+
+from __future__ import annotations
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_of, pane_of
+from sqlwin.runtime.inputs.retention import RowRetention
+from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
+from sqlwin.schema import TS
+from sqlwin.windows import Cumulate, Hop
+
+HOPS = st.builds(
+    lambda advance, more, offset: Hop(size=advance + more, advance=advance, offset=offset),
+    st.integers(1, 6),
+    st.integers(0, 12),
+    st.integers(-5, 5),
+)
+CUMULATING = st.builds(
+    lambda steps, step, offset: Cumulate(size=steps * step, step=step, offset=offset),
+    st.integers(1, 5),
+    st.integers(1, 4),
+    st.integers(-5, 5),
+)
+WINDOWS = HOPS | CUMULATING
+
+
+def ends(ts: int, window: Hop | Cumulate) -> list[int]:
+    rows = pl.DataFrame({TS: [ts]}).with_columns(pane_of(pl.col(TS), window).alias("pane"))
+    return sorted(ends_of(rows, "pane", window)[WINDOW_END].to_list())
+
+
+@given(WINDOWS, st.integers(-30, 30))
+def test_the_ends_of_the_first_and_the_last_window(window: Hop | Cumulate, ts: int) -> None:
+    held = ends(ts, window)
+    assert ends_at(ts, window) == (held[0], held[-1])
+
+
+@given(
+    WINDOWS,
+    st.integers(-30, 30),
+    st.integers(0, 9),
+    st.integers(-30, 60),
+    st.none() | st.integers(-30, 30),
+)
+def test_a_row_counts_where_a_window_is_kept(
+    window: Hop | Cumulate, ts: int, retain: int, watermark: int, since: int | None
+) -> None:
+    kept = RowRetention(retain, since, window)
+    held = ends(ts, window)
+    ended = max(watermark - retain, -(10**9) if since is None else since)
+    missed = [end for end in held if end <= ended]
+    rows = kept.missed(pl.DataFrame({TS: [ts]}), watermark)
+    assert bool(len(rows)) == bool(missed)
+    assert (ts < kept.horizon(watermark)) == (missed == held)
+    expected = [EXPIRED] if missed == held else [IN_PART]
+    assert [r.split(":")[0] for r in kept.reasons(rows, watermark)] == expected[: len(rows)]
