@@ -48,6 +48,11 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "raises DUPLICATED_MAP_KEY",
     ),
     (
+        "CONCAT_WS with a CASE as its separator, where that is NULL",
+        "may take the separator of the row before",
+        "NULL",
+    ),
+    (
         "a NULL of no type: `ARRAY_CONTAINS(a, NULL)`",
         "refused",
         "a NULL of the type that is wanted",
