@@ -114,6 +114,7 @@ def test_raises(text: str) -> None:
         "try_divide(n, 1 DIV 0)",
         "transform(array(n), x -> x + CAST(1 DIV 0 AS INT))",
         "nullif(1, 1) + l * (1 DIV 0)",
+        "n + 1 DIV coalesce(0, l)",
     ],
 )
 def test_a_constant_that_raises_does_so_for_every_row(text: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 from sqlglot import exp
@@ -42,8 +42,7 @@ from sqlwin.sql.expressions.volatile import volatility
 
 _LONGEST = 1000
 """Characters of a text that a lambda makes of constants."""
-
-
+_FIRST_OF = ("coalesce", "ifnull", "nvl")
 Expr = exp.Expr
 
 
@@ -92,6 +91,9 @@ class Compiler:
             made = _resolved(found, given, arguments)
             if found.name in PUTTING and self.constants.columns == columns:
                 made = unsigned(made)
+            if found.name in _FIRST_OF and _is_value(given[0]):
+                made = cast(given[0], made.type, implicitly=True)
+                self.constants.columns = columns
             return _short(made) if self._grown(made, given) else made
         except Refused as refused:
             at = arguments[refused.at] if refused.at is not None else node
@@ -179,6 +181,10 @@ def _folded(node: Expr | Typed, made: Argument) -> Typed | None:
         return None
     value = constant(made.sql)
     return None if value is None else literal(value, made.type)
+
+
+def _is_value(arg: Argument) -> TypeGuard[Typed]:
+    return isinstance(arg, Typed) and arg.is_constant and arg.value is not None
 
 
 def _is_constant(arg: Argument) -> bool:
