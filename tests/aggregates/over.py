@@ -24,7 +24,7 @@ from tests.aggregates.compare import report
 from tests.aggregates.halves import Cells, by_halves
 from tests.aggregates.tables import KINDS, tables
 from tests.functions.canonical import Json, canonical, type_name
-from tests.functions.classes import Verdict, verdict
+from tests.functions.classes import verdict
 from tests.functions.oracle import Answer, failures, session
 from tests.functions.ours import Ours
 
@@ -58,15 +58,16 @@ def differences(
     taken = [call for call, found in ours.items() if not found.refused]
     theirs = _theirs(spark, rows, over, taken)
     for call in taken:
-        found = _judged(call, theirs[call], ours[call])
+        one, other = _flat(call, theirs[call], ours[call])
+        found = verdict(one, other)
         if found.kind in BAD:
-            yield "\n".join(report(call, theirs[call], ours[call], found))
+            yield "\n".join(report(call, one, other, found))
 
 
-def _judged(call: str, theirs: Answer, ours: Ours) -> Verdict:
-    """Of rows that are lists, one for each group; an error is one of the group."""
+def _flat(call: str, theirs: Answer, ours: Ours) -> tuple[Answer, Ours]:
+    """Row by row, of lists that are one for each group; an error is one of the group."""
     if theirs.refused or ours.crashed:
-        return verdict(theirs, ours)
+        return theirs, ours
     pairs = [
         pair
         for one, other in zip(theirs.rows, ours.rows, strict=True)
@@ -77,7 +78,7 @@ def _judged(call: str, theirs: Answer, ours: Ours) -> Verdict:
         )
     ]
     same = tuple(one if same_but(call, one, other) else other for one, other in pairs)
-    return verdict(Answer(theirs.type, tuple(one for one, _ in pairs)), Ours(ours.type, same))
+    return Answer(theirs.type, tuple(one for one, _ in pairs)), Ours(ours.type, same)
 
 
 def _ours(rows: pa.Table, over: str, asked: Sequence[str]) -> dict[str, Ours]:
