@@ -22,7 +22,7 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         r"refused; `'$\{name}'` is those characters in both",
     ),
     (
-        "what stands twice in an expression",
+        "what stands twice in an expression: the first argument of NULLIF",
         "may be evaluated once, before a NULL would keep it from that, and raises",
         "raises where it is evaluated",
     ),
@@ -30,6 +30,11 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "what constants decide: `x + CASE WHEN b THEN NULL END`, `COALESCE(x, 1) IS NULL`",
         "the optimizer may drop `x`, which raises no more",
         "`x` is dropped for NULLs and conditions without columns",
+    ),
+    (
+        "a constant that raises, as a time: `IF(b, CAST(CAST(1 % 0 AS STRING) AS DATE), d)`",
+        "raises for every row",
+        "raises where it is evaluated",
     ),
     (
         "a DOUBLE as a STRING: `4611686018427387904D`",
@@ -46,6 +51,11 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "a key twice, by FROM_JSON or a CAST among MAPs",
         "the map has both",
         "raises DUPLICATED_MAP_KEY",
+    ),
+    (
+        "CONCAT_WS with a CASE as its separator, where that is NULL",
+        "may take the separator of the row before",
+        "NULL",
     ),
     (
         "a NULL of no type: `ARRAY_CONTAINS(a, NULL)`",

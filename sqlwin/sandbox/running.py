@@ -10,6 +10,8 @@ sqlwin.sandbox.running.Failed: [CAST_INVALID_INPUT] Could not convert string 'x'
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import duckdb
 import pyarrow as pa
 
@@ -20,6 +22,7 @@ from sqlwin.sandbox.locked import know, running
 from sqlwin.sandbox.reasons import reason
 from sqlwin.sandbox.tree import VALUES, calls
 
+Connection = duckdb.DuckDBPyConnection
 SECONDS = 5.0
 """Of the processor, for one row or few."""
 SECONDS_A_ROW = 0.001
@@ -40,12 +43,12 @@ def seconds(rows: int) -> float:
     return SECONDS + SECONDS_A_ROW * rows
 
 
-def run(rows: pa.Table, query: str) -> pa.Table:
+def run(rows: pa.Table, query: str, by: Callable[[], Connection] = running) -> pa.Table:
     """`query` over the table `rows`. Failed, Forbidden, OutOfTime or TooLarge otherwise."""
     named = VALUES.intersection(map(str.lower, rows.column_names))
     called = calls(query, named)
     at_once = rows_at_once(called, rows.nbytes / max(rows.num_rows, 1))
-    con = running()
+    con = by()
     know(con, called)
     con.register("rows", rows if at_once is None else _in_pieces(rows, at_once))
     try:

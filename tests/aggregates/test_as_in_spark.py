@@ -25,6 +25,7 @@ from tests.aggregates.calls import CALLS, calls_of
 from tests.aggregates.compare import compared, report
 from tests.aggregates.live import differences
 from tests.aggregates.ours import FORMS, SESSION, WHOLE, Batch
+from tests.aggregates.over import differences as over
 from tests.aggregates.record import recorded
 from tests.aggregates.spoken import AGGREGATES, BY_GRAMMAR
 from tests.aggregates.tables import KINDS, tables
@@ -123,6 +124,14 @@ def test_random_tables_live(name: str, recording: SparkSession) -> None:
     known = {line.split("\t")[2] for line in KNOWN.read_text("utf-8").splitlines()}
     told = list(differences(recording, name, seed=2, groups=8, form="tumble"))
     assert [one for one in told if one.split(None, 1)[1].splitlines()[0] not in known] == []
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.parametrize("frame", ["rows", "range"])
+def test_over_frames_live(frame: str, recording: SparkSession) -> None:
+    """The other types and frames by `tests.aggregates.over`."""
+    assert list(over(recording, "int", frame, seed=2, groups=4)) == []
 
 
 def test_every_aggregate_is_in_a_call() -> None:

@@ -5,10 +5,12 @@ import pytest
 from tests.functions.spoken import spoken, table
 
 ANSWERS = table("""
-    b AND 1 / 0 > 1                               | boolean        | False
-    NOT b OR 1 / 0 > 1                            | boolean        | True
+    b AND 1 / (i - 7) > 1                         | boolean        | False
+    b AND 1 / 0 > 1                               | raises         | DIVIDE_BY_ZERO
+    FALSE AND 1 / 0 > 1 AND b                     | boolean        | False
+    NOT b OR 1 / (i - 7) > 1                      | boolean        | True
     1 / 0 > 1 AND b                               | raises         | DIVIDE_BY_ZERO
-    i > 0 AND b AND 1 / 0 > 1                     | boolean        | False
+    i > 0 AND b AND 1 / (i - 7) > 1               | boolean        | False
     n > 0 AND b                                   | boolean        | False
     n > 0 OR b                                    | boolean        | None
     n > 0 AND i / 0 > 1                           | raises         | DIVIDE_BY_ZERO

@@ -75,6 +75,12 @@ def test_beside_a_null_for_all_rows_nothing_is_evaluated(text: str) -> None:
         ("replace('', '', s)", [None, ""]),
         ("TRY_CAST(d AS DECIMAL(20, 4)) IS NULL", [True, False]),
         ("CAST('1e-400' || '' AS DECIMAL(20, 4)) = 0", [True, True]),
+        ("try_add(most, -5 + levenshtein('Ab c', ''))", [MOST - 1, MOST - 1]),
+        ("coalesce(l, 1 DIV 0)", [2**63 - 1, 1]),
+        ("FALSE AND 1 / 0 > 1 AND b", [False, False]),
+        ("n + CASE WHEN sqrt(4D) IS NULL THEN 0 ELSE most - most + 2147483645 END", [None, MOST]),
+        ("greatest(1, CAST(NULL AS INT) + l * (1 DIV 0))", [1, 1]),
+        ("ceil(CAST(-l AS DOUBLE) - 1)", [-(2**63), -2]),
     ],
 )
 def test_values(text: str, wanted: list[object]) -> None:
@@ -96,6 +102,41 @@ def test_values(text: str, wanted: list[object]) -> None:
 )
 def test_raises(text: str) -> None:
     with pytest.raises(Failed, match=r"OVERFLOW|OUT_OF_RANGE|DECIMAL"):
+        values(text, ROWS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n + CAST(-5 / 0 AS INT)",
+        "greatest(1, n + CAST(1 DIV 0 AS INT))",
+        "s IS NULL AND 1 / 0 > 1",
+        "try_divide(n, 1 DIV 0)",
+        "transform(array(n), x -> x + CAST(1 DIV 0 AS INT))",
+        "nullif(1, 1) + l * (1 DIV 0)",
+        "n + 1 DIV coalesce(0, l)",
+    ],
+)
+def test_a_constant_that_raises_does_so_for_every_row(text: str) -> None:
+    for rows in (ROWS.slice(0, 1), LAST):
+        with pytest.raises(Failed, match="DIVIDE_BY_ZERO"):
+            values(text, rows)
+
+
+@pytest.mark.parametrize(
+    "text", ["n DIV (0 % (l - l))", "n % (l DIV (l - l))", "n / (l % (l - l))"]
+)
+def test_a_divisor_raises_beside_a_null(text: str) -> None:
+    null = pa.table({"n": pa.nulls(1, pa.int32()), "l": pa.array([5], pa.int64())})
+    with pytest.raises(Failed, match="BY_ZERO"):
+        values(text, null)
+
+
+@pytest.mark.parametrize(
+    "text", ["CASE WHEN NULL THEN 1 END", "CASE WHEN s THEN 1 END", "if(s, 1, 2)"]
+)
+def test_a_condition_of_case_is_a_boolean(text: str) -> None:
+    with pytest.raises(Uncompiled, match="is no condition"):
         values(text, ROWS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyarrow as pa
@@ -112,3 +113,17 @@ def test_names_of_columns_are_names_of_fields() -> None:
     rows = pa.table({"i": [1], "s": ["a"]})
     assert values("struct(i, upper(s), s AS t)", rows) == [{"i": 1, "col2": "A", "t": "a"}]
     assert type_of("map(s, i)", rows) == "map<string,bigint>"
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("map(-(0D), 1)", 1),
+        ("map_concat(map(1D, 1), map(-(0D), 1))", 1),
+        ("map_from_entries(array(struct(-0D, 1)))", 1),
+        ("map_from_arrays(array(-0D), array(1))", -1),
+    ],
+)
+def test_the_keys_of_a_map_of_constants_have_no_minus_zero(text: str, sign: int) -> None:
+    (key,) = [key for key, _ in value(text) if key == 0]
+    assert math.copysign(1, key) == sign

@@ -66,6 +66,8 @@ def guarded(function: str, how: How, call: Call) -> str:
     if function in _RIGHT_FIRST:
         order.reverse()
     failing = [place for place, at in enumerate(order) if place and _fails(call.args[at])]
+    if function in _RIGHT_FIRST and _fails(call.args[-1]):
+        failing.append(1)  # the engine does not look at it where all of the left is NULL
     for place in reversed(range(max(failing, default=0))):
         how = _unless_null(how, order[place])
     return rendered(how, call)

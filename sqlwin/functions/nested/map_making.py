@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from typing import cast as as_type
 
@@ -10,7 +11,6 @@ import pyarrow as pa
 
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, function, of
-from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.map_building import ENTRIES, built
 from sqlwin.functions.core.nested_values import by_rows, identity, made, values
 from sqlwin.functions.core.typed import Body, Refused, Typed
@@ -62,8 +62,6 @@ def _map(call: Call) -> str:
     keys, items = parts
     if not keys:
         return f"CAST(MAP() AS {call.engine_type})"
-    if all(isinstance(arg, Typed) and arg.is_constant for arg in call.args):
-        keys = list(map(_unsigned, keys))
     return built(call.result, _array(keys), _array(items))
 
 
@@ -71,9 +69,18 @@ def _array(parts: Sequence[Typed]) -> str:
     return f"list_value({', '.join(part.sql for part in parts)})"
 
 
-def _unsigned(key: Typed) -> Typed:
-    """The keys of a map of constants, which Spark makes before there is a row, have no -0.0."""
-    return literal(0.0, key.type) if is_float(key.type) and key.value == 0 else key
+PUTTING = ("map", "map_from_entries", "map_concat")
+"""Of constants, Spark puts entries into these one by one before there is a row, without -0.0."""
+
+
+def unsigned(made: Typed) -> Typed:
+    """A map whose keys have no -0.0."""
+    if not is_map(made.type) or not is_float(made.type.key_type):
+        return made
+    key = "lambda __k: CASE WHEN __k = 0 THEN 0 ELSE __k END"
+    keys = f"list_transform(map_keys(__m), {key})"
+    body = built(made.type, keys, "map_values(__m)")
+    return replace(made, sql=f"list_apply([{made.sql}], lambda __m: {body})[1]")
 
 
 def _arrays_type(keys: pa.DataType, items: pa.DataType) -> pa.DataType:

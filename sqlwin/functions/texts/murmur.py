@@ -47,6 +47,8 @@ def hashed(hash_: Hash, arrays: Sequence[pa.Array]) -> Bits:
 def _array(hash_: Hash, array: pa.Array, seeds: Bits) -> Bits:
     if array.null_count == len(array):
         return seeds
+    if array.null_count == 0:
+        return _values(hash_, array, seeds)
     known = pc.is_valid(array).to_numpy(zero_copy_only=False)
     made = seeds.copy()
     made[known] = _values(hash_, array.filter(pa.array(known)), seeds[known])
@@ -128,26 +130,40 @@ _AT_ONCE = 2**24
 def _blobs(hash_: Hash, blobs: pa.Array, seeds: Bits) -> Bits:
     """Those of one length after those of another: long ones make no room for short ones."""
     counts = pc.binary_length(blobs).to_numpy(zero_copy_only=False).astype(np.int64)
+    if len(counts) * (int(counts.max(initial=0)) + 8) <= _AT_ONCE:
+        return hash_.many(_beside(blobs, counts), counts, seeds)
     order = np.argsort(counts, kind="stable")
     made = seeds.copy()
     start = 0
     while start < len(order):
         size = max(1, _AT_ONCE // (int(counts[order[-1]]) + 8))
         some = order[start : start + size]
-        made[some] = hash_.many(_beside(blobs.take(pa.array(some))), counts[some], seeds[some])
+        taken = blobs.take(pa.array(some))
+        made[some] = hash_.many(_beside(taken, counts[some]), counts[some], seeds[some])
         start += size
     return made
 
 
-def _beside(blobs: pa.Array) -> Bits:
+def _beside(blobs: pa.Array, counts: Bits) -> Bits:
     """A row of bytes for each, with zeros to the length of the longest, rounded up to 8."""
-    each = blobs.to_pylist()
-    width = -(-max(map(len, each), default=0) // 8) * 8 + 8
-    joined = b"".join(blob.ljust(width, b"\0") for blob in each)
-    return np.frombuffer(joined, np.uint8).reshape(len(each), width)
+    width = -(-int(counts.max(initial=0)) // 8) * 8 + 8
+    made: Bits = np.zeros((len(blobs), width), np.uint8)
+    offsets, given = blobs.buffers()[1:]
+    ends = np.frombuffer(offsets, np.int32)[blobs.offset :]
+    if given is not None:
+        taken = np.frombuffer(given, np.uint8)[ends[0] : ends[len(blobs)]]
+        made[np.arange(width) < counts[:, None]] = taken
+    return made
 
 
 # --- Murmur3, 32 bits -------------------------------------------------------------------
+
+
+def _taken(rows: Bits, place: Bits) -> Bits:
+    """Of each row what is at its place, or the last there is."""
+    width = rows.shape[1]
+    at = np.arange(0, rows.size, width) + np.minimum(place, width - 1)
+    return np.asarray(rows.ravel().take(at))
 
 
 def _rotated(values: Bits, by: int) -> Bits:
@@ -188,8 +204,7 @@ def _murmur_many(rows: Bits, counts: Bits, seeds: Bits) -> Bits:
         state = np.where(counts >= 4 * at + 4, _mixed(state, words[:, at]), state)
     last = counts - counts % 4
     for at in range(3):
-        place = np.minimum(last + at, rows.shape[1] - 1)
-        byte = np.take_along_axis(rows, place[:, None], 1)[:, 0].view(np.int8)
+        byte = _taken(rows, last + at).view(np.int8)
         word = byte.astype(np.int32).view(np.uint32)
         state = np.where(counts > last + at, _mixed(state, word), state)
     return _avalanche(state, counts)
@@ -246,11 +261,6 @@ def _xx_long(words: Bits, counts: Bits, seeds: Bits) -> Bits:
     for lane in range(4):
         state = (state ^ _round(sums[lane])) * _P1 + _P4
     return np.asarray(state)
-
-
-def _taken(rows: Bits, place: Bits) -> Bits:
-    kept = np.minimum(place, rows.shape[1] - 1)
-    return np.asarray(np.take_along_axis(rows, kept[:, None], 1)[:, 0])
 
 
 def _xx_many(rows: Bits, counts: Bits, seeds: Bits) -> Bits:

@@ -35,7 +35,8 @@ _INTERVAL_VALUE = re.compile(r"\s*[+-]?\s*[0-9.]+\s*", re.ASCII)
 def compiled(tree: Expr, schema: Schema) -> Typed:
     """The tree, over columns of `schema`. Uncompiled where it has no meaning."""
     columns = {column.name: column.type for column in schema}
-    return Compiler(columns, _RULES).typed(tree)
+    compiler = Compiler(columns, _RULES)
+    return compiler.constants.first_failure(compiler.typed(tree))
 
 
 def _paren(compiler: Compiler, node: Expr) -> Typed:

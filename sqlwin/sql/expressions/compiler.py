@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 from sqlglot import exp
@@ -19,20 +19,30 @@ from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Function
 from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
-from sqlwin.functions.core.types import BINARY, BOOLEAN, NULL, STRING, is_interval, name
+from sqlwin.functions.core.types import (
+    BINARY,
+    BOOLEAN,
+    NULL,
+    STRING,
+    is_integral,
+    is_interval,
+    name,
+)
 from sqlwin.functions.core.volatility import Volatility
+from sqlwin.functions.nested.map_making import PUTTING, unsigned
 from sqlwin.functions.never import why_function
+from sqlwin.functions.numbers.chains import SIGNS
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find, names
 from sqlwin.names import nearest
 from sqlwin.sql.expressions.calling import called
 from sqlwin.sql.expressions.engine import constant, is_null
+from sqlwin.sql.expressions.raising import Constants
 from sqlwin.sql.expressions.volatile import volatility
 
 _LONGEST = 1000
 """Characters of a text that a lambda makes of constants."""
-
-
+_FIRST_OF = ("coalesce", "ifnull", "nvl")
 Expr = exp.Expr
 
 
@@ -53,8 +63,15 @@ class Compiler:
     rules: Rules
     scopes: list[dict[str, Typed]] = field(default_factory=list)
     numbers: Any = field(default_factory=count)
+    constants: Constants = field(default_factory=Constants)
 
     def typed(self, node: Expr) -> Typed:
+        mark = self.constants.mark()
+        made = self._typed(node)
+        self.constants.keep(mark, node, made)
+        return made
+
+    def _typed(self, node: Expr) -> Typed:
         rule = self.rules.get(type(node))
         try:
             if rule is not None:
@@ -68,9 +85,15 @@ class Compiler:
         found = find(function)
         if found is None:
             raise Uncompiled(node, _unknown(node, function.lower()))
-        given = [arg if isinstance(arg, Typed) else self.argument(arg) for arg in arguments]
+        columns, _ = self.constants.mark()
+        given = [self._given(found.name, arg) for arg in arguments]
         try:
             made = _resolved(found, given, arguments)
+            if found.name in PUTTING and self.constants.columns == columns:
+                made = unsigned(made)
+            if found.name in _FIRST_OF and _is_value(given[0]):
+                made = cast(given[0], made.type, implicitly=True)
+                self.constants.columns = columns
             return _short(made) if self._grown(made, given) else made
         except Refused as refused:
             at = arguments[refused.at] if refused.at is not None else node
@@ -81,6 +104,13 @@ class Compiler:
         """Whether it is a text made of constants within a lambda."""
         text = made.type in (STRING, BINARY) and not made.is_constant
         return text and bool(self.scopes and given) and all(map(_is_constant, given))
+
+    def _given(self, function: str, node: Expr | Typed) -> Argument:
+        if isinstance(node, Typed):
+            return node
+        with self.constants.argument(function):
+            made = self.argument(node)
+        return _folded_operand(node, made) if function in SIGNS else made
 
     def argument(self, node: Expr) -> Argument:
         if not isinstance(node, exp.Lambda):
@@ -103,9 +133,10 @@ class Compiler:
         """A parameter of a lambda around, the innermost first."""
         return next((s[name_.lower()] for s in reversed(self.scopes) if name_.lower() in s), None)
 
-    def boolean(self, node: Expr) -> Typed:
+    def boolean(self, node: Expr, taken: Sequence[pa.DataType] = (STRING, NULL)) -> Typed:
+        """taken: other types that it may have."""
         found = self.typed(node)
-        if found.type not in (BOOLEAN, STRING, NULL):
+        if found.type not in (BOOLEAN, *taken):
             raise Refused(f"{name(found.type).upper()} is no condition", legal="a comparison")
         return cast(found, BOOLEAN, implicitly=True)
 
@@ -117,6 +148,14 @@ def _folded_null(node: Expr, made: Typed, in_lambda: bool) -> Typed:
     if not node.find(exp.Null, exp.TryCast, exp.Case, exp.Nullif) or not is_null(made.sql):
         return made
     return replace(made, value=None, fails=False)
+
+
+def _folded_operand(node: Expr, made: Argument) -> Argument:
+    """Of a sum or product: what has no columns is one of the constants that Spark puts last."""
+    if not isinstance(made, Typed) or made.is_constant or not is_integral(made.type):
+        return made
+    value = None if node.find(exp.Column, exp.Identifier) else constant(made.sql)
+    return made if value is None else literal(value, made.type)
 
 
 def _resolved(
@@ -142,6 +181,10 @@ def _folded(node: Expr | Typed, made: Argument) -> Typed | None:
         return None
     value = constant(made.sql)
     return None if value is None else literal(value, made.type)
+
+
+def _is_value(arg: Argument) -> TypeGuard[Typed]:
+    return isinstance(arg, Typed) and arg.is_constant and arg.value is not None
 
 
 def _is_constant(arg: Argument) -> bool:

@@ -9,23 +9,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.operands import renamed
 from sqlwin.functions.core.typed import Typed
-from sqlwin.functions.core.types import BOOLEAN, name, widest_of
+from sqlwin.functions.core.types import BOOLEAN, NULL, name, widest_of
 from sqlwin.sql.expressions.atoms import null
 from sqlwin.sql.expressions.calling import called
 from sqlwin.sql.expressions.compiler import Compiler, Expr, Uncompiled
+from sqlwin.sql.expressions.engine import constant
 
 _SHORT = 8
 """Operands of AND or OR that may fail, each of which may be a step deeper."""
 
 
 def connected(compiler: Compiler, node: Expr) -> Typed:
-    parts = [compiler.boolean(part) for part in node.flatten(unnest=False)]
-    return _chain(compiler, node, called(node)[0], parts)
+    return _chain(compiler, node, called(node)[0], _operands(compiler, node))
+
+
+def _operands(compiler: Compiler, node: Expr) -> list[Typed]:
+    """One without columns may decide before those behind it are computed."""
+    made, decided = list[Typed](), False
+    for part in node.flatten(unnest=False):
+        columns, _ = compiler.constants.mark()
+        with compiler.constants.perhaps(decided):
+            made.append(compiler.boolean(part))
+        decided |= compiler.constants.mark()[0] == columns
+    return made
 
 
 def _chain(compiler: Compiler, node: Expr, word: str, parts: list[Typed]) -> Typed:
@@ -57,23 +69,36 @@ def _flat(word: str, parts: list[Typed]) -> Typed:
 
 def case(compiler: Compiler, node: Expr) -> Typed:
     subject, branches = node.this, node.args.get("ifs") or []
-    tests = [_test(compiler, subject, branch.this) for branch in branches]
-    values = [compiler.typed(branch.args["true"]) for branch in branches]
-    default = node.args.get("default") or exp.Null()
-    return chosen(node, tests, [*values, compiler.typed(default)])
+    with compiler.constants.perhaps():
+        tests = [_test(compiler, subject, branch.this) for branch in branches]
+        values = [compiler.typed(branch.args["true"]) for branch in branches]
+        values.append(compiler.typed(node.args.get("default") or exp.Null()))
+    return chosen(node, tests, values)
 
 
 def _test(compiler: Compiler, subject: Expr | None, value: Expr) -> Typed:
     if subject is None:
-        return compiler.boolean(value)
+        return _decided(compiler, value, taken=())
     return compiler.call(value, "=", [subject, value])
+
+
+def _decided(compiler: Compiler, node: Expr, taken: Sequence[pa.DataType]) -> Typed:
+    """A condition; without columns it is the constant that it comes to."""
+    columns, _ = compiler.constants.mark()
+    made = compiler.boolean(node, taken)
+    if made.is_constant or made.fails or compiler.constants.columns > columns:
+        return made
+    value = constant(made.sql)
+    return made if value is None else replace(made, value=value)
 
 
 def if_(compiler: Compiler, node: Expr) -> Typed:
     other = node.args.get("false")
-    values = [compiler.typed(node.args["true"])]
-    values.append(compiler.typed(other) if other else null(compiler, node))
-    return chosen(node, [compiler.boolean(node.this)], values)
+    with compiler.constants.perhaps():
+        test = _decided(compiler, node.this, taken=(NULL,))
+        values = [compiler.typed(node.args["true"])]
+        values.append(compiler.typed(other) if other else null(compiler, node))
+    return chosen(node, [test], values)
 
 
 def chosen(node: Expr, tests: Sequence[Typed], values: Sequence[Typed]) -> Typed:

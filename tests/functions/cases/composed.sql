@@ -136,3 +136,71 @@ array_length(ai)
 strpos(s, 'a')
 iif(b, 1, 2)
 truncate(d, 1)
+CASE WHEN NULL THEN 1 END
+CASE WHEN s THEN 1 END
+if(s, 1, 2)
+CASE WHEN 'true' THEN 1 END
+if('true', 1, 2)
+CASE WHEN nullif(NULL, 1) THEN 1 END
+CASE WHEN TRUE THEN 1 WHEN NULL THEN 2 END
+CASE WHEN b THEN 1 WHEN NULL THEN 2 END
+if(nullif(NULL, 1), 1, 2)
+nvl2(NULL, 1, 2)
+map(-(0D), 1)
+map(d * -0D, 1)
+map(CAST('-0' AS DOUBLE), 1)
+map(CAST('-0' AS FLOAT), 1)
+map(-(0D), i)
+map_from_arrays(array(-(0D)), array(1))
+map_from_arrays(array(-0D), array(1))
+map_from_entries(array(struct(-0D, 1)))
+map_concat(map(1D, 1), map(-(0D), 1))
+map(array(-0D), 1)
+map(struct(-0D), 1)
+ceil(-9223372036854775808D)
+floor(-9223372036854775808D)
+ceil(-9223372036854777856D)
+ceil(CAST(l AS DOUBLE))
+floor(CAST(l AS DOUBLE))
+l DIV (0 % i2)
+TRY_CAST(s AS BIGINT) % (5 DIV i2)
+TRY_CAST(s AS DOUBLE) / (i DIV i2)
+try_add(i, (-5 + levenshtein('Ab c', '')))
+i + (length('abc') - 5) + 2
+b AND 1 / 0 > 1
+FALSE AND 1 / 0 > 1 AND b
+b OR 1 / 0 > 1
+b AND CAST('x' AS INT) > 1
+coalesce(i, 1 / 0)
+coalesce(1 / 0, i)
+nullif(i, 1 DIV 0)
+nullif(1 DIV 0, i)
+i + NULL * (1 DIV 0)
+greatest(i, CAST(NULL AS INT) + l * (1 DIV 0))
+greatest(i, try_add(l2, CAST('x' AS INT)))
+transform(ai, x -> x + 1 DIV 0)
+filter(ai, x -> 1 DIV 0 > x)
+CASE WHEN b THEN 1 DIV 0 ELSE 1 END
+CASE WHEN 1 DIV 0 > i THEN 1 ELSE 2 END
+CASE WHEN b THEN 1 WHEN 1 DIV 0 > i THEN 2 END
+CASE i WHEN 1 DIV 0 THEN 1 END
+if(b, 1, 1 DIV 0)
+nvl2(i, 1, 1 DIV 0)
+decode(i, 1 DIV 0, 2, 3)
+decode(i, 1, 1 DIV 0, 3)
+i IN (1, 1 DIV 0)
+try_to_timestamp(s, CAST(1 DIV 0 AS STRING))
+try_divide(1, 1 DIV 0) + i
+try_element_at(ai, CAST(1 DIV 0 AS INT))
+i BETWEEN l AND 1 DIV 0
+struct(i, 1 DIV 0).col1
+array(i, CAST(1 DIV 0 AS INT))[0]
+i + CASE WHEN TRUE THEN NULL END * CAST(l2 + CAST('x' AS INT) AS INT)
+s LIKE CAST(1 DIV 0 AS STRING)
+1 DIV 0 IS NULL
+(1 DIV 0) <=> i
+abs((coalesce(TRY_CAST(s AS BIGINT), nullif(3000000000, 3000000000)) DIV ((i - 0) * (0 % i2))))
+greatest(abs(CAST(abs(dec) AS DECIMAL(8, 1))), (CASE WHEN b THEN CAST(CAST(NULL AS INT) AS DECIMAL(12, 2)) ELSE coalesce(dec2, dec2) END % coalesce((dec / dec), greatest(dec, 1.5))))
+((coalesce(TRY_CAST('é😀' AS BIGINT), nullif(1L, 1L)) DIV month(greatest(dt2, dt))) % ceil(least((-5 / 0), (d * d))))
+greatest(nullif((CAST(1.5 AS INT) & if(b2, 1, i)), length(('' || i))), try_add(CASE WHEN (i = i) THEN (100 & 0) WHEN (1.5 < dec) THEN coalesce(0, CAST(NULL AS INT)) END, CAST(unix_micros(TIMESTAMP '2024-02-29 10:11:12.5') AS INT)))
+(least(year(next_day(dt, 'MON')), nullif((i & CAST(NULL AS INT)), -5)) ^ try_add(i, (-5 + levenshtein('Ab c', ''))))
