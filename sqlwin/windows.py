@@ -53,6 +53,11 @@ class Hop:
         return self.size == self.advance
 
     @property
+    def every(self) -> int:
+        """How far the ends of windows are apart."""
+        return self.advance
+
+    @property
     def pane(self) -> int:
         """The greatest length that cuts every window into whole panes."""
         return gcd(self.size, self.advance)
@@ -77,6 +82,10 @@ class Cumulate:
     @property
     def unit(self) -> Unit:
         return Unit.RANGE
+
+    @property
+    def every(self) -> int:
+        return self.step
 
     @property
     def pane(self) -> int:

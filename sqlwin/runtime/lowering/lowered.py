@@ -9,6 +9,7 @@ from typing import cast
 import polars as pl
 
 from sqlwin.operators.contract import Joining, Operator
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import OverAggregate, Query, Scalar, Stream, WindowAggregate, WindowRank
 from sqlwin.plan.properties.facts import (
     counts,
@@ -60,6 +61,12 @@ class Lowered:
     def readers(self, stream: str) -> list[int]:
         """Numbers of the inputs that read a stream."""
         return [at for at, each in enumerate(self.inputs) if each.stream.name == stream]
+
+    @cached_property
+    def stores(self) -> list[StoreSpec]:
+        """All that a task of it keeps: those of its operator, then of its admission."""
+        own = [] if self.operator is None else self.operator.stores()
+        return [*own, *(spec for each in self.inputs for spec in each.stores())]
 
     @property
     def pairs(self) -> bool:

@@ -43,8 +43,8 @@ from sqlwin.plan.properties.facts import (
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, polars_schema, polars_type
+from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.windows import Aligned, Frame, Hop, Session, Unit
 
 

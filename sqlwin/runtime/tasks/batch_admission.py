@@ -64,10 +64,11 @@ def _judged(
 
 def retire(query: Lowered, stores: Stores, clock: Watermarks) -> None:
     """Evict the positions of messages that can no longer be admitted."""
+    kept = [stores[spec.name] for spec in query.stores if spec.pins]
     for at, each in enumerate(query.inputs):
         rule = each.admission
         if rule is not None and rule.store in stores.named:
-            rule.retire(clock.of(each.stream.name), stores, _horizons(query, at, stores))
+            rule.retire(clock.of(each.stream.name), stores, _horizons(query, at, stores), kept)
 
 
 def _horizons(query: Lowered, at: int, stores: Stores) -> pl.DataFrame | None:

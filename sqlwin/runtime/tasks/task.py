@@ -94,7 +94,7 @@ class Task:
         metadata = state.metadata()
         names = [] if blobs is None or lazy is None else blobs.names()
         self.recovery = None if lazy is None else recovery(query, metadata, names, lazy)
-        lost_store = None if self.recovery is None else lost(metadata, names)
+        lost_store = None if self.recovery is None else lost(query, metadata, names)
         self.stores = state.stores(
             query, metadata if lost_store is None else emptied(metadata, lost_store)
         )
