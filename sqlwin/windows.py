@@ -57,6 +57,10 @@ class Hop:
         """How far the ends of windows are apart."""
         return self.advance
 
+    def opened(self, instant: int) -> int | None:
+        """The number of the last window that an instant opens; None: each row may open one."""
+        return (instant - self.offset) // self.advance
+
     @property
     def pane(self) -> int:
         """The greatest length that cuts every window into whole panes."""
@@ -87,6 +91,10 @@ class Cumulate:
     def every(self) -> int:
         return self.step
 
+    def opened(self, instant: int) -> int | None:
+        """As of `Hop`."""
+        return (instant - self.offset) // self.step
+
     @property
     def pane(self) -> int:
         return self.step
@@ -99,6 +107,10 @@ class Whole:
     @property
     def unit(self) -> Unit:
         return Unit.RANGE
+
+    def opened(self, instant: int) -> int | None:
+        """As of `Hop`."""
+        return 0
 
 
 Aligned = Hop | Cumulate | Whole
@@ -141,6 +153,10 @@ class Session:
     def cut(self) -> bool:
         """Whether more than pauses end it, so that one more row may part a session in two."""
         return any(part is not None for part in (self.most, self.starts, self.ends))
+
+    def opened(self, instant: int) -> int | None:
+        """As of `Hop`."""
+        return None
 
 
 GroupWindow = Aligned | Session

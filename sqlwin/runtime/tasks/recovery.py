@@ -70,7 +70,7 @@ class Recovery:
         return rows.join(seen, on=list(POSITION), how="semi", maintain_order="left")
 
     def too_early(self, new: pl.DataFrame, reaches_back: bool) -> bool:
-        """Whether `new` messages need what is lost; reaches_back: as of `Lowered`."""
+        """Whether `new` messages need what is lost; reaches_back: see that property."""
         if not self.lazy or new.is_empty():
             return len(new) > 0
         return reaches_back and bool((new[TS] < self.closed).any())

@@ -24,6 +24,7 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Restoring, Stores
+from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
 from sqlwin.runtime.inputs.message_numbers import Numbers
@@ -46,9 +47,8 @@ from sqlwin.runtime.tasks.recovery import (
 from sqlwin.schema import POSITION
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.index import IndexJson
-from sqlwin.state.pair_store import PairStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
-from sqlwin.state.ttl_store import TtlStore
+from sqlwin.state.ttl_store_base import TtlStoreBase
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Task:
         self.blobs.put(METADATA, json.dumps(metadata).encode())
 
     def _flush(self, store: Store) -> IndexJson:
-        inner = store.inner if isinstance(store, TtlStore | PairStore) else store
+        inner = store.inner if isinstance(store, TtlStoreBase) else store
         assert isinstance(inner, SegmentStore)
         return inner.flush(self.token)
 
@@ -242,7 +242,7 @@ class Task:
                 release(self._restoring.final_before(recovery.closed), stores, now)
         else:
             rows, errors = self._behind(rows)
-            if end or recovery.too_early(rows, self.query.reaches_back):
+            if end or recovery.too_early(rows, reaches_back(self.query.query.plan)):
                 raise incomplete(self.query, missing)
         return {0: [rows] if arrived else []}, Admitted(pl.DataFrame(), errors, len(replayed_rows))
 
