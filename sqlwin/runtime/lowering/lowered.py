@@ -62,7 +62,7 @@ class Lowered:
         """Numbers of the inputs that read a stream."""
         return [at for at, each in enumerate(self.inputs) if each.stream.name == stream]
 
-    @cached_property
+    @property
     def stores(self) -> list[StoreSpec]:
         """All that a task of it keeps: those of its operator, then of its admission."""
         own = [] if self.operator is None else self.operator.stores()

@@ -98,6 +98,7 @@ class Task:
         self.stores = state.stores(
             query, metadata if lost_store is None else emptied(metadata, lost_store)
         )
+        self.pinning = tuple(spec.name for spec in query.stores if spec.pins)
         self.positions = Positions(tuple(query.streams))
         self.numbers = Numbers.load(metadata["numbers"]) if "numbers" in metadata else Numbers()
         self.admitted = 0
@@ -269,7 +270,7 @@ class Task:
         out.append(operator.on_tick(now, stores))
         if end:
             out.append(operator.on_end(stores, now))
-        retire(self.query, stores, self.clock)
+        retire(self.query, stores, self.clock, self.pinning)
         return pl.concat(out)
 
     @cached_property
