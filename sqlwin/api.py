@@ -12,10 +12,10 @@ from sqlwin.durations import micros
 from sqlwin.embedded.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
-from sqlwin.plan.explain.query import explain as explain_query
-from sqlwin.plan.explain.query import explain_script
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.runtime.lowering.explained import explain as explain_query
+from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.schema import RESERVED, Column
 from sqlwin.sql import script
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.interrupts import INTERRUPTED, interruptible, told
-from sqlwin.plan.explain.query import explain_script
+from sqlwin.operators.load import Load
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.explain.warnings import warnings
 from sqlwin.plan.ir.nodes import Script
@@ -30,8 +30,9 @@ from sqlwin.runtime.connectors.option_reader import read_options
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sources import without_files
 from sqlwin.runtime.inputs.admission import MESSAGES
+from sqlwin.runtime.lowering.explained import explain, explain_script
 from sqlwin.runtime.rows.malformed import limit
-from sqlwin.runtime.size.load import Load, load
+from sqlwin.runtime.size.load import load
 from sqlwin.screen import Progress, screen
 from sqlwin.sql import script
 
@@ -71,16 +72,16 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="sqlwin", description="streaming window SQL")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run a script over its own sources and sinks")
-    explain = commands.add_parser("explain", help="show the plan of a script's queries")
+    explain_ = commands.add_parser("explain", help="show the plan of a script's queries")
     check = commands.add_parser("check", help="look for mistakes, run nothing")
-    for command in (run, explain, check):
+    for command in (run, explain_, check):
         command.add_argument("file", type=Path, help="the script; - is standard input")
         command.add_argument(
             "--param", action="append", default=[], metavar="name=value", help="a :name parameter"
         )
-    explain.add_argument("--rate", metavar="ROWS/UNIT", help="and the state to expect: 1000/s")
-    explain.add_argument("--keys", metavar="N", help="of so many distinct keys: 1e6")
-    explain.add_argument("--width", metavar="BYTES", help="of a string, 16 where not told")
+    explain_.add_argument("--rate", metavar="ROWS/UNIT", help="and the state to expect: 1000/s")
+    explain_.add_argument("--keys", metavar="N", help="of so many distinct keys: 1e6")
+    explain_.add_argument("--width", metavar="BYTES", help="of a string, 16 where not told")
     run.add_argument("--engine", choices=("spark", "embedded"), default="spark")
     run.add_argument("--output", choices=("table", "json", "csv"), default="table")
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")
@@ -148,7 +149,7 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         on_warning=progress.warning,
         max_errors=None if arguments.max_errors is None else limit(arguments.max_errors),
     )
-    for answer in answers(asked):
+    for answer in answers(asked, explain):
         print(answer)
     if not asked.queries:
         return 0

@@ -53,6 +53,15 @@ class Hop:
         return self.size == self.advance
 
     @property
+    def every(self) -> int:
+        """How far the ends of windows are apart."""
+        return self.advance
+
+    def opened(self, instant: int) -> int | None:
+        """The number of the last window that an instant opens; None: each row may open one."""
+        return (instant - self.offset) // self.advance
+
+    @property
     def pane(self) -> int:
         """The greatest length that cuts every window into whole panes."""
         return gcd(self.size, self.advance)
@@ -79,6 +88,14 @@ class Cumulate:
         return Unit.RANGE
 
     @property
+    def every(self) -> int:
+        return self.step
+
+    def opened(self, instant: int) -> int | None:
+        """As of `Hop`."""
+        return (instant - self.offset) // self.step
+
+    @property
     def pane(self) -> int:
         return self.step
 
@@ -90,6 +107,10 @@ class Whole:
     @property
     def unit(self) -> Unit:
         return Unit.RANGE
+
+    def opened(self, instant: int) -> int | None:
+        """As of `Hop`."""
+        return 0
 
 
 Aligned = Hop | Cumulate | Whole
@@ -132,6 +153,10 @@ class Session:
     def cut(self) -> bool:
         """Whether more than pauses end it, so that one more row may part a session in two."""
         return any(part is not None for part in (self.most, self.starts, self.ends))
+
+    def opened(self, instant: int) -> int | None:
+        """As of `Hop`."""
+        return None
 
 
 GroupWindow = Aligned | Session

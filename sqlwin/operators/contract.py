@@ -13,11 +13,12 @@ each `+U` stands directly below the `-U` it replaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.state.contract import Store
 from sqlwin.state.join_ttl_entries import JoinTtlEntries
 from sqlwin.state.lifetimes import Lifetimes
@@ -86,6 +87,9 @@ def bounds(times: pl.Series) -> tuple[int, int]:
 class Timed(Protocol):
     """What time does to an operator; see the module for what its emissions hold."""
 
+    def stores(self) -> list[StoreSpec]:
+        """Each store that it keeps. All that others know of its state they read from these."""
+
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         """Emit the windows that became full, then retire those out of retention."""
 
@@ -128,6 +132,17 @@ class Joining(Timed, Protocol):
 
     def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         """As that of `Timed`, of one side: the equal columns as it calls them."""
+
+
+@runtime_checkable
+class Expiring(Timed, Protocol):
+    """An operator whose state has a TTL."""
+
+    def open_ttl(self, stores: Stores, saved: Any, run: str | None) -> None:
+        """Put the TTL around what was opened of `stores()`.
+
+        saved: as a checkpoint has it, of `ttl.to_json()`; None: none. run: as in `Task`.
+        """
 
 
 @runtime_checkable

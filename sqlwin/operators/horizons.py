@@ -11,11 +11,10 @@ Worked example, RETAIN 2 ROWS, rows of tea at 10, 20 and 30: the horizon is 20. 
 withdrawn: it stays 20, though the second newest is now the one at 10. One at 40 comes: 20 and
 40 are there, and it is 20 still; with one at 50 it is 40.
 
->>> from sqlwin.state.combine import keep_all
 >>> from sqlwin.state.memory import MemoryStore
->>> reached = Floors({"k": pl.String()})
->>> layout = reached.layout(60)
->>> stores = Stores({layout.name: MemoryStore(layout, keep_all(layout))})
+>>> reached = Horizons({"k": pl.String()})
+>>> spec = reached.spec(60)
+>>> stores = Stores({spec.name: MemoryStore(spec.layout, spec.combine)})
 >>> for horizon in (20, 10, 40):
 ...     reached.note(pl.DataFrame({"k": ["tea"], HORIZON: [horizon]}), stores)
 ...     print(reached.of(stores).rows())
@@ -27,11 +26,14 @@ withdrawn: it stays 20, though the second newest is now the one at 10. One at 40
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.state.contract import HORIZON, Layout
+from sqlwin.operators.store_spec import StoreSpec, layout_of
+from sqlwin.state.combine import keep_all
+from sqlwin.state.contract import HORIZON
 
 STORE = "floors"
 REACHED = "__reached"
@@ -39,18 +41,17 @@ REACHED = "__reached"
 
 @dataclass(frozen=True)
 class Horizons:
-    """keys: within which rows are counted."""
+    """keys: within which rows are counted. ttl: as of `StoreSpec`."""
 
     keys: dict[str, pl.DataType]
     name: str = STORE
+    ttl: Literal["key"] | None = "key"
 
-    def layout(self, slice_width: int) -> Layout:
-        """By the horizon, so one that time has overtaken goes."""
-        columns = ((name, dtype) for name, dtype in self.keys.items())
-        order = (REACHED,)
-        return Layout(
-            self.name, (*columns, (REACHED, pl.Int64())), tuple(self.keys), order, slice_width
-        )
+    def spec(self, slice_width: int) -> StoreSpec:
+        """By the horizon, so one that time has overtaken is evicted."""
+        columns = {**self.keys, REACHED: pl.Int64()}
+        layout = layout_of(self.name, columns, tuple(self.keys), (REACHED,), slice_width)
+        return StoreSpec(layout, keep_all(layout), "retention horizon of each key", ttl=self.ttl)
 
     def of(self, stores: Stores) -> pl.DataFrame:
         """Keys and `__floor`; keys that never had so many rows have no line."""

@@ -2,7 +2,7 @@
 
 An answer is read from the stores as they are: nothing is emitted, written or retired,
 so who asks changes no later emission. An operator that can be asked says how its
-windows are found, `Asked.windows`, and which messages it keeps, `Asked.messages`; all
+windows are found, `Queryable.windows`, and which messages it keeps, `Queryable.messages`; all
 others are refused by name.
 
     windows    those that hold an instant of lo <= t <= hi, or a message of these numbers,
@@ -46,7 +46,7 @@ OPEN_WINDOW, FULL_WINDOW = "open", "full"
 
 @dataclass(frozen=True)
 class StateQuery:
-    """Which windows. lo, hi: both included. keys: a frame of `Asked.key`; None: all."""
+    """Which windows. lo, hi: both included. keys: a frame of `Queryable.key`; None: all."""
 
     keys: pl.DataFrame | None = None
     lo: int = START
@@ -96,9 +96,19 @@ class Queryable(Protocol):
         """With their positions; QueryError, with the reason, where none are kept."""
 
 
+@runtime_checkable
+class Stage(Protocol):
+    """What stands around an operator, and answers for it where it does not itself."""
+
+    @property
+    def inner(self) -> object: ...
+
+
 def queryable(operator: object) -> Queryable:
     if isinstance(operator, Queryable):
         return operator
+    if isinstance(operator, Stage):
+        return queryable(operator.inner)
     raise QueryError(f"{type(operator).__name__} does not say how its windows are found")
 
 

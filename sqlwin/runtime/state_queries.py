@@ -38,9 +38,6 @@ from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.base import Joining
-from sqlwin.operators.stages.changelog_normalizer import ChangelogNormalizer
-from sqlwin.operators.stages.join_ttl import JoinTtl
-from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.operators.state_queries import EDGES as JOINED
 from sqlwin.operators.state_queries import (
     SIDE,
@@ -159,10 +156,7 @@ class StateQueries:
 
     @cached_property
     def operator(self) -> Queryable:
-        operator: object = self.query.operator
-        while isinstance(operator, OperatorTtl | JoinTtl | ChangelogNormalizer):
-            operator = operator.inner
-        return queryable(operator)
+        return queryable(self.query.operator)
 
     # Arguments.
 

@@ -7,9 +7,9 @@ which never expires. A record of an expired row is not stored.
 >>> from sqlwin.instants import DAY, END, START
 >>> from sqlwin.policies import Ttl
 >>> from sqlwin.state.combine import last_written
->>> from sqlwin.state.ttl_entries import lives_layout
+>>> from sqlwin.state.ttl_entries import ttl_layout
 >>> from sqlwin.state.memory import MemoryStore
->>> known = lives_layout({"__ts": pl.Int64()})
+>>> known = ttl_layout({"__ts": pl.Int64()})
 >>> lives = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
 >>> layout = Layout("told", (("t", pl.Int64()), ("__left.__ts", pl.Int64())), (), ("t",), DAY)
 >>> inner = paired(layout, ["left"])

@@ -5,7 +5,7 @@ it is joined by are the keys and, since there may be none, a constant.
 
 >>> from sqlwin.state.combine import last_written
 >>> from sqlwin.state.memory import MemoryStore
->>> layout = lives_layout({"user": pl.String()})
+>>> layout = ttl_layout({"user": pl.String()})
 >>> lives = TtlEntries(MemoryStore(layout, last_written(layout)))
 >>> lives.put(pl.DataFrame({"user": ["ann"], LIFE: [0], TOUCHED: [5], CLEANED: [False]}))
 >>> lives.join(lives.keyed(pl.DataFrame({"user": ["bob", "ann"]})), lives.all(), "left").rows()
@@ -27,13 +27,18 @@ LIFE, TOUCHED, CLEANED = "__life", "__touched", "__cleaned"
 ALL = "__all"
 
 
+def ttl_store_name(side: str) -> str:
+    """The store of the TTL entries of a join's side."""
+    return f"{side}_{LIVES}"
+
+
 def ttl_layout(keys: Mapping[str, pl.DataType], name: str = LIVES) -> Layout:
     rest = ((LIFE, pl.Int64()), (TOUCHED, pl.Int64()), (CLEANED, pl.Boolean()))
     return Layout(name, (*keys.items(), *rest), (), (LIFE,), END)
 
 
 class TtlEntries:
-    """store: of `lives_layout`."""
+    """store: of `ttl_layout`."""
 
     def __init__(self, store: Store) -> None:
         self.store = store

@@ -7,10 +7,10 @@ read; a put writes under the present entry of its key.
 >>> from sqlwin.instants import DAY, END
 >>> from sqlwin.policies import Ttl
 >>> from sqlwin.state.combine import last_written
->>> from sqlwin.state.ttl_entries import lives_layout
+>>> from sqlwin.state.ttl_entries import ttl_layout
 >>> from sqlwin.state.memory import MemoryStore
 >>> layout = Layout("logins", (("t", pl.Int64()), ("user", pl.String())), ("user",), ("t",), DAY)
->>> known = lives_layout({"user": pl.String()})
+>>> known = ttl_layout({"user": pl.String()})
 >>> lives = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
 >>> store = TtlStore(MemoryStore(lived(layout), last_written(lived(layout))), lives)
 >>> login = pl.DataFrame({"t": [5], "user": ["ann"]})

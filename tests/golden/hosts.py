@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.explain.query import explain
-from tests.golden.in_process import InProcess, Plain
+from sqlwin.runtime.lowering.explained import explain
+from tests.golden.in_process import InProcess, Opened, Plain
 from tests.golden.on_spark import Spark
 from tests.golden.outcome import Outcome
 from tests.golden.restarted import Committed, Restarted
@@ -32,7 +32,7 @@ class Host(Protocol):
 
 
 REFERENCE = InProcess("reference", lambda asked: Plain(reference(asked)))
-EMBEDDED = InProcess("embedded", lambda asked: Plain(EmbeddedQuery(asked, explain)))
+EMBEDDED = InProcess("embedded", lambda asked: Opened(EmbeddedQuery(asked, explain)))
 HOSTS: tuple[Host, ...] = (
     REFERENCE,
     EMBEDDED,

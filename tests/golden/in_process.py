@@ -14,6 +14,7 @@ from sqlwin.sql import script
 from tests.golden.cells import of_arrow, text_of
 from tests.golden.functions import FUNCTIONS
 from tests.golden.outcome import Outcome, StepResult
+from tests.golden.stores import named, opened
 from tests.golden.text import START_OF_CLOCK, Golden, Step
 
 
@@ -92,3 +93,12 @@ def do(query: EmbeddedQuery, step: Step) -> None:
         query.advance(now=step.argument)
     else:
         query.drain()
+
+
+class Opened(Plain):
+    """EXPLAIN names the stores that the tasks opened: these and no others."""
+
+    def explain(self) -> str:
+        explained = super().explain()
+        assert named(explained) == opened(self.query), explained
+        return explained

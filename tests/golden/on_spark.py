@@ -21,13 +21,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import parse_instant
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.plan.properties.facts import (
     plans_of,
     sources_of,
 )
 from sqlwin.runtime.lowering.chain import chain
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.output_projection import OutputProjection

@@ -26,9 +26,9 @@ import polars as pl
 
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.inputs.watermarks import merged
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipelines import prepare_batch
 from sqlwin.runtime.lowering.output_projection import OutputProjection
 from tests.golden.cells import of_arrow

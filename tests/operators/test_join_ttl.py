@@ -14,8 +14,6 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
-from sqlwin.runtime.checkpoint.task_state import TaskState
-from sqlwin.runtime.lowering.stores import shapes
 from sqlwin.schema import TS
 from sqlwin.state.contract import Store
 from sqlwin.state.pair_store import PairStore
@@ -58,11 +56,10 @@ class WithTtl(Joined):
     def _named(self) -> dict[str, Store]:
         if not isinstance(self.operator, JoinTtl):
             return {}
-        self.bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
-        header = {"lives": json.loads(self.told)}
-        self.bare.sides = TaskState(None, run="always the same")._sides(
-            self.operator, self.bare, header
+        self.bare = Stores(
+            {s.name: self._store(s.layout, s.combine) for s in self.operator.stores()}
         )
+        self.operator.open_ttl(self.bare, json.loads(self.told), "always the same")
         if hasattr(self, "stores"):
             self.stores.sides = self.bare.sides
         return self.bare.named

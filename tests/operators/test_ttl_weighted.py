@@ -25,8 +25,6 @@ from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
 from sqlwin.plan.properties.facts import ttl_keys
 from sqlwin.policies import Early, Late, Ttl, TtlTime, Update, Visibility
-from sqlwin.runtime.checkpoint.task_state import TaskState
-from sqlwin.runtime.lowering.stores import shapes
 from sqlwin.schema import PLACE, WEIGHT
 from sqlwin.state.contract import Store
 from sqlwin.state.segments import SegmentStore
@@ -57,10 +55,9 @@ class Lived(Driven):
     told = "null"
 
     def _named(self) -> dict[str, Store]:
-        bare = Stores({s.name: self._store(s, c) for s, c in shapes(self.operator)})
+        bare = Stores({s.name: self._store(s.layout, s.combine) for s in self.operator.stores()})
         if isinstance(self.operator, OperatorTtl):
-            kept, header = TaskState(None, run="always the same"), {"lives": json.loads(self.told)}
-            bare.lives = kept._lifetimes(self.operator, bare, header)
+            self.operator.open_ttl(bare, json.loads(self.told), "always the same")
         if hasattr(self, "stores"):
             self.stores.lives = bare.lives
         self.lives = bare.lives

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.explain.query import explain
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
 from tests.golden.text import Block, Golden, parse, render
 from tests.support.sql.cases import underlined

@@ -1,4 +1,4 @@
-from sqlwin.plan.explain.query import explain_script
+from sqlwin.runtime.lowering.explained import explain_script
 from tests.support.sql.cases import bound
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.properties.facts import (
     bucket_keys,
     streams_of,
 )
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
 from tests.support.sql.joins import STREAMS, join, query
 
@@ -39,7 +39,7 @@ SEEN = (
 def test_a_ttl_bounds_what_no_window_does() -> None:
     text = f"SELECT /*+ STATE_TTL('o' = '1 day') */ value FROM orders o JOIN shipments s {ON}"
     assert warned(text) == [BOTH.replace("orders and ", ""), SEEN]
-    assert fact(text, "Stores") == "left, right, pending, lives"
+    assert "left_lives (TTL entries of left rows)" in fact(text, "Stores")
     assert fact(text, "State TTL").startswith("of orders 1 day of processing time")
     both = text.replace("'1 day'", "'1 day', 's' = '1 day'")
     assert warned(both) == [SEEN]
@@ -64,6 +64,6 @@ def test_what_a_join_reads_and_goes_by() -> None:
 
 
 def test_a_static_table_is_described() -> None:
-    assert answers(script(STREAMS + "DESCRIBE products")) == [
+    assert answers(script(STREAMS + "DESCRIBE products"), explain) == [
         "products\n  product  STRING\n  maker    STRING"
     ]

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from sqlwin.plan.explain.lines import frame, line
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     OverAggregate,
@@ -23,8 +22,11 @@ from sqlwin.plan.properties.facts import (
     window_policy,
 )
 from sqlwin.policies import Early, Policy
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.schema import Order
 from sqlwin.windows import Exclude, Frame, Unit
+from tests.golden.functions import FUNCTIONS
 from tests.support.plan.explained import facts, lines
 from tests.support.sql.cases import MINUTE, SECOND, over, window
 
@@ -32,17 +34,20 @@ UPDATES = Policy(None, early=Early.ON_UPDATE)
 DESC = (Order("total", descending=True, nulls_last=True),)
 
 
-def told(node: OverAggregate | TopN | WindowRank | WindowAggregate) -> list[str]:
+def told(
+    node: OverAggregate | TopN | WindowRank | WindowAggregate, *functions: PythonAggregate
+) -> list[str]:
     """The facts of an operator, with everything it gives selected."""
     columns = tuple((c.name, column_of(c)) for c in node.schema)
-    said = explain(Query(Project(node, columns))).splitlines()
+    said = explain(Query(Project(node, columns), functions=functions)).splitlines()
     return said[next(at for at, line in enumerate(said) if line.startswith("Operator")) :]
 
 
 def test_the_whole_stream() -> None:
     assert facts("SELECT product, SUM(n) FROM orders GROUP BY product EXPIRED COUNT") == [
         "Operator: aggregator, incremental; the whole stream",
-        "Stores: panes (merged accumulators), revisions",
+        "Stores: panes (merged accumulators), revisions (what was emitted of each result), "
+        "seen (positions of the messages of orders)",
         "Message key: none: incremental",
         "Early: on each update",
         "Full: at the end of input",
@@ -84,7 +89,8 @@ def test_a_tuple_window_with_early_results() -> None:
     )
     assert facts(text)[:6] == [
         "Operator: aggregator, full state; tumbling windows of messages",
-        "Stores: ring (accumulators of the open windows), counts (messages of each key)",
+        "Stores: ring (accumulators of the open windows), counts (messages of each key), "
+        "revisions (what was emitted of each window)",
         "Message key: none: accumulators hold the values",
         "Early: every 1 minute of processing time",
         "Full: at the message 3 of a window",
@@ -216,7 +222,8 @@ def test_the_first_of_each_partition() -> None:
     assert line(top) == "TopN rn = row_number() of the first 3 by [product] order [value desc, n]"
     assert told(top) == [
         "Operator: top-n, the first 3 rows of each partition",
-        "Stores: rows (the first of each partition), revisions",
+        "Stores: top (the first rows of each partition), rankings (what each partition waits to "
+        "emit), seen (positions of the messages of orders)",
         "Message key: equal fields, timestamp, offset",
         "Early: on each update",
         "Full: at the end of input",
@@ -234,5 +241,6 @@ def test_the_first_of_each_partition() -> None:
 
 def test_an_aggregate_of_python_is_incremental() -> None:
     made = totals()
-    own = Aggregate("total", "my_own", ("value",), made.aggregates[0].type)
-    assert "incremental" in told(replace(made, aggregates=(own,)))[0]
+    longest = FUNCTIONS[0]
+    own = Aggregate("total", longest.name, ("product",), made.aggregates[0].type)
+    assert "incremental" in told(replace(made, aggregates=(own,)), longest)[0]

@@ -9,9 +9,9 @@ from types import FrameType
 
 import pytest
 
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Query
 from sqlwin.plan.properties.facts import derived_streams
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
 
 

@@ -18,8 +18,13 @@ FAST = (
     "sqlwin.runtime.lowering.lower",
     "sqlwin.spark",
 )
-SHARED = {"sqlwin.operators.contract", "sqlwin.operators.emitter.changes", "sqlwin.state.contract"}
-"""What a host calls, the columns of a change, and the name of a floor."""
+SHARED = {
+    "sqlwin.operators.contract",
+    "sqlwin.operators.store_spec",
+    "sqlwin.operators.emitter.changes",
+    "sqlwin.state.contract",
+}
+"""What a host calls and reads, the columns of a change, and the name of a horizon."""
 
 
 def imported(text: str) -> Iterator[str]:

@@ -13,8 +13,8 @@ from itertools import repeat
 from hypothesis import strategies as st
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.lowering.explained import explain
 from tests.golden.restarted import lives
 from tests.reference import host
 

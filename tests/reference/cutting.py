@@ -54,7 +54,7 @@ def admission(
     replays: bool,
     rising: bool,
     by_rows: dict[str, pl.DataType] | None,
-    store: str,
+    at: int = 0,
 ) -> Admission | None:
     """By the rules that all hosts share; positions are known for ever.
 
@@ -63,4 +63,4 @@ def admission(
     if not replays and by_rows is None:
         return None
     keys = None if by_rows is None else tuple(by_rows.items())
-    return Admission(stream, replays, rising, keys, None, A_DAY, nameless=True, store=store)
+    return Admission(stream, replays, rising, keys, None, A_DAY, nameless=True, at=at)

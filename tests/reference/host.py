@@ -12,48 +12,15 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.policies import Expired
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline, PreparedRows
-from sqlwin.runtime.lowering.stores import Shape, shapes
 from sqlwin.runtime.rows.error_stream import EXPIRED, rejects
 from sqlwin.schema import POSITION, WEIGHT
 from tests.reference.definitions.lives import Forgetting
-from tests.reference.definitions.topn import ReferenceTopN
-from tests.reference.joins.asof import ReferenceAsOf
-from tests.reference.joins.joined_lives import ForgettingJoin
-from tests.reference.joins.joins import ReferenceJoin
-from tests.reference.joins.statics import ReferenceStatic
 from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
-
-
-@shapes.register
-def _none(operator: ReferenceOperator) -> list[Shape]:
-    return []
-
-
-@shapes.register(ReferenceAsOf)
-@shapes.register(ReferenceJoin)
-@shapes.register(ReferenceStatic)
-def _nor_of_joins(operator: ReferenceAsOf | ReferenceJoin | ReferenceStatic) -> list[Shape]:
-    return []
-
-
-@shapes.register
-def _for_ever(operator: Forgetting) -> list[Shape]:
-    return []
-
-
-@shapes.register
-def _nor_of_joins_with_one(operator: ForgettingJoin) -> list[Shape]:
-    return []
-
-
-@shapes.register
-def _nor_here(operator: ReferenceTopN) -> list[Shape]:
-    return []
 
 
 def reference(asked: Script) -> EmbeddedQuery:

@@ -20,7 +20,7 @@ from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Join, Query, Scalar, Scan, StaticScan
 from sqlwin.plan.properties.changelog import changing, repeats
 from sqlwin.plan.properties.facts import counts, ordered_sides, untimed
-from sqlwin.runtime.inputs.admission import Admission, seen
+from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
@@ -143,4 +143,4 @@ def _admission(join: Join, at: int, scan: Sources, rising: bool) -> Admission | 
     side = _side(join, at)
     counted = None if join.policy.retain_rows is None else {k: side.columns[k] for k in side.keys}
     replays = isinstance(scan, Scan) and repeats(scan.stream) and not changing(scan)
-    return admission(scan.stream.name, replays, rising, counted, seen(at))
+    return admission(scan.stream.name, replays, rising, counted, at)

@@ -43,7 +43,7 @@ from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import keeps_horizons
 from sqlwin.policies import Expired, Policy
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.runtime.inputs.admission import Admission, seen
+from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lower import row_retention
@@ -154,7 +154,7 @@ def _admission(window: Window, scan: Scan) -> Admission | None:
     inner = _inner(window)
     types = polars_schema(inner.input.schema)
     by_rows = {key: types[key] for key in _buckets(inner)}
-    return admission(scan.stream.name, False, False, by_rows, seen(0))
+    return admission(scan.stream.name, False, False, by_rows)
 
 
 def _buckets(window: Window) -> tuple[str, ...]:

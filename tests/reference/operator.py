@@ -54,6 +54,7 @@ from dataclasses import replace
 import polars as pl
 
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Expired, Late
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from tests.reference.definitions.admitted import expired, fresh
@@ -69,6 +70,9 @@ from tests.reference.kernels.sessions import Span
 
 class ReferenceOperator(Sender):
     """Each call emits what follows from the definitions."""
+
+    def stores(self) -> list[StoreSpec]:
+        return []
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         weight = [WEIGHT] if self.definition.weighted else []

@@ -5,9 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.order.ordering import ORDERED
 from sqlwin.runtime.inputs.admission import SEEN, Admission, Admitted, admit, expired_before
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.error_stream import WHOLE
@@ -22,7 +20,7 @@ RISING = Admission("orders", True, True, None, retention=None, slice_width=5)
 
 
 def stores(rule: Admission) -> Stores:
-    return Stores({layout.name: MemoryStore(layout, combine) for layout, combine in rule.shapes})
+    return Stores({spec.name: MemoryStore(spec.layout, spec.combine) for spec in rule.stores()})
 
 
 def rows(*found: tuple[int, int] | tuple[int, int, int], k: str = "a") -> pl.DataFrame:
@@ -84,30 +82,18 @@ def test_no_rows() -> None:
 def test_positions_out_of_retention_are_forgotten() -> None:
     known = stores(BY_TIME)
     admit(BY_TIME, rows(*((n, n) for n in range(100))), known, {}, None, 0)
-    BY_TIME.retire(90, known, None)
+    BY_TIME.retire(90, known, None, [])
     assert known[SEEN].scan(-100, 100)[SEQ].to_list() == list(range(80, 100))
 
 
 def test_positions_stay_as_long_as_their_messages() -> None:
     known = stores(BY_TIME)
-    layout, combine = BY_TIME.shapes[0]
-    known.named["messages"] = MemoryStore(layout, combine)
+    (spec,) = BY_TIME.stores()
+    known.named["messages"] = MemoryStore(spec.layout, spec.combine)
     known["messages"].expire(30)
     admit(BY_TIME, rows(*((n, n) for n in range(100))), known, {}, None, 0)
-    BY_TIME.retire(90, known, None)
+    BY_TIME.retire(90, known, None, [known["messages"]])
     assert known[SEEN].scan(-100, 100)[SEQ].to_list() == list(range(30, 100))
-
-
-def test_positions_beside_rows_in_order_go_with_these() -> None:
-    """Messages lie by number there, so no instant of theirs holds a position."""
-    known = stores(BY_TIME)
-    layout, combine = BY_TIME.shapes[0]
-    for name, floor in (("messages", START), (ORDERED, 60)):
-        known.named[name] = MemoryStore(layout, combine)
-        known[name].expire(floor)
-    admit(BY_TIME, rows(*((n, n) for n in range(100))), known, {}, None, 0)
-    BY_TIME.retire(90, known, None)
-    assert known[SEEN].scan(-100, 100)[SEQ].to_list() == list(range(60, 100))
 
 
 def test_a_late_row_below_its_floor_is_expired_whole() -> None:
@@ -124,20 +110,20 @@ def test_a_late_row_below_its_floor_is_expired_whole() -> None:
 def test_floors_forget_positions_that_can_only_expire(watermark: int, left: list[int]) -> None:
     known = stores(BY_ROWS)
     admit(BY_ROWS, rows(*((n, n) for n in range(10))), known, {}, None, 0)
-    BY_ROWS.retire(watermark, known, horizons("a", 6))
+    BY_ROWS.retire(watermark, known, horizons("a", 6), [])
     assert known[SEEN].scan(-9, 99)[SEQ].to_list() == left
-    BY_ROWS.retire(watermark, known, horizons("b", 99))
+    BY_ROWS.retire(watermark, known, horizons("b", 99), [])
     assert known[SEEN].scan(-9, 99)[SEQ].to_list() == left
 
 
 def test_floors_forget_no_position_of_a_message_that_is_kept() -> None:
     known = stores(BY_ROWS)
-    layout, combine = BY_ROWS.shapes[0]
-    known.named["messages"] = MemoryStore(layout, combine)
+    (spec,) = BY_ROWS.stores()
+    known.named["messages"] = MemoryStore(spec.layout, spec.combine)
     given = rows(*((n, n) for n in range(10)))
     admit(BY_ROWS, given, known, {}, None, 0)
     known["messages"].put(given.filter(pl.col(TS) >= 4).drop(WHOLE))
-    BY_ROWS.retire(50, known, horizons("a", 6))
+    BY_ROWS.retire(50, known, horizons("a", 6), [known["messages"]])
     assert known[SEEN].scan(-9, 99)[SEQ].to_list() == [4, 5, 6, 7, 8, 9]
 
 

@@ -17,6 +17,7 @@ from sqlwin.plan.options.connectors import Option
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.connectors.sinks import Files, open_sink
 from sqlwin.runtime.connectors.sources import source_of
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.secrets import Secret, clear, hidden, is_secret, masked, resolved, secrets_of
 from sqlwin.sql import script
 
@@ -62,7 +63,7 @@ def test_names_of_no_secrets(name: str) -> None:
 
 def test_no_secret_is_shown() -> None:
     bound = script(SCRIPT + "SHOW STREAMS; DESCRIBE s; EXPLAIN " + SELECT + ";" + SELECT)
-    shown = [*answers(bound), repr(bound), str(bound), *map(repr, bound.queries)]
+    shown = [*answers(bound, explain), repr(bound), str(bound), *map(repr, bound.queries)]
     assert bound.source_text is not None
     shown.append(bound.source_text.dump())
     assert not [text for text in shown if CLEAR in text or CLEAR[:7] in text]

@@ -28,7 +28,7 @@ from lark import Lark
 from lark.grammar import NonTerminal, Rule, Terminal
 
 from sqlwin.errors import SqlwinError
-from sqlwin.plan.explain.query import explain_script
+from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.sql import script
 from sqlwin.sql.syntax.parser import grammar
 from sqlwin.sql.text.prepared import QUOTED

@@ -3,7 +3,6 @@
 import pytest
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.nodes import Join, WindowRank
 from sqlwin.plan.properties.facts import (
@@ -13,6 +12,7 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.stages import staged
 from sqlwin.policies import Early
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
 from sqlwin.windows import Hop
 from tests.support.sql.cases import SECOND
@@ -246,12 +246,12 @@ def test_explain_warns_of_state_that_waits_for_corrections() -> None:
 
 def test_a_view_is_described_with_its_event_time() -> None:
     text = f"CREATE VIEW c AS {COUNTED} EMIT FINAL; DESCRIBE c"
-    assert answers(script(STREAMS + text))[0].splitlines()[-2:] == [
+    assert answers(script(STREAMS + text), explain)[0].splitlines()[-2:] == [
         "  n             BIGINT",
         "  event time: window_time",
     ]
     text = "CREATE VIEW m AS SELECT auction, MAX(ts) AS t FROM bid GROUP BY auction; DESCRIBE m"
-    assert answers(script(STREAMS + text)) == [
+    assert answers(script(STREAMS + text), explain) == [
         "m\n  auction  BIGINT\n  t        TIMESTAMP\n  event time: none\n"
         "  changing: rows are retracted and replaced"
     ]

@@ -9,11 +9,12 @@ import pytest
 from sqlwin.errors import QueryError
 from sqlwin.plan.explain.functions import page
 from sqlwin.plan.explain.statements import answers
+from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
 
 
 def answer(text: str) -> list[str]:
-    (one,) = answers(script(text))
+    (one,) = answers(script(text), explain)
     return one.splitlines()
 
 

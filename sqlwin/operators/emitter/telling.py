@@ -38,11 +38,12 @@ from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.emitter.schema import DUE
 from sqlwin.operators.emitter.undoing import SIGN, WAS, merged
 from sqlwin.operators.joins.pairing import AT, marked
-from sqlwin.operators.joins.sides import Columns, Shape, Side
+from sqlwin.operators.joins.sides import Columns, Side
+from sqlwin.operators.load import nothing
+from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.policies import Early, Late, Policy, end_of_period
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, TS, empty
 from sqlwin.state.combine import last_written
-from sqlwin.state.contract import Layout
 
 WAITING, TOLD = "waiting", "told"
 VOID, GENERATION, TIME = "__void", "__generation", "__time"
@@ -94,15 +95,17 @@ class Telling:
             for old, name in marked(side).items()
         }
 
-    @property
-    def shapes(self) -> list[Shape]:
+    def stores(self) -> list[StoreSpec]:
         kept = {GENERATION: pl.Int64(), WAS: pl.Int32(), VOID: pl.Boolean(), **self.columns}
-        waiting = Layout(WAITING, tuple(kept.items()), (), (GENERATION, ROW_KEY, SIGN), ONE_SLICE)
+        waiting = layout_of(WAITING, kept, (), (GENERATION, ROW_KEY, SIGN), ONE_SLICE)
         emitted = {TIME: pl.Int64(), ROW_KEY: pl.String(), WAS: pl.Int32()}
         emitted |= self._marks if self.policy.ttls else {}
-        revisions = Layout(TOLD, tuple(emitted.items()), (), (TIME, ROW_KEY), self.left.slice_width)
-        shapes = [(waiting, last_written(waiting))] if self.waits else []
-        return [*shapes, *([(revisions, last_written(revisions))] if self.repeats else [])]
+        revisions = layout_of(TOLD, emitted, (), (TIME, ROW_KEY), self.left.slice_width)
+        words = ("changes that wait for the end of a period", "revisions of results")
+        waits = StoreSpec(waiting, last_written(waiting), words[0], nothing, "pair")
+        expected = self.left.expected(self.policy)
+        repeats = StoreSpec(revisions, last_written(revisions), words[1], expected, "pair")
+        return [waits] * self.waits + [repeats] * self.repeats
 
     def none(self) -> pl.DataFrame:
         return empty(self.columns)

@@ -25,7 +25,7 @@ row went out with it. A right row at 6: `+U late`, revision 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,11 +40,11 @@ from sqlwin.operators.joins.asof_retention import retire
 from sqlwin.operators.joins.base import Joining
 from sqlwin.operators.joins.nearest import ANEW, BACK, FOUND, KNOWN, MET, OUT, Nearest, window_of
 from sqlwin.operators.joins.pairing import AT, marked
-from sqlwin.operators.joins.sides import Arrivals, Columns, Shape, Side
+from sqlwin.operators.joins.sides import Arrivals, Columns, Side
+from sqlwin.operators.load import Load, Records
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
-from sqlwin.state.combine import last_written
-from sqlwin.state.contract import Combine
 from sqlwin.windows import AsOf
 
 WANTED, REPLACED, LIVES = "__wanted", "__replaced", "__lives"
@@ -90,12 +90,22 @@ class AsOfJoin(Joining):
     def repeats(self) -> bool:
         return True
 
+    def stores(self) -> list[StoreSpec]:
+        words = "what was emitted of each left row"
+        known = self.left.record(KNOWN, self.nearest.known, words, self.policy)
+        return [self.left.spec(self.policy), self._versions, known, *self.telling.stores()]
+
     @property
-    def shapes(self) -> list[Shape]:
-        known = self.left.layout_of(KNOWN, self.nearest.known)
-        combined: Combine = last_written(known)
-        sides: list[Shape] = [self.left.shape, self.right.shape, (known, combined)]
-        return [*sides, *self.telling.shapes]
+    def _versions(self) -> StoreSpec:
+        """The newest row of each key stays besides."""
+        rows = self.right.spec(self.policy)
+
+        def expected(load: Load) -> Records:
+            retained = rows.expected(load)
+            newest = load.keys_if(bool(self.right.keys))
+            return retained if isinstance(retained, str) else retained + newest
+
+        return replace(rows, expected=expected)
 
     @cached_property
     def nearest(self) -> Nearest:

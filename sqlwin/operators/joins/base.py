@@ -18,8 +18,9 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.operators.contract import Stores, timeout_at
 from sqlwin.operators.emitter.telling import Telling
-from sqlwin.operators.joins.sides import Columns, Shape, Side
+from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import HORIZON
@@ -50,10 +51,9 @@ class Joining(ABC):
         """Whether it knows RETAIN n ROWS."""
         return False
 
-    @property
     @abstractmethod
-    def shapes(self) -> list[Shape]:
-        """The layouts of its stores, and how each combines."""
+    def stores(self) -> list[StoreSpec]:
+        """As of `Timed`."""
 
     @abstractmethod
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:

@@ -20,7 +20,7 @@ Invariant: in the order of numbers rows are in that of their times.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import polars as pl
@@ -28,9 +28,10 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.pairing import of_pairs
-from sqlwin.operators.joins.sides import PASSED_WHERE, POS, Arrivals, Columns, Shape, Side
+from sqlwin.operators.joins.sides import PASSED_WHERE, POS, Arrivals, Columns, Side
 from sqlwin.operators.order.numbering import NUMBER
 from sqlwin.operators.order.ordering import CERTAIN, COUNTERS, FIXED, Ordering
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import effective, parted
 from sqlwin.schema import POSITION, TS, WEIGHT
 from sqlwin.state.contract import Layout
@@ -72,9 +73,10 @@ class NumberedSide(Side):
         columns = tuple({**self.row, **weight}.items())
         return Layout(self.name, columns, self.first, (POS, *self.place), self.rows_per_slice)
 
-    @property
-    def order_shapes(self) -> list[Shape]:
-        return self.ordering.shapes(self.slice_width) if self.by_time else []
+    def order_stores(self, retain: int | None) -> list[StoreSpec]:
+        """None of these pins positions: no recovery fills a join again."""
+        numbered = self.ordering.stores(retain) if self.by_time else []
+        return [replace(spec, ttl=None, pins=False) for spec in numbered]
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows as `arrivals` takes them; of those numbered by event time blanks as well."""

@@ -40,14 +40,14 @@ from sqlwin.operators.joins.padding import Alone
 from sqlwin.operators.joins.pairing import AT, Changes, Pairing, Residual, marked, of_pairs
 from sqlwin.operators.joins.retention import Newest
 from sqlwin.operators.joins.scopes import reaching, scopes
-from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Shape, Side
+from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
 from sqlwin.operators.joins.words import Moment
 from sqlwin.operators.state_queries import EDGES, SIDE, STATE, StateQuery, of_keys, said
+from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows.contents import EXTENT
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, POSITION, ROW_KEY, empty
 from sqlwin.state.combine import last_written
-from sqlwin.state.contract import Layout
 
 ALONE = {
     "inner": (),
@@ -109,11 +109,12 @@ class WindowJoin(Joining):
         n = self.policy.retain_rows
         return () if n is None else (Newest(self.left, n), Newest(self.right, n))
 
-    @property
-    def shapes(self) -> list[Shape]:
-        kept = [self.left.shape, self.right.shape, *(each.shape for each in self.alone)]
-        kept += [shape for each in self.newest for shape in each.shapes]
-        return [*kept, *self.telling.shapes, *([counts_of(COUNTS)] if self.by_count else [])]
+    def stores(self) -> list[StoreSpec]:
+        kept = [side.spec(self.policy) for side in (self.left, self.right)]
+        kept += [rows.spec(self.policy) for rows in self.alone]
+        kept += [spec for part in self.newest for spec in part.stores()]
+        counts = [counts_of(COUNTS, "messages of each side")] if self.by_count else []
+        return [*kept, *self.telling.stores(), *counts]
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
@@ -272,10 +273,10 @@ def _untouched(side: Side, pairs: Changes) -> pl.DataFrame:
 _COUNTS: Columns = {"__at": pl.Int64(), "__left": pl.Int64(), "__right": pl.Int64()}
 
 
-def counts_of(name: str) -> Shape:
+def counts_of(name: str, words: str) -> StoreSpec:
     """Of a store of a number for each side."""
-    layout = Layout(name, tuple(_COUNTS.items()), (), ("__at",), 1)
-    return layout, last_written(layout)
+    layout = layout_of(name, _COUNTS, (), ("__at",), 1)
+    return StoreSpec(layout, last_written(layout), words, ttl=None)
 
 
 def read_counts(name: str, stores: Stores, none: int = 0) -> tuple[int, int]:

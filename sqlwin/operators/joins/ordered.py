@@ -31,9 +31,10 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.numbered_sides import NumberedSide
 from sqlwin.operators.joins.operator import WindowJoin, counts_of, read_counts, write_counts
 from sqlwin.operators.joins.pairing import Changes, Pairing, marked, of_pairs
-from sqlwin.operators.joins.sides import POS, Arrivals, Shape
+from sqlwin.operators.joins.sides import POS, Arrivals
 from sqlwin.operators.joins.words import Moment
 from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.schema import TS
 
 PAST = "past"
@@ -65,10 +66,11 @@ class OrderedJoin(WindowJoin):
     def pairing(self) -> OrderedPairing:
         return OrderedPairing(self.left, self.right, self.residual)
 
-    @property
-    def shapes(self) -> list[Shape]:
-        ordered = (*self.left.order_shapes, *self.right.order_shapes)
-        return [*super().shapes, *ordered, counts_of(PAST)]
+    def stores(self) -> list[StoreSpec]:
+        retain = self.policy.retain
+        ordered = (*self.left.order_stores(retain), *self.right.order_stores(retain))
+        past = counts_of(PAST, "rows of each side whose numbers are final")
+        return [*super().stores(), *ordered, past]
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return (self.left, self.right)[side].prepare(rows)

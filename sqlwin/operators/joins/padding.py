@@ -28,10 +28,11 @@ from sqlwin.operators.emitter.schema import DUE
 from sqlwin.operators.emitter.telling import Telling
 from sqlwin.operators.emitter.undoing import SIGN
 from sqlwin.operators.joins.pairing import AT, marked
-from sqlwin.operators.joins.sides import Arrivals, Columns, Shape, Side
+from sqlwin.operators.joins.sides import Arrivals, Columns, Side
 from sqlwin.operators.joins.words import Moment, both, by_pairs, either
+from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, ROW_KEY, TS
-from sqlwin.state.combine import last_written
 
 MATCHES, OUT = "__matches", "__out"
 CAUSES = ("__came_late", "__came_full", "__gone_late", "__gone_full")
@@ -63,10 +64,9 @@ class Alone:
             OUT: pl.Boolean(),
         }
 
-    @property
-    def shape(self) -> Shape:
-        layout = self.side.layout_of(self.store, self.known)
-        return layout, last_written(layout)
+    def spec(self, policy: Policy) -> StoreSpec:
+        words = f"matches of each {self.side.name} row"
+        return self.side.record(self.store, self.known, words, policy)
 
     # Rows and matches come and go.
 

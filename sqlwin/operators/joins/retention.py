@@ -33,11 +33,11 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizons import STORE, Horizons
 from sqlwin.operators.joins.padding import Alone
-from sqlwin.operators.joins.sides import Shape, Side
+from sqlwin.operators.joins.sides import Side
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.contents import ROWS
 from sqlwin.operators.windows.nth_newest import floored, nth_newest
 from sqlwin.schema import TS
-from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import HORIZON
 
 
@@ -52,14 +52,11 @@ class Newest:
     def reached(self) -> Horizons | None:
         """Where horizons are noted, for rows may be withdrawn."""
         types = {key: self.side.columns[key] for key in self.side.keys}
-        return Horizons(types, f"{self.side.name}_{STORE}") if self.side.weighted else None
+        name = f"{self.side.name}_{STORE}"
+        return Horizons(types, name, ttl=None) if self.side.weighted else None
 
-    @property
-    def shapes(self) -> list[Shape]:
-        if self.reached is None:
-            return []
-        layout = self.reached.layout(self.side.slice_width)
-        return [(layout, keep_all(layout))]
+    def stores(self) -> list[StoreSpec]:
+        return [] if self.reached is None else [self.reached.spec(self.side.slice_width)]
 
     def note(self, retain: int | None, stores: Stores) -> None:
         """The horizons of the rows now there; those overtaken by `retain` say nothing any more."""

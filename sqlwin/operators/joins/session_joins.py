@@ -23,7 +23,7 @@ is not late, for the watermark has not passed 12.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -33,8 +33,10 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.joins.session_pairing import SessionPairing
 from sqlwin.operators.joins.session_sides import SessionSide
-from sqlwin.operators.joins.sides import Columns, Shape
+from sqlwin.operators.joins.sides import Columns
+from sqlwin.operators.load import not_estimated
 from sqlwin.operators.state_queries import EDGES, SIDE, StateQuery, said
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.contents import EXTENT
 from sqlwin.schema import INSTANT
 from sqlwin.state.session_store import FROM, UNTIL
@@ -54,9 +56,10 @@ class SessionJoin(WindowJoin):
         """Rows go with their sessions."""
         return False
 
-    @property
-    def shapes(self) -> list[Shape]:
-        return [self.left.session_shape, self.right.session_shape, *super().shapes]
+    def stores(self) -> list[StoreSpec]:
+        """Sessions are as long as the gap of a row lets them be: none is estimated."""
+        rows = [replace(spec, expected=not_estimated) for spec in super().stores()]
+        return [self.left.session_spec, self.right.session_spec, *rows]
 
     @property
     def key(self) -> Columns:

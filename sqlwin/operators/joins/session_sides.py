@@ -36,10 +36,11 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.joins.sides import Arrivals, Shape, Side
+from sqlwin.operators.joins.sides import Arrivals, Side
 from sqlwin.operators.sessions.merging import Merged
 from sqlwin.operators.sessions.retention import evict
 from sqlwin.operators.sessions.spans import RUN, extent_of, met, within
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.schema import TS
 from sqlwin.state.combine import last_written
@@ -103,11 +104,11 @@ class SessionSide(Side):
         return (TS, *self.place)
 
     @property
-    def session_shape(self) -> Shape:
+    def session_spec(self) -> StoreSpec:
         keys = {key: self.columns[key] for key in self.partition}
         values = self.spans.values(self.columns)
         layout = session_layout(self.spans.store, keys, values, self.interval)
-        return layout, last_written(layout)
+        return StoreSpec(layout, last_written(layout), "sessions", ttl=self._ttl)
 
     # Sessions.
 

@@ -22,7 +22,7 @@ as soon as all its partners have come: then it cannot be withdrawn any more.
 >>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 10), slice_width=60)
 >>> side.layout.keys, side.layout.order
 ((), ('__ts', 'k', '__part', '__seq'))
->>> side.certain_below(100, 0, retain=20), side.horizon(100, 0, retain=20)
+>>> side.certain_below(100, 0, retain=20), side.floor(100, 0, retain=20)
 (90, 70)
 """
 
@@ -30,21 +30,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.load import Expected, Retained, not_estimated
+from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.combine import keep_all, last_written
-from sqlwin.state.contract import Combine, Layout
+from sqlwin.state.contract import Layout
 from sqlwin.windows import JoinWindow, Unit
 
 POS = "__pos"
 PASSED_WHERE = "__held"
 """Of a row that is numbered, whether WHERE is true of it; else it is a blank."""
 Columns = dict[str, pl.DataType]
-Shape = tuple[Layout, Combine]
 
 
 @dataclass(frozen=True)
@@ -144,10 +147,30 @@ class Side:
         """Of a store with a record for each row; columns: those of the message key among them."""
         return Layout(name, tuple(columns.items()), self.first, self.order, self.slice_width)
 
-    @property
-    def shape(self) -> Shape:
+    def spec(self, policy: Policy) -> StoreSpec:
+        """Of its rows."""
         combine = last_written if self.weighted else keep_all
-        return self.layout, combine(self.layout)
+        expected, ttl = self.expected(policy), self._ttl
+        return StoreSpec(self.layout, combine(self.layout), "rows", expected, ttl)
+
+    def record(self, name: str, columns: Columns, words: str, policy: Policy) -> StoreSpec:
+        """A store with a record for each row, written when it comes or pairs."""
+        layout = self.layout_of(name, columns)
+        kept = (last_written(layout), words, self.expected(policy), self._ttl)
+        return StoreSpec(layout, *kept, renews=False)
+
+    @property
+    def _ttl(self) -> Literal["left", "right"]:
+        return "right" if self.name == "right" else "left"
+
+    def expected(self, policy: Policy) -> Expected:
+        """Rows of a load; of those without an end no RETAIN but one of rows is known."""
+        if self.at == POS:
+            return not_estimated
+        at, retain = int(self.name == "right"), policy.retain if self.timed else None
+        keyed, reach = bool(self.keys), max(self.window.high or 0, 0)
+        retained = Retained(retain, policy.retain_rows, self.slice_width, keyed, at)
+        return lambda load: retained.rows(load, reach)
 
     # Rows that come.
 

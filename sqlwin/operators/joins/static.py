@@ -30,8 +30,10 @@ from sqlwin.operators.emitter.schema import DUE
 from sqlwin.operators.emitter.undoing import SIGN
 from sqlwin.operators.joins.base import Joining
 from sqlwin.operators.joins.pairing import AT, Pairing, Residual, marked
-from sqlwin.operators.joins.sides import Shape, Side
+from sqlwin.operators.joins.sides import Side
+from sqlwin.operators.load import not_estimated
 from sqlwin.operators.state_queries import StateQuery
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, ROW_KEY, TS, WEIGHT
 
@@ -58,9 +60,10 @@ class StaticJoin(Joining):
     def repeats(self) -> bool:
         return self.left.weighted
 
-    @property
-    def shapes(self) -> list[Shape]:
-        return [self.right.shape, *self.telling.shapes]
+    def stores(self) -> list[StoreSpec]:
+        table = self.right.spec(self.policy)
+        kept = table.on(table.layout, words="the table", expected=not_estimated)
+        return [kept, *self.telling.stores()]
 
     @property
     def _kept(self) -> tuple[Side, ...]:

@@ -16,7 +16,10 @@ from typing import Literal
 import polars as pl
 
 from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.load import Load
+from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.schema import PART, SEQ, TS
+from sqlwin.state.combine import last_written
 
 STORE = "counts"
 AT = "__at"
@@ -31,6 +34,14 @@ class Numbering:
     @property
     def columns(self) -> dict[str, pl.DataType]:
         return {**self.partition, AT: pl.Int64(), COUNT: pl.Int64()}
+
+    def spec(self, ttl: Literal["key"] | None = "key") -> StoreSpec:
+        layout = layout_of(STORE, self.columns, tuple(self.partition), (AT,), ONE_SLICE)
+        of = "each key" if self.partition else "all keys"
+        return StoreSpec(layout, last_written(layout), f"messages of {of}", self._expected, ttl)
+
+    def _expected(self, load: Load) -> float:
+        return load.keys_if(bool(self.partition))
 
     def number(self, rows: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """`rows` with `__number`, as `__ts` too; the touched partitions, `__before` and

@@ -33,17 +33,17 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.order.numbering import AT, COUNT, NUMBER, STORE
 from sqlwin.operators.state_queries import MessageRange
+from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.weights import SIGN, parted, there, weighed
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
 from sqlwin.state.combine import last_written
-from sqlwin.state.contract import Combine, Layout
+from sqlwin.state.slices import ENDLESS, slice_width
 
 ORDERED = "ordered"
 CERTAIN, FIXED, CLOSED = "__certain", "__fixed", "__closed"
 BEFORE, NEW, RANK = "__before", "__new", "__rank"
 """NEW: of a row that has changed: it is one of the batch, and not only its number is another."""
 
-ONE_SLICE = 2**40
 COUNTERS: dict[str, int] = {COUNT: 0, CERTAIN: 0, FIXED: 0, CLOSED: 1}
 
 
@@ -65,12 +65,16 @@ class Ordering:
         """The store of counts."""
         return f"{self.side}_{STORE}" if self.side else STORE
 
-    def shapes(self, width: int) -> list[tuple[Layout, Combine]]:
-        """width: of a slice, in event time."""
-        rows = Layout(self.rows, tuple(self.row.items()), self.partition, POSITION, width)
-        counters = tuple(self.counters.items())
-        counts = Layout(self.counted, counters, self.partition, (AT,), ONE_SLICE)
-        return [(rows, last_written(rows)), (counts, last_written(counts))]
+    def stores(self, retain: int | None) -> list[StoreSpec]:
+        """retain: for how long a number may change; None: for ever."""
+        width = slice_width(ENDLESS if retain is None else retain)
+        rows = layout_of(self.rows, self.row, self.partition, POSITION, width)
+        counts = layout_of(self.counted, self.counters, self.partition, (AT,), ONE_SLICE)
+        of = "each key" if self.partition else "all keys"
+        return [
+            StoreSpec(rows, last_written(rows), "rows with their numbers", pins=True),
+            StoreSpec(counts, last_written(counts), f"rows of {of}"),
+        ]
 
     @property
     def row(self) -> dict[str, pl.DataType]:

@@ -43,8 +43,10 @@ from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.retracting import Retracting
 from sqlwin.operators.over.sharing import Shares, shares_of
+from sqlwin.operators.over.stores import OverStores
 from sqlwin.operators.over.touching import FILLED, GONE, HELD, LEFT, NOW_FULL, Touching
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS
@@ -130,6 +132,11 @@ class OverAggregator(Results):
     def touching(self) -> Touching:
         enough = max(self.policy.early_rows, 1)
         return Touching(self.identity, self.reading, self.fullness, self.per_instant, enough)
+
+    def stores(self) -> list[StoreSpec]:
+        row = {**self.carried, **PLACE, **self.sign}
+        parts = (self.reading, self.limits, self.ledger, row, self.output, self.slice_width)
+        return list(OverStores(*parts))
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         rows = effective(rows) if self.weighted else rows

@@ -40,12 +40,14 @@ from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.emitter.kernel import changelog
 from sqlwin.operators.emitter.results import WAITED
-from sqlwin.operators.emitter.schema import EXISTS, OLD, STANDS, WORD
+from sqlwin.operators.emitter.schema import EXISTS, OLD, STANDS, STORE, WORD
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
+from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.operators.windows.contents import EXTENT
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY, empty
+from sqlwin.state.combine import last_written
 
 RANKED = "ranked"
 AT = "__at"
@@ -82,6 +84,16 @@ class WindowRanker:
     def family(self) -> tuple[str, ...]:
         """The columns that say which rows are ranked among each other."""
         return (AT, *self.partition)
+
+    def stores(self) -> list[StoreSpec]:
+        """Those of the results below, and each row as it was last emitted."""
+        below = self.inner.stores()
+        records = next(spec for spec in below if spec.name == STORE)
+        order = (AT, ROW_KEY)
+        width = records.layout.slice_width
+        ranked = layout_of(RANKED, self.columns, self.partition, order, width)
+        words = "rows as they were last emitted"
+        return [*below, StoreSpec(ranked, last_written(ranked), words, self.inner.declared.results)]
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.inner.prepare(rows)

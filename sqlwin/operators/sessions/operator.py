@@ -34,6 +34,8 @@ from sqlwin.operators.sessions.contents import SessionContents
 from sqlwin.operators.sessions.merging import Spans
 from sqlwin.operators.sessions.restoring import SessionRestoring
 from sqlwin.operators.sessions.retention import SessionRetention
+from sqlwin.operators.sessions.stores import SessionStores
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import REVISION, TS
@@ -100,6 +102,16 @@ class SessionAggregator(SessionRestoring):
     def output(self) -> dict[str, pl.DataType]:
         names = (fold.call.name for fold in self.folds)
         return {**self.by.types, **self.edges, **dict(zip(names, self.values, strict=True))}
+
+    @cached_property
+    def declared(self) -> SessionStores:
+        parts = (self.contents, self.retention, self.ledger)
+        return SessionStores(*parts, self.below, self.output)
+
+    def stores(self) -> list[StoreSpec]:
+        """Messages of all keys are counted together, so that expires with none of them."""
+        counts = [self.numbering.spec(ttl=None)] if self.arriving else []
+        return [*self.declared, *counts]
 
     @cached_property
     def ledger(self) -> SupersedingLedger:

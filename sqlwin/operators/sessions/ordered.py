@@ -31,6 +31,7 @@ from sqlwin.operators.order.ordering import (
 )
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.state_queries import MessageRange, StateQuery
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import effective
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, WEIGHT
@@ -56,6 +57,11 @@ class OrderedSessions:
     @property
     def output(self) -> dict[str, pl.DataType]:
         return self.inner.output
+
+    def stores(self) -> list[StoreSpec]:
+        """Messages lie by number, so admission goes by the numbered rows."""
+        by_number = [replace(spec, pins=False) for spec in self.inner.stores()]
+        return [*by_number, *self.ordering.stores(self.policy.retain)]
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return effective(rows).select(*self.ordering.carried, *POSITION, WEIGHT)

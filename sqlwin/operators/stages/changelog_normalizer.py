@@ -29,8 +29,11 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Operator, Stores, bounds
+from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.weights import SIGN, effective, there, weighed
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS, WEIGHT
+from sqlwin.state.combine import last_written
+from sqlwin.state.slices import ENDLESS, slice_width
 
 POSITIONS = "positions"
 
@@ -60,6 +63,15 @@ class ChangelogNormalizer:
         """Of a record of its own store."""
         kept = self.carried if self.again else {key: self.carried[key] for key in self.keys}
         return {**kept, **PLACE, **SIGN}
+
+    def stores(self) -> list[StoreSpec]:
+        below = self.inner.stores()
+        if not self.notes:
+            return below
+        width = slice_width(ENDLESS if self.retain is None else self.retain)
+        layout = layout_of(POSITIONS, self.columns, self.keys, POSITION, width)
+        words = f"{'rows' if self.again else 'positions of rows'} that may be retracted"
+        return [*below, StoreSpec(layout, last_written(layout), words)]
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return effective(rows).select(*self.carried, *POSITION, WEIGHT)

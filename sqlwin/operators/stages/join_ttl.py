@@ -23,19 +23,30 @@ finds nothing. At 10:40 a left row comes, and is told with the right one of 9:30
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import polars as pl
 
+from sqlwin.instants import SECOND
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.joins.pairing import marked
 from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
-from sqlwin.policies import Ttl
+from sqlwin.operators.load import NOT_ESTIMATED, Expected, Load, Records, least
+from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.policies import Ttl, TtlTime, Update
 from sqlwin.schema import TS, WEIGHT
-from sqlwin.state.join_ttl_entries import JoinTtlEntries
+from sqlwin.state.combine import last_written
+from sqlwin.state.join_ttl_entries import JoinTtlEntries, sides_of
+from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.pair_store import PairStore, paired
+from sqlwin.state.ttl_entries import ttl_layout, ttl_store_name
+from sqlwin.state.ttl_store import TtlStore, lived
 
 
 @dataclass(frozen=True)
@@ -70,10 +81,48 @@ class JoinTtl:
         """Of each side, what is NULL in a pair without a row of it."""
         return {side: marked(self.sides[side])[TS] for side in self.ttls}
 
-    def side_of(self, store: str) -> str | None:
-        """With whose lives the records of a store go; None: with those of pairs, or none."""
-        side = store.removesuffix("_known").removesuffix("_sessions")
-        return side if side in self.ttls else None
+    def stores(self) -> list[StoreSpec]:
+        """With the TTL entries of each side that has a TTL."""
+        own = [self._lived(spec) for spec in self.inner.stores()]
+        return [*own, *(self._entries(side) for side in self.ttls)]
+
+    def _lived(self, spec: StoreSpec) -> StoreSpec:
+        if spec.ttl == "pair":
+            known = set(spec.layout.schema)  # rows of a SEMI join have none of the right
+            sides = [side for side, names in self.marks.items() if set(names.values()) <= known]
+            expected = self._expected(spec, sides)
+            return spec.on(paired(spec.layout, sides), expected=expected) if sides else spec
+        if spec.ttl not in self.ttls:
+            return spec.on(spec.layout, ttl=None)
+        return spec.on(lived(spec.layout), expected=self._expected(spec, [spec.ttl]))
+
+    def _entries(self, side: str) -> StoreSpec:
+        layout = ttl_layout(self.keys(side), ttl_store_name(side))
+        words = f"TTL entries of {side} rows"
+        expected = partial(outlived, self.ttls[side])
+        return StoreSpec(layout, last_written(layout), words, expected, ttl=None)
+
+    def _expected(self, spec: StoreSpec, sides: Sequence[str]) -> Expected:
+        """Those that are retained, and no more than those whose TTL has not expired."""
+        return lambda load: least(
+            spec.expected(load), *(outlived(self.ttls[side], load) for side in sides)
+        )
+
+    def open_ttl(self, stores: Stores, saved: Any, run: str | None) -> None:
+        """As of `Expiring`."""
+        known = saved or {}
+        sides = {
+            side: Lifetimes(ttl, stores[ttl_store_name(side)], known.get(side), run)
+            for side, ttl in self.ttls.items()
+        }
+        stores.sides = JoinTtlEntries(sides, self.marks, self.there)
+        for spec in self.stores():
+            inner = stores[spec.name]
+            if spec.ttl == "pair" and sides_of(inner.layout.keys):
+                stores.named[spec.name] = PairStore(inner, stores.sides)
+            elif spec.ttl in sides:
+                entries = sides[spec.ttl]
+                stores.named[spec.name] = TtlStore(inner, entries, renews=spec.renews)
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return self.inner.prepare(rows, side)
@@ -128,3 +177,11 @@ class JoinTtl:
     def _lives(self, stores: Stores) -> JoinTtlEntries:
         assert stores.sides is not None
         return stores.sides
+
+
+def outlived(ttl: Ttl, load: Load) -> Records:
+    """Rows of a TTL and, until compaction is due, of a quarter of it."""
+    cleaned = ttl.cleanup.compaction or ttl.cleanup.timers
+    if ttl.update is Update.READ or ttl.time is TtlTime.EVENT or not cleaned:
+        return NOT_ESTIMATED
+    return load.rate * ttl.length * 1.25 / SECOND

@@ -25,15 +25,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from sqlwin.operators.contract import Operator, Stores, everything
 from sqlwin.operators.emitter.schema import DUE
+from sqlwin.operators.load import Load, Records
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import effective
 from sqlwin.policies import Ttl, TtlTime
 from sqlwin.schema import TS, WEIGHT
+from sqlwin.state.combine import last_written
 from sqlwin.state.lifetimes import LATEST, Lifetimes
+from sqlwin.state.ttl_entries import LIVES, ttl_layout
+from sqlwin.state.ttl_store import TtlStore, lived
 
 CAME = "__came"
 
@@ -45,6 +51,26 @@ class OperatorTtl:
     inner: Operator
     ttl: Ttl
     keys: dict[str, pl.DataType]
+
+    def stores(self) -> list[StoreSpec]:
+        """Each record has the number of its TTL entry, and these are a store."""
+        layout = ttl_layout(self.keys)
+        entries = StoreSpec(layout, last_written(layout), "TTL entries", self._each_key, ttl=None)
+        return [*(self._lived(spec) for spec in self.inner.stores()), entries]
+
+    def _lived(self, spec: StoreSpec) -> StoreSpec:
+        return spec if spec.ttl is None else spec.on(lived(spec.layout))
+
+    def _each_key(self, load: Load) -> Records:
+        return load.keys_if(bool(self.keys))
+
+    def open_ttl(self, stores: Stores, saved: Any, run: str | None) -> None:
+        """As of `Expiring`."""
+        stores.lives = Lifetimes(self.ttl, stores[LIVES], saved, run)
+        for spec in self.stores():
+            if spec.ttl is not None:
+                inner = stores[spec.name]
+                stores.named[spec.name] = TtlStore(inner, stores.lives, renews=spec.renews)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """With what of the rows themselves a TTL goes by, where it does.

@@ -52,12 +52,16 @@ from sqlwin.operators.contract import Stores, everything, timeout_at
 from sqlwin.operators.emitter.changes import row_key_at
 from sqlwin.operators.emitter.kernel import changelog
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, PENDING, STANDS, WORD
+from sqlwin.operators.load import Load, Records
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, MessageRange, StateQuery, of_keys
+from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, parted
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import PLACE, POSITION, REVISION, TS, WEIGHT
+from sqlwin.state.combine import last_written
+from sqlwin.state.slices import slice_width
 
 TOP, RANKINGS = "top", "rankings"
 SLOT = "__slot"
@@ -119,6 +123,27 @@ class TopRows(Counting):
         if self.policy.early is Early.ROWS:  # which counts every row
             return taken
         return self._placed(taken).filter(self._within).drop(self.name)
+
+    def stores(self) -> list[StoreSpec]:
+        order: tuple[str, ...] = (SLOT,)
+        width = ONE_SLICE
+        if self.becomes_final:
+            order, width = (TS, SLOT), slice_width(self.policy.retain or 0)
+        top = layout_of(TOP, self.top_columns, self.partition, order, width)
+        rankings = layout_of(RANKINGS, self.ranking_columns, self.partition, (AT,), width)
+        rows = "rows" if self.weighted else "the first rows"
+        words = (f"{rows} of each partition", "what each partition waits to emit")
+        return [
+            StoreSpec(top, last_written(top), words[0], self._slots),
+            StoreSpec(rankings, last_written(rankings), words[1], self._partitions),
+        ]
+
+    def _slots(self, load: Load) -> Records:
+        """As many again are in slots that are held no more."""
+        return 2 * self.limit * self._partitions(load)
+
+    def _partitions(self, load: Load) -> float:
+        return load.keys_if(bool(self.partition))
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():

@@ -31,9 +31,11 @@ from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import ResultLedger, Results
 from sqlwin.operators.emitter.schema import ADDED, FINAL
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.contents import EXTENT, LAST, MESSAGES, PANE, ROWS, Contents
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.operators.windows.retention import Retention
+from sqlwin.operators.windows.stores import WindowStores
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY
 from sqlwin.windows import Aligned, Whole
@@ -89,6 +91,13 @@ class WindowAggregator(Results):
         names = tuple(fold.call.name for fold in self.folds)
         kept = names if self.weighted or self.withdraw else ()
         return ResultLedger(self, self.contents.identity, WINDOW_END, kept)
+
+    @cached_property
+    def declared(self) -> WindowStores:
+        return WindowStores(self.contents, self.retention, self.ledger, self.output)
+
+    def stores(self) -> list[StoreSpec]:
+        return list(self.declared)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.contents.prepare(rows)

@@ -18,7 +18,7 @@ at 20 and 30.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -29,6 +29,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED, FINAL, STORE
 from sqlwin.operators.order.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering, by_number
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import effective
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.operators.windows.contents import EXTENT, MESSAGES, PANE, PANES
@@ -60,6 +61,11 @@ class OrderedAggregator(WindowAggregator):
     @property
     def edges(self) -> dict[str, pl.DataType]:
         return {"window_start": pl.Int64(), "window_end": pl.Int64()}
+
+    def stores(self) -> list[StoreSpec]:
+        """Messages lie by number, so admission goes by the numbered rows."""
+        by_number = [replace(spec, pins=False) for spec in super().stores()]
+        return [*by_number, *self.ordering.stores(self.policy.retain)]
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return effective(rows).select(*self.ordering.carried, *POSITION, WEIGHT)

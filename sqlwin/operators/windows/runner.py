@@ -22,8 +22,10 @@ from sqlwin.operators.order.numbering import AT, COUNT, NUMBER
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.over.framing import evaluate
 from sqlwin.operators.state_queries import FULL_WINDOW, STATE, MessageRange, StateQuery, of_keys
+from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.slider import TupleSlider
 from sqlwin.schema import PLACE, POSITION, empty
+from sqlwin.state.combine import merged
 
 SUMS = "sums"
 
@@ -31,6 +33,13 @@ SUMS = "sums"
 @dataclass(frozen=True)
 class TupleRunner(TupleSlider):
     """calls: over a RANGE from the first number on. size: without meaning."""
+
+    def stores(self) -> list[StoreSpec]:
+        sums = layout_of(SUMS, self.columns, self.partition, (AT,), ONE_SLICE)
+        combine = merged(sums, [expr for call in self.calls for expr in call.fold.merge()])
+        of = "each key" if self.partition else "all messages"
+        counts = self.numbering.spec()
+        return [StoreSpec(sums, combine, f"accumulators of {of}", counts.expected), counts]
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():

@@ -27,13 +27,16 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.kernel import changelog
 from sqlwin.operators.emitter.schema import EXISTS, STANDS, WORD
+from sqlwin.operators.load import Load, Records
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.over.framing import Call, evaluate
 from sqlwin.operators.state_queries import MessageRange, StateQuery
+from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.operators.windows.tuples import RING, SLOT
 from sqlwin.schema import PLACE, REVISION
+from sqlwin.state.combine import last_written
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,15 @@ class TupleSlider(Counting):
     @property
     def numbering(self) -> Numbering:
         return Numbering({name: self.carried[name] for name in self.partition})
+
+    def stores(self) -> list[StoreSpec]:
+        columns = {**self.carried, **PLACE, NUMBER: pl.Int64(), SLOT: pl.Int64()}
+        ring = layout_of(RING, columns, self.partition, (SLOT,), ONE_SLICE)
+        words = "the last rows of each key" if self.partition else "the last rows"
+        return [StoreSpec(ring, last_written(ring), words, self._held_rows), self.numbering.spec()]
+
+    def _held_rows(self, load: Load) -> Records:
+        return (self.size - 1) * load.keys_if(bool(self.partition))
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():

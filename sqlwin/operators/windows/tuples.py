@@ -42,16 +42,19 @@ from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
-from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, FORCED, WORD
+from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, FORCED, STORE, WORD
+from sqlwin.operators.load import Load, Records
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys, stated
+from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.contents import FIRST, LAST, PANE
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, REVISION, ROW_KEY, SEQ, empty
+from sqlwin.state.combine import last_written
 from sqlwin.windows import Hop
 
 RING = "ring"
@@ -103,6 +106,28 @@ class TupleAggregator(Counting, Folded, Results):
         return {
             name: types[name] for name in (*self.by.names, SLOT, PANE, FIRST, LAST, *accumulators)
         }
+
+    def stores(self) -> list[StoreSpec]:
+        of_slots = (self.by.names, (SLOT,), ONE_SLICE)
+        ring = layout_of(RING, self.columns, *of_slots)
+        words = "accumulators of the open windows"
+        types = {**self.output, WINDOW: pl.Int64(), SLOT: pl.Int64()}
+        records = layout_of(STORE, self.ledger.schema(types), *of_slots)
+        emitted = "what was emitted of each window"
+        return [
+            StoreSpec(ring, last_written(ring), words, self._live_panes),
+            self.numbering.spec(),
+            StoreSpec(records, last_written(records), emitted, self._live_windows),
+        ]
+
+    def _live_panes(self, load: Load) -> Records:
+        return -(-self.hop.size // self.hop.pane) * load.keys_if(bool(self.keys))
+
+    def _live_windows(self, load: Load) -> Records:
+        """Emitted early; else a drain forces them, which is rare."""
+        if self.policy.early is None:
+            return 0.0
+        return load.keys_if(bool(self.keys)) * -(-self.hop.size // self.hop.advance)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():

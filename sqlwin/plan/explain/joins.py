@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 
 from sqlwin.instants import format_duration
 from sqlwin.plan.explain.policies import (
-    FLOORS,
     early,
     expired,
     late,
@@ -38,9 +37,9 @@ NEAREST = {
 }
 
 
-def facts(join: Join) -> Iterator[str]:
+def facts(join: Join, stores: str) -> Iterator[str]:
     """The lines of a query that reads a join, from its operator on."""
-    yield from _facts(join)
+    yield from _facts(join, stores)
     streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
     for stream in streams:
         if stream.ts is not None and (stream.of or not counts(join)):
@@ -49,14 +48,14 @@ def facts(join: Join) -> Iterator[str]:
         yield f"Ties: of {stream.name} {ties(stream)}"
 
 
-def _facts(join: Join) -> Iterator[str]:
+def _facts(join: Join, stores: str) -> Iterator[str]:
     policy = join.policy
     yield f"Operator: {_operator(join)}"
     yield f"Keys: {_keys(join)}"
     yield f"Window: {_window(join)}"
     if join.residual is not None:
         yield f"Residual: {join.residual.sql}"
-    yield f"Stores: {_stores(join)}"
+    yield f"Stores: {stores}"
     yield f"Message key: {_message_key(join)}"
     if policy.early is not None:
         yield f"Early: {_early(join, policy)}"
@@ -139,18 +138,6 @@ def _away(by: int, unit: Unit, what: str) -> str:
 
 
 # --- state ------------------------------------------------------------------------------
-
-
-def _stores(join: Join) -> str:
-    if join.static:
-        return "none but the table"
-    ttl_entries = ", lives" * bool(join.policy.ttls)
-    if isinstance(join.match, JoinSessions):
-        return f"left_sessions, right_sessions, left, right, pending{ttl_entries}"
-    left = "left (rows that wait)" if isinstance(join.match, AsOf) else "left"
-    horizons = f", {FLOORS}" * (join.policy.retain_rows is not None and _changing(join))
-    ordered = "".join(f", {side} in order" for side in ordered_sides(join))
-    return f"{left}, right{ordered}, pending{horizons}{ttl_entries}"
 
 
 def _changing(join: Join) -> bool:

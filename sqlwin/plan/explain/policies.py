@@ -9,9 +9,6 @@ from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.policies import Early, Expired, Late, Policy
 
-FLOORS = "floors (how far the rows of each key ever went)"
-"""A store beside others: of RETAIN n ROWS, where rows may be withdrawn."""
-
 
 def early(policy: Policy) -> str:
     if policy.early is Early.EVERY:

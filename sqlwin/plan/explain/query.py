@@ -10,12 +10,12 @@ warning where one task gets all rows, or where state is unbounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlwin.plan.explain import joins, windows
 from sqlwin.plan.explain.lines import line
 from sqlwin.plan.explain.warnings import undeclared, warnings_of
-from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, Script, StaticScan, Stream
+from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, Stream
 from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.facts import (
     derived_streams,
@@ -24,22 +24,20 @@ from sqlwin.plan.properties.facts import (
 from sqlwin.plan.properties.processing_time import clock_call
 from sqlwin.schema import type_name
 
-
-def explain(query: Query) -> str:
-    return "\n".join(_query(query))
-
-
-def explain_script(script: Script) -> str:
-    """Every query of a script, those to run and those after EXPLAIN."""
-    queries = [s for s in script.statements if isinstance(s, Query)]
-    return "\n\n".join(explain(query) for query in queries)
+DeclaredStores = Mapping[Node, Sequence[str]]
+"""Of the plan of each stage: `name (what it holds)` of each store that its operators open."""
 
 
-def _query(query: Query) -> Iterator[str]:
+def explain(query: Query, stores: DeclaredStores) -> str:
+    """The host passes the stores, for a plan knows no operators."""
+    return "\n".join(_query(query, stores))
+
+
+def _query(query: Query, stores: DeclaredStores) -> Iterator[str]:
     yield f"Output: {query.sink.name if query.sink else 'screen'}"
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
-    yield from _stage(query.plan)
+    yield from _stage(query.plan, stores)
     if clock_call(query.plan) is not None:
         yield "Processing time: each row's is that of the batch that takes it in"
     yield from (f"Warning: {warning}" for warning in undeclared(query))
@@ -50,14 +48,14 @@ def _query(query: Query) -> Iterator[str]:
             if plan in seen:
                 yield f"As {seen[plan].name}, computed once"
             else:
-                yield from _stage(plan)
+                yield from _stage(plan, stores)
             seen.setdefault(plan, stream)
 
 
-def _stage(plan: Node) -> Iterator[str]:
+def _stage(plan: Node, stores: DeclaredStores) -> Iterator[str]:
     yield from _tree(plan)
-    join = join_of(plan)
-    yield from joins.facts(join) if join is not None else windows.facts(plan)
+    join, opened = join_of(plan), ", ".join(stores[plan])
+    yield from joins.facts(join, opened) if join is not None else windows.facts(plan, opened)
     yield from (f"Warning: {warning}" for warning in warnings_of(plan))
 
 

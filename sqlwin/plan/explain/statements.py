@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlwin.instants import format_duration
 from sqlwin.plan.explain.functions import described, like
-from sqlwin.plan.explain.query import explain
 from sqlwin.plan.ir.nodes import (
     Describe,
     DescribeFunction,
@@ -20,13 +19,16 @@ from sqlwin.plan.properties.changelog import changing
 from sqlwin.schema import Schema, type_name
 
 
-def answers(script: Script) -> list[str]:
-    """One text for each statement that runs nothing, in the order of the script."""
-    found = (_answer(statement) for statement in script.statements)
+def answers(script: Script, explain: Callable[[Query], str]) -> list[str]:
+    """One text for each statement that runs nothing, in the order of the script.
+
+    explain: a query with the stores that its operators open.
+    """
+    found = (_answer(statement, explain) for statement in script.statements)
     return [answer for answer in found if answer is not None]
 
 
-def _answer(statement: Statement) -> str | None:
+def _answer(statement: Statement, explain: Callable[[Query], str]) -> str | None:
     if isinstance(statement, Query):
         return explain(statement) if statement.explain else None
     if isinstance(statement, Describe):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
 from sqlwin.plan.explain.policies import (
-    FLOORS,
     early,
     late,
     retained,
@@ -25,8 +24,6 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.properties.changelog import (
     changing,
-    evicts_below,
-    reappears,
 )
 from sqlwin.plan.properties.facts import (
     Unranked,
@@ -38,15 +35,12 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import (
-    keeps_horizons,
     keeps_messages,
-    keeps_positions,
-    splits_sessions,
 )
 from sqlwin.windows import Cumulate, Session, Unit, Whole
 
 
-def facts(plan: Node) -> Iterator[str]:
+def facts(plan: Node, stores: str) -> Iterator[str]:
     """The lines of a query that reads one stream, from its operator on."""
     (stream,) = streams_of(plan)
     found = window_of(plan)
@@ -54,11 +48,7 @@ def facts(plan: Node) -> Iterator[str]:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
         yield f"Operator: {_operator(window)}{ranked}"
-        more = [", ranked"] * bool(ranked)
-        more += [f", {_positions(window)}"] * keeps_positions(window)
-        more += [f", {FLOORS}"] * keeps_horizons(window)
-        more += [", lives"] * (window.policy.ttl is not None)
-        yield f"Stores: {_stores(window)}{''.join(more)}"
+        yield f"Stores: {stores}"
         yield from _facts(window, stream)
     yield f"Ties: {ties(stream)}"
 
@@ -84,7 +74,7 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     yield from retained(policy)
 
 
-# --- operator and stores --------------------------------------------------------------
+# --- operator --------------------------------------------------------------
 
 
 def _operator(window: Unranked) -> str:
@@ -131,45 +121,6 @@ def _session(window: Session, partition: tuple[str, ...], sets: bool) -> Iterato
         yield f"Start: at a row where {window.starts}"
     if window.ends is not None:
         yield f"End: behind a row where {window.ends}"
-
-
-def _stores(window: Unranked) -> str:
-    if isinstance(window, TopN):
-        return "rows (the first of each partition), revisions"
-    if isinstance(window, WindowAggregate):
-        if isinstance(window.window, Session):
-            splits = splits_sessions(window)
-            stores = ["sessions (metadata)" if splits else "sessions (merged accumulators)"]
-            each = "message" if counts(window) else "instant"
-            stores += [f"panes (accumulators of each {each})"] * splits
-            stores += ["messages"] * keeps_messages(window)
-            counted = ["counts (messages of all keys)"] * arriving(window)
-            counted += ["ordered (rows with their numbers)", "counts"] * (
-                counts(window) and not arriving(window)
-            )
-            return ", ".join([*stores, "revisions", *counted])
-        if arriving(window):
-            return "ring (accumulators of the open windows), counts (messages of each key)"
-        ordered = ", ordered (rows with their numbers), counts" * counts(window)
-        if keeps_messages(window):
-            return f"panes (window metadata), messages, revisions{ordered}"
-        if window.per_row:
-            return "panes (the rows themselves), revisions"
-        return f"panes (merged accumulators), revisions{ordered}"
-    if window.by_arrival:
-        stores_ = "ring (the last rows of each key)" if _bounded(window) else "sums (of each key)"
-        return f"{stores_}, counts (messages of each key)"
-    frames = [call.frame for call in window.calls]
-    reach_back = any(frame.unit is Unit.ROWS for frame in frames)
-    return "rows, history, revisions" if reach_back else "rows, revisions"
-
-
-def _positions(window: Unranked) -> str:
-    if evicts_below(window):
-        return "positions (and rows, for those forgotten below come again)"
-    if reappears(window):
-        return "positions (and rows, for a message may come twice)"
-    return "positions (of the rows that may be withdrawn)"
 
 
 def _bounded(window: OverAggregate) -> bool:

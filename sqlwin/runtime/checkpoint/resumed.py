@@ -15,9 +15,7 @@ from sqlwin.plan.resume.compatibility import retained_since, why_not, with_since
 from sqlwin.plan.resume.differences import difference
 from sqlwin.runtime.checkpoint.task_state import METADATA, parsed
 from sqlwin.runtime.lowering.chain import chain
-from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.lowering.stores import shapes
-from sqlwin.state.contract import Blobs, Layout
+from sqlwin.state.contract import Blobs
 
 
 class Differs(RunError):
@@ -90,11 +88,6 @@ def _reached(blobs: Blobs) -> int | None:
 def _stores(query: Query) -> list[list[tuple[object, ...]]]:
     """Of each stage, but for the width of slices, which another RETAIN changes."""
     return [
-        [(layout.name, layout.columns, layout.keys, layout.order) for layout in _layouts(stage)]
+        [(at.name, at.columns, at.keys, at.order) for at in (spec.layout for spec in stage.stores)]
         for stage in chain(query).stages
     ]
-
-
-def _layouts(stage: Lowered) -> list[Layout]:
-    own = [] if stage.operator is None else shapes(stage.operator)
-    return [layout for layout, _ in (*own, *(s for each in stage.inputs for s in each.shapes))]

@@ -34,13 +34,12 @@ from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.checkpoint.task_state import METADATA, TABLES, TaskState
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.lowering.stores import ttl_store_name
 from sqlwin.runtime.state_queries import QueryableState, StateQueries
 from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Layout
-from sqlwin.state.ttl_entries import LIVES
+from sqlwin.state.ttl_entries import LIVES, ttl_store_name
 
 BUCKET = "bucket"
 SIZES = {"rows": pl.Int64(), "bytes": pl.Int64(), "buckets": pl.Int64()}

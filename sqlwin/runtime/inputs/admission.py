@@ -26,23 +26,19 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.order.ordering import ORDERED
+from sqlwin.operators.load import Load, Records, Retained
 from sqlwin.operators.over import base_sums
+from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows import contents
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.error_stream import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 from sqlwin.state.combine import keep_all
-from sqlwin.state.contract import HORIZON, Combine, Layout, Store
+from sqlwin.state.contract import HORIZON, Store
 
 SEEN, KNOWN = "seen", "__known"
 MESSAGES = (contents.MESSAGES, base_sums.ROWS)
-"""The stores that hold messages; all others are window metadata."""
-
-
-def seen(at: int) -> str:
-    """The store of positions of the input with the number `at`."""
-    return SEEN if at == 0 else f"{SEEN}{at}"
+"""What message stores are called: a durable store keeps them apart."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Admission:
     by_rows: the keys within which RETAIN n ROWS counts and their dtypes, None without
     it. retention: of event time; None: for ever. slice_width: of the `seen` store.
     nameless: keys have a TTL, and positions outlive it: they are kept without the keys.
-    store: where positions are kept; each input of a query has its own, see `seen`.
+    at: the number of the input. retain_rows: the n of RETAIN n ROWS.
     """
 
     stream: str
@@ -62,27 +58,43 @@ class Admission:
     retention: RowRetention | None
     slice_width: int
     nameless: bool = False
-    store: str = SEEN
+    at: int = 0
+    retain_rows: int | None = None
 
     @property
-    def shapes(self) -> list[tuple[Layout, Combine]]:
+    def store(self) -> str:
+        """Of positions; each input of a query has its own."""
+        return SEEN if self.at == 0 else f"{SEEN}{self.at}"
+
+    def stores(self) -> list[StoreSpec]:
         if not self.replays or self.rising:
             return []
-        keys = () if self.nameless else self.by_rows or ()
-        columns = (*keys, *PLACE.items())
-        layout = Layout(self.store, columns, (), POSITION, self.slice_width)
-        return [(layout, keep_all(layout))]
+        columns = {**({} if self.nameless else dict(self.by_rows or ())), **PLACE}
+        layout = layout_of(self.store, columns, (), POSITION, self.slice_width)
+        words = f"positions of the messages of {self.stream}"
+        return [StoreSpec(layout, keep_all(layout), words, self._expected, ttl=None)]
+
+    def _expected(self, load: Load) -> Records:
+        """Positions of rows, as long as one that came again would not have expired."""
+        kept = self.retention
+        retain = None if kept is None else kept.retain
+        reach = 0 if kept is None or kept.window is None else kept.window.size
+        rows = Retained(retain, self.retain_rows, self.slice_width, bool(self.by_rows), self.at)
+        return rows.rows(load, reach)
 
     @property
     def keys(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.by_rows or ())
 
-    def retire(self, watermark: int, stores: Stores, horizons: pl.DataFrame | None) -> None:
-        """Evict expired positions, but of no stored message: a recovery may have to replay it."""
+    def retire(
+        self, watermark: int, stores: Stores, horizons: pl.DataFrame | None, kept: list[Store]
+    ) -> None:
+        """Evict expired positions, but of no stored message: a recovery may have to replay it.
+
+        kept: the stores that pin the positions of their messages.
+        """
         if self.store not in stores.named:
             return
-        held = (ORDERED,) if ORDERED in stores.named else MESSAGES  # the others go by number
-        kept = [stores[name] for name in held if name in stores.named]
         if horizons is not None and len(horizons) and not self.nameless:
             stores[self.store].cut(self._lowered(horizons, watermark, kept))
         if self.retention is not None:

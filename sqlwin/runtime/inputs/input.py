@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.joins.sides import PASSED_WHERE, POS
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import Scalar, Stream
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import PLACE, WEIGHT, empty, polars_type
-from sqlwin.state.contract import Combine, Layout
 
 CARRIED: dict[str, pl.DataType] = {
     WEIGHT: pl.Int8(),
@@ -64,10 +64,9 @@ class Input:
         read = [*where, *(scalar for _, scalar in self.columns)]
         return any(scalar.clock is not None for scalar in read)
 
-    @property
-    def shapes(self) -> list[tuple[Layout, Combine]]:
-        """Of the stores that its admission keeps."""
-        return [] if self.admission is None else self.admission.shapes
+    def stores(self) -> list[StoreSpec]:
+        """Those that its admission keeps."""
+        return [] if self.admission is None else self.admission.stores()
 
     @property
     def blanks(self) -> bool:

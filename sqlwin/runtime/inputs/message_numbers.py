@@ -4,7 +4,7 @@ With a declared OFFSET the number is the offset, less the first one seen, plus 1
 messages are counted as they arrive. Messages that WHERE drops have numbers too: the input
 pipeline passes a blank row for each, which is removed here.
 
->>> rows = pl.DataFrame({"v": [7, 8], SEQ: [1001, 1003], PART: [0, 0], HELD: [True, False]})
+>>> rows = pl.DataFrame({"v": [7, 8], SEQ: [1001, 1003], PART: [0, 0], PASSED_WHERE: [True, False]})
 >>> numbers = Numbers()
 >>> numbers.give(0, rows, by_offset=True).rows(), numbers.greatest(2)
 ([(7, 1001, 0, 1)], (3, 0))

@@ -28,10 +28,10 @@ from sqlwin.plan.properties.facts import (
     ordered_sides,
     untimed,
 )
-from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
 from sqlwin.state.session_store import segment_interval
+from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 HELD = "held"

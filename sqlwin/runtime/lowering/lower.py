@@ -12,7 +12,7 @@ import polars as pl
 from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
-from sqlwin.operators.over.operator import ROWS, OverAggregator
+from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
 from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.operators.stages.ttl import OperatorTtl
@@ -44,15 +44,16 @@ from sqlwin.plan.properties.facts import (
     unranked,
     window_policy,
 )
-from sqlwin.runtime.inputs.admission import Admission, seen
+from sqlwin.plan.properties.stores import keeps_positions
+from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
-from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
 from sqlwin.runtime.lowering.joins import joined
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.windows import Assembly
 from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import CHANGE, WEIGHT, polars_schema
+from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.windows import Cumulate, Hop, Unit
 
 
@@ -123,7 +124,7 @@ def _with_changelog_normalizer(assembly: Assembly, window: Window) -> Operator:
     if not assembly.weighted or (below.policy.ttl is None and not again):
         return operator
     carried, keys = polars_schema(below.input.schema), ttl_keys(window)
-    store = ROWS if isinstance(operator, OverAggregator) else POSITIONS
+    store = POSITIONS if keeps_positions(below) else ROWS
     return ChangelogNormalizer(operator, carried, keys, store, again, below.policy.retain)
 
 
@@ -186,7 +187,14 @@ def _side(join: Join, at: int) -> Input:
         retention=retention,
         timed=not by_arrival and stream.ts is not None,
         admission=Admission(
-            stream.name, replays, by_arrival, by_rows, retention, width, store=seen(at)
+            stream.name,
+            replays,
+            by_arrival,
+            by_rows,
+            retention,
+            width,
+            at=at,
+            retain_rows=join.policy.retain_rows,
         )
         if replays or by_rows is not None
         else None,
@@ -248,8 +256,9 @@ def _admission(window: Window, scan: Scan) -> Admission | None:
     keys = _counted_within(window) if counted else None
     width = slice_width(policy.retain or ENDLESS)
     nameless = policy.ttl is not None
-    kept = row_retention(window)
-    return Admission(stream.name, replays, rising, keys, kept, width, nameless)
+    rest = (row_retention(window), width, nameless)
+    rows = policy.retain_rows
+    return Admission(stream.name, replays, rising, keys, *rest, retain_rows=rows)
 
 
 def row_retention(window: Window | None) -> RowRetention | None:

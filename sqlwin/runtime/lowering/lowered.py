@@ -9,16 +9,17 @@ from typing import cast
 import polars as pl
 
 from sqlwin.operators.contract import Joining, Operator
-from sqlwin.plan.ir.nodes import OverAggregate, Query, Scalar, Stream, WindowAggregate, WindowRank
+from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.plan.ir.nodes import Query, Scalar, Stream, WindowAggregate
 from sqlwin.plan.properties.facts import (
     counts,
     window_of,
     window_policy,
 )
-from sqlwin.policies import Expired, Late, Policy
+from sqlwin.plan.properties.recovery import corrects
+from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.rows.scalars import Columns
-from sqlwin.windows import Frame, Hop, Session, Unit, Whole
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,12 @@ class Lowered:
         return [at for at, each in enumerate(self.inputs) if each.stream.name == stream]
 
     @property
+    def stores(self) -> list[StoreSpec]:
+        """All that a task of it keeps: those of its operator, then of its admission."""
+        own = [] if self.operator is None else self.operator.stores()
+        return [*own, *(spec for each in self.inputs for spec in each.stores())]
+
+    @property
     def pairs(self) -> bool:
         """Whether both halves of a change are emitted."""
         return self.derives or self.query.retracts
@@ -76,40 +83,12 @@ class Lowered:
         window = window_of(self.query.plan)
         if not isinstance(window, WindowAggregate) or counts(window):
             return None
-        by = window.window
-        if isinstance(by, Session):
-            return None
-        if isinstance(by, Whole):
-            return 0
-        return (newest - by.offset) // (by.advance if isinstance(by, Hop) else by.step)
+        return window.window.opened(newest)
 
     @property
     def corrects(self) -> bool:
-        """Whether a result emitted from incomplete rows is corrected as the missing rows arrive.
-
-        Not under LATE NEVER or RETAIN n ROWS, where a filter or a sink needs the value before,
-        where a frame waits for following rows, or where a session has a rank.
-        """
-        window, policy = window_of(self.query.plan), self.policy
-        if policy is None or policy.late is Late.NEVER or policy.retain_rows is not None:
-            return False
-        if self.query.retracts:
-            return False
-        if isinstance(window, WindowRank) and isinstance(window.input.window, Session):
-            return False
-        if isinstance(window, OverAggregate):
-            return self.having is None and not any(_waits(c.frame) for c in window.calls)
-        return self.having is None
-
-    @property
-    def reaches_back(self) -> bool:
-        """Whether a row older than an emitted result needs the stored messages of it: the row is
-        in frames of others, or retracts a session whose values only the messages tell.
-        """
-        window = window_of(self.query.plan)
-        if isinstance(window, WindowAggregate):
-            return isinstance(window.window, Session)
-        return isinstance(window, OverAggregate)
+        """As of `plan.properties.recovery`."""
+        return corrects(self.query, self.having is not None)
 
     @property
     def expired(self) -> Expired:
@@ -122,8 +101,3 @@ class Lowered:
         if len(self.inputs) == 1:
             return cast(Operator, self.operator).prepare(rows)
         return cast(Joining, self.operator).prepare(rows, at)
-
-
-def _waits(frame: Frame) -> bool:
-    """For rows to follow, however long."""
-    return frame.following is None or (frame.unit is Unit.ROWS and frame.following > 0)

@@ -5,8 +5,9 @@ A window that is not listed is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import polars as pl
 
@@ -43,9 +44,9 @@ from sqlwin.plan.properties.facts import (
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
 from sqlwin.schema import PLACE, polars_schema, polars_type
-from sqlwin.windows import Aligned, Frame, Hop, Session, Unit
+from sqlwin.state.slices import ENDLESS, slice_width
+from sqlwin.windows import Cumulate, Frame, Hop, Session, Unit, Whole
 
 
 @dataclass(frozen=True)
@@ -63,19 +64,10 @@ class Assembly:
     def operator(self, window: Window) -> Operator:
         if self.weighted:
             refuse_weighted(window)
-        if isinstance(window, TopN):
-            return self._topped(window)
-        if isinstance(window, WindowRank):
-            return self._ranked(window)
-        if isinstance(window, WindowAggregate):
-            by = window.window
-            if isinstance(by, Session):
-                made = self._sessions(window, by)
-                return OrderedSessions(made) if counts(window) and not arriving(window) else made
-            if isinstance(by, Hop) and counts(window):
-                return self._counted(window, by) if arriving(window) else self._ordered(window, by)
-            return self._grouped(window, by)
-        return self._slid(window)
+        kind = type(window.window) if isinstance(window, WindowAggregate) else type(window)
+        if kind not in OPERATORS:
+            raise TypeError(f"no operator is known for {kind.__name__}")
+        return OPERATORS[kind](self, window)
 
     def _topped(self, window: TopN) -> TopRows:
         carried = polars_schema(window.input.schema)
@@ -87,14 +79,20 @@ class Assembly:
         """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""
         if counts(window):
             raise TypeError("not in normal form: WindowRank over windows measured in messages")
-        by, below = window.input.window, replace(self, filtered=False)
-        if isinstance(by, Session):
-            sessions = below._sessions(window.input, by)
-            return SessionRanker(sessions, window.name, standing(window), self.filtered)
-        inner = below._grouped(window.input, by)
-        return WindowRanker(inner, window.name, standing(window), self.filtered)
+        ranks = (window.name, standing(window), self.filtered)
+        inner = replace(self, filtered=False).operator(window.input)
+        if isinstance(inner, SessionAggregator):
+            return SessionRanker(inner, *ranks)
+        assert isinstance(inner, WindowAggregator)
+        return WindowRanker(inner, *ranks)
 
-    def _grouped(self, window: WindowAggregate, by: Aligned) -> WindowAggregator:
+    def _hopping(self, window: WindowAggregate) -> Operator:
+        if not counts(window):
+            return self._grouped(window)
+        return self._counted(window) if arriving(window) else self._ordered(window)
+
+    def _grouped(self, window: WindowAggregate) -> WindowAggregator:
+        by: Any = window.window
         below = polars_schema(window.input.schema)
         place = PLACE if window.per_row else {}  # first, for ties go by it
         keys = {**place, **{key: below[key] for key in window.keys}}
@@ -102,21 +100,28 @@ class Assembly:
         made = WindowAggregator(self.stream, by, below, keys, *rest)
         return replace(made, per_row=window.per_row, weighted=self.weighted)
 
-    def _sessions(self, window: WindowAggregate, by: Session) -> SessionAggregator:
+    def _gapped(self, window: WindowAggregate) -> SessionAggregator | OrderedSessions:
+        made = self._sessions(window)
+        return OrderedSessions(made) if counts(window) and not arriving(window) else made
+
+    def _sessions(self, window: WindowAggregate) -> SessionAggregator:
+        by: Any = window.window
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
         rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
         kept = (self.stream, by, below, window.partition, keys, *rest)
         return SessionAggregator(*kept, sets=window.sets, weighted=self.weighted)
 
-    def _counted(self, window: WindowAggregate, by: Hop) -> TupleAggregator:
+    def _counted(self, window: WindowAggregate) -> TupleAggregator:
+        by: Any = window.window
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
         rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
         kept = (self.stream, by, below, window.partition, keys, *rest)
         return TupleAggregator(*kept, sets=window.sets)
 
-    def _ordered(self, window: WindowAggregate, by: Hop) -> OrderedAggregator:
+    def _ordered(self, window: WindowAggregate) -> OrderedAggregator:
+        by: Any = window.window
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
         rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
@@ -151,6 +156,18 @@ class Assembly:
         function = self.functions.get(call.function, call.function)
         rest = (call.params, call.distinct, call.order)
         return fold(call.name, function, call.args, args, call.type, call.where, *rest)
+
+
+OPERATORS: dict[type, Callable[[Assembly, Any], Operator]] = {
+    Hop: Assembly._hopping,
+    Cumulate: Assembly._grouped,
+    Whole: Assembly._grouped,
+    Session: Assembly._gapped,
+    OverAggregate: Assembly._slid,
+    TopN: Assembly._topped,
+    WindowRank: Assembly._ranked,
+}
+"""Of group windows by the kind of window, of others by the node."""
 
 
 def standing(window: TopN | WindowRank) -> Standing:

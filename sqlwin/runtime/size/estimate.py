@@ -1,8 +1,8 @@
 """How much state a query will hold, from its plan and a rate: an expectation, not a promise.
 
-Rows are taken to come evenly in event time and over the keys; `record_counts` says
-how many records each store then has. Bytes are those of uncompressed segments: a
-record is as wide as its columns, a string as wide as told and an offset of 8.
+How many records each store has, its declaration says, see `operators.load`. Bytes are those of
+uncompressed segments: a record is as wide as its columns, a string as wide as told and an offset
+of 8.
 Indexes and headers are left out, and so is what lies twice until runs are merged.
 
 >>> from sqlwin.state.contract import Layout
@@ -14,18 +14,14 @@ Indexes and headers are left out, and so is what lies twice until runs are merge
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from sqlwin.plan.ir.nodes import Join, Query, Script
-from sqlwin.plan.properties.facts import operator_of
+from sqlwin.operators.load import NOT_ESTIMATED, Load
+from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.lowering.stores import shapes
-from sqlwin.runtime.size import joins
-from sqlwin.runtime.size.load import Load
-from sqlwin.runtime.size.records import RECORDS, Case, Records
 from sqlwin.state.contract import Layout
 
 OF_RESULTS = "its rows are the results of another stage, and how many those are is not estimated"
@@ -42,7 +38,7 @@ class Held:
 
     @property
     def how(self) -> str:
-        return "not known" if self.why in (OF_RESULTS, joins.NOT_ESTIMATED) else "unbounded"
+        return "not known" if self.why in (OF_RESULTS, NOT_ESTIMATED) else "unbounded"
 
 
 def expected(query: Query, load: Load) -> list[Held]:
@@ -51,26 +47,16 @@ def expected(query: Query, load: Load) -> list[Held]:
 
 
 def _of_stage(stage: Lowered, load: Load) -> Iterator[Held]:
-    if stage.operator is None:
-        return
-    admitting = [shape for each in stage.inputs for shape in each.shapes]
-    for layout, _ in [*shapes(stage.operator), *admitting]:
-        records = _records(stage, layout, load)
+    hold = 0 if stage.policy is None else stage.policy.hold
+    read = replace(load, delays=tuple(each.stream.delay + hold for each in stage.inputs))
+    derived = any(stream.of for stream in stage.streams.values())
+    for spec in stage.stores:
+        records = OF_RESULTS if derived else spec.expected(read)
         if isinstance(records, str):
-            yield Held(layout.name, None, 0.0, records)
+            yield Held(spec.name, None, 0.0, records)
         else:
-            yield Held(layout.name, records, records * record_bytes(layout, load.width))
-
-
-def _records(stage: Lowered, layout: Layout, load: Load) -> Records:
-    if any(stream.of for stream in stage.streams.values()):
-        return OF_RESULTS
-    operator = operator_of(stage.query.plan)
-    if isinstance(operator, Join):
-        left, right = (each.stream for each in stage.inputs)
-        return joins.records(joins.Joined(operator, (left, right), load, layout))
-    assert operator is not None
-    return RECORDS[layout.name.rstrip("0123456789")](Case(operator, stage.stream, load, layout))
+            size = records * record_bytes(spec.layout, load.width)
+            yield Held(spec.name, records, size)
 
 
 def record_bytes(layout: Layout, width: float) -> float:

@@ -1,7 +1,7 @@
 """The load for which state is estimated: rows a second, keys, and the width of strings.
 
 >>> load("5e4/min", "1e6")
-Load(rate=833.3333333333334, keys=1000000.0, width=16.0)
+Load(rate=833.3333333333334, keys=1000000.0, width=16.0, delays=(0, 0))
 >>> load("1000", "1e6")
 Traceback (most recent call last):
 sqlwin.errors.InputError: --rate '1000' is not rows a unit of time; legal: 1000/s, ...
@@ -9,24 +9,14 @@ sqlwin.errors.InputError: --rate '1000' is not rows a unit of time; legal: 1000/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 
 from sqlwin.errors import InputError
 from sqlwin.instants import DAY, HOUR, MINUTE, SECOND
+from sqlwin.operators.load import WIDTH, Load
 
 UNITS = {"s": SECOND, "min": MINUTE, "h": HOUR, "day": DAY}
-WIDTH = 16.0
 LEGAL_RATE = "legal: 1000/s, 5e4/min, 2/h, 10/day"
-
-
-@dataclass(frozen=True)
-class Load:
-    """rate: rows a second of event time. keys: distinct ones. width: bytes of a string."""
-
-    rate: float
-    keys: float
-    width: float = WIDTH
 
 
 def load(rate: str, keys: str, width: str | None = None) -> Load:

@@ -6,7 +6,7 @@ inputs admit a new message. Rows of inputs without a rule are prepared by their 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -62,12 +62,16 @@ def _judged(
     return replace(judged, rows=query.prepare(judged.rows, at))
 
 
-def retire(query: Lowered, stores: Stores, clock: Watermarks) -> None:
-    """Evict the positions of messages that can no longer be admitted."""
+def retire(query: Lowered, stores: Stores, clock: Watermarks, pinning: Sequence[str]) -> None:
+    """Evict the positions of messages that can no longer be admitted.
+
+    pinning: the stores that pin positions, see `StoreSpec`.
+    """
+    kept = [stores[name] for name in pinning]
     for at, each in enumerate(query.inputs):
         rule = each.admission
         if rule is not None and rule.store in stores.named:
-            rule.retire(clock.of(each.stream.name), stores, _horizons(query, at, stores))
+            rule.retire(clock.of(each.stream.name), stores, _horizons(query, at, stores), kept)
 
 
 def _horizons(query: Lowered, at: int, stores: Stores) -> pl.DataFrame | None:

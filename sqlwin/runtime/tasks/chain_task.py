@@ -64,8 +64,8 @@ class ChainTask:
         self.chain = chain
         blobs_of = [stage_blobs(blobs, chain, at) for at in range(len(chain.stages))]
         if len(blobs_of) > 1 and lazy is not None:
-            for own in blobs_of:
-                refuse_loss(TaskState(own).metadata(), [] if own is None else own.names())
+            for stage, own in zip(chain.stages, blobs_of, strict=True):
+                refuse_loss(stage, TaskState(own).metadata(), [] if own is None else own.names())
             lazy = None
         self.tasks = [
             Task(stage, own, token, segment_rows=segment_rows, lazy=lazy)

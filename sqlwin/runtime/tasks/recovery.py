@@ -32,7 +32,7 @@ from sqlwin.errors import Incomplete, StateError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.schema import DUE, PENDING, STORE
-from sqlwin.runtime.inputs.admission import MESSAGES, SEEN
+from sqlwin.runtime.inputs.admission import SEEN
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import PART, POSITION, SEQ, TS
 
@@ -70,7 +70,7 @@ class Recovery:
         return rows.join(seen, on=list(POSITION), how="semi", maintain_order="left")
 
     def too_early(self, new: pl.DataFrame, reaches_back: bool) -> bool:
-        """Whether `new` messages need what is lost; reaches_back: as of `Lowered`."""
+        """Whether `new` messages need what is lost; reaches_back: see that property."""
         if not self.lazy or new.is_empty():
             return len(new) > 0
         return reaches_back and bool((new[TS] < self.closed).any())
@@ -83,7 +83,7 @@ def recovery(
 
     StateError where a replayed message could not be told from a new one.
     """
-    lost_store, known = lost(metadata, names), metadata.get("recovery")
+    lost_store, known = lost(query, metadata, names), metadata.get("recovery")
     if lost_store is None and known is None:
         return None
     if query.policy is not None and query.policy.ttl is not None:
@@ -92,7 +92,7 @@ def recovery(
             f"nobody knows which of its messages a TTL had forgotten"
         )
     admission = query.inputs[0].admission
-    if admission is None or not admission.shapes:
+    if admission is None or not admission.stores():
         raise StateError(
             f"the message store of {query.stream.name} is lost, and a replay cannot fill it: "
             f"the stream declares no OFFSET, or one that is TRUSTED"
@@ -104,10 +104,10 @@ def recovery(
     return replace(before, lazy=lazy, ever=before.ever or lazy)
 
 
-def refuse_loss(metadata: dict[str, Any], names: Collection[str]) -> None:
+def refuse_loss(query: Lowered, metadata: dict[str, Any], names: Collection[str]) -> None:
     """StateError for a stage of a chain whose message store is lost: the stages below made its
     messages, and a replay does not make them emit those again."""
-    if lost(metadata, names) is not None:
+    if lost(query, metadata, names) is not None:
         raise StateError(
             "the message store of a query over the results of others is lost, and a replay "
             "cannot fill it: start with a new store, from the first message"
@@ -124,12 +124,12 @@ def incomplete(query: Lowered, missing: pl.DataFrame) -> Incomplete:
     )
 
 
-def lost(metadata: dict[str, Any], names: Collection[str]) -> str | None:
+def lost(query: Lowered, metadata: dict[str, Any], names: Collection[str]) -> str | None:
     """The message store whose segments are named but not there."""
-    for store in MESSAGES:
-        index = metadata.get("stores", {}).get(store)
+    for spec in query.stores:
+        index = metadata.get("stores", {}).get(spec.name) if spec.restorable else None
         if index is not None and not {blob["name"] for blob in _blobs(index)} <= set(names):
-            return store
+            return spec.name
     return None
 
 

@@ -24,6 +24,7 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Restoring, Stores
+from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
 from sqlwin.runtime.inputs.message_numbers import Numbers
@@ -46,9 +47,8 @@ from sqlwin.runtime.tasks.recovery import (
 from sqlwin.schema import POSITION
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.index import IndexJson
-from sqlwin.state.pair_store import PairStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
-from sqlwin.state.ttl_store import TtlStore
+from sqlwin.state.ttl_store_base import TtlStoreBase
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,11 @@ class Task:
         metadata = state.metadata()
         names = [] if blobs is None or lazy is None else blobs.names()
         self.recovery = None if lazy is None else recovery(query, metadata, names, lazy)
-        lost_store = None if self.recovery is None else lost(metadata, names)
+        lost_store = None if self.recovery is None else lost(query, metadata, names)
         self.stores = state.stores(
             query, metadata if lost_store is None else emptied(metadata, lost_store)
         )
+        self.pinning = tuple(spec.name for spec in query.stores if spec.pins)
         self.positions = Positions(tuple(query.streams))
         self.numbers = Numbers.load(metadata["numbers"]) if "numbers" in metadata else Numbers()
         self.admitted = 0
@@ -168,7 +169,7 @@ class Task:
         self.blobs.put(METADATA, json.dumps(metadata).encode())
 
     def _flush(self, store: Store) -> IndexJson:
-        inner = store.inner if isinstance(store, TtlStore | PairStore) else store
+        inner = store.inner if isinstance(store, TtlStoreBase) else store
         assert isinstance(inner, SegmentStore)
         return inner.flush(self.token)
 
@@ -243,7 +244,7 @@ class Task:
                 release(self._restoring.final_before(recovery.closed), stores, now)
         else:
             rows, errors = self._behind(rows)
-            if end or recovery.too_early(rows, self.query.reaches_back):
+            if end or recovery.too_early(rows, reaches_back(self.query.query.plan)):
                 raise incomplete(self.query, missing)
         return {0: [rows] if arrived else []}, Admitted(pl.DataFrame(), errors, len(replayed_rows))
 
@@ -270,7 +271,7 @@ class Task:
         out.append(operator.on_tick(now, stores))
         if end:
             out.append(operator.on_end(stores, now))
-        retire(self.query, stores, self.clock)
+        retire(self.query, stores, self.clock, self.pinning)
         return pl.concat(out)
 
     @cached_property

@@ -18,7 +18,7 @@ from sqlwin.sql.sources.derived import derived, entitled
 from sqlwin.sql.sources.readers import read_below
 from sqlwin.sql.sources.unions import united
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.calls import TABLE_FUNCTIONS, of_table
+from sqlwin.sql.windows.calls import of_table, table_functions
 from sqlwin.sql.windows.ksql import of_ksql
 from sqlwin.sql.windows.window import Window, of_spec
 
@@ -150,10 +150,10 @@ def read(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> 
 
 def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
     function = call.function.text
-    if function.upper() not in TABLE_FUNCTIONS:
+    if function.upper() not in table_functions():
         message = f"no table function is called {function}"
-        near = nearest(function, TABLE_FUNCTIONS)
-        legal = ", ".join(TABLE_FUNCTIONS)
+        near = nearest(function, table_functions())
+        legal = ", ".join(table_functions())
         raise QueryError(message + near, call.function.span, legal=legal)
     table, window = of_table(call)
     assert isinstance(table.value, ast.Name | ast.Select)

@@ -9,10 +9,10 @@ session in GROUP BY is read here, for its gap is any expression.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.sql.syntax.parser import window_call
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, parts
@@ -20,48 +20,96 @@ from sqlwin.sql.windows.sessions import OpenSession, session
 from sqlwin.sql.windows.window import Window, cumulate, hop, refused
 from sqlwin.windows import GroupWindow, Unit
 
-PLACES = {
-    "tumble": ("data", "timecol", "size", "offset"),
-    "hop": ("data", "timecol", "slide", "size", "offset"),
-    "cumulate": ("data", "timecol", "step", "size", "offset"),
-    "window": ("data", "timecol", "size", "slide", "offset"),
-    "session": ("data", "timecol", "gap"),
-    "session_window": ("data", "timecol", "gap"),
+Made = Callable[[Mapping[str, int], Span], GroupWindow]
+"""From durations in microseconds, by their places. QueryError for sizes that no window has."""
+
+
+@dataclass(frozen=True)
+class WindowFunction:
+    """places: of its arguments. needed: those that must be given; needs: what to say where one is
+    not. example: of a call. made: the window; None: a session.
+
+    of_table: it stands in FROM. named: places that stand nowhere, but are called by name.
+    """
+
+    places: tuple[str, ...]
+    needed: tuple[str, ...]
+    needs: str
+    example: str
+    made: Made | None = None
+    of_table: bool = True
+    named: tuple[str, ...] = ()
+
+
+def _hop(micros: Mapping[str, int], span: Span) -> GroupWindow:
+    size = micros["size"]
+    return hop(size, micros.get("slide", size), span, Unit.RANGE, micros.get("offset", 0))
+
+
+def _cumulate(micros: Mapping[str, int], span: Span) -> GroupWindow:
+    return cumulate(micros["size"], micros["step"], span, micros.get("offset", 0))
+
+
+WINDOW_FUNCTIONS = {
+    "tumble": WindowFunction(
+        ("data", "timecol", "size", "offset"),
+        ("size",),
+        "TUMBLE needs one duration: the size",
+        "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
+        _hop,
+    ),
+    "hop": WindowFunction(
+        ("data", "timecol", "slide", "size", "offset"),
+        ("slide", "size"),
+        "HOP needs two durations: slide, then size",
+        "HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '10' MINUTE)",
+        _hop,
+    ),
+    "cumulate": WindowFunction(
+        ("data", "timecol", "step", "size", "offset"),
+        ("step", "size"),
+        "CUMULATE needs two durations: step, then the greatest size",
+        "CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
+        _cumulate,
+    ),
+    "session": WindowFunction(
+        ("data", "timecol", "gap"),
+        ("gap",),
+        "SESSION needs one gap, and several columns of PARTITION BY stand in brackets",
+        "SESSION(TABLE clicks PARTITION BY (a, b), DESCRIPTOR(ts), INTERVAL '30' MINUTE)",
+        named=("max",),
+    ),
+    "window": WindowFunction(
+        ("data", "timecol", "size", "slide", "offset"),
+        ("size",),
+        "window needs one duration: the size",
+        "window(ts, '10 minutes'), window(ts, '10 minutes', '1 minute')",
+        _hop,
+        of_table=False,
+    ),
+    "session_window": WindowFunction(
+        ("data", "timecol", "gap"),
+        ("gap",),
+        "session_window needs one gap",
+        "session_window(ts, '30 minutes')",
+        of_table=False,
+    ),
 }
-_NAMED = {"session": ("max",)}
-"""Places that stand nowhere: an argument of such a one is called by its name."""
-_NEEDED = {
-    "tumble": ("size",),
-    "hop": ("slide", "size"),
-    "cumulate": ("step", "size"),
-    "window": ("size",),
-    "session": ("gap",),
-    "session_window": ("gap",),
-}
-_NEEDS = {
-    "tumble": "TUMBLE needs one duration: the size",
-    "hop": "HOP needs two durations: slide, then size",
-    "cumulate": "CUMULATE needs two durations: step, then the greatest size",
-    "window": "window needs one duration: the size",
-    "session": "SESSION needs one gap, and several columns of PARTITION BY stand in brackets",
-    "session_window": "session_window needs one gap",
-}
-_EXAMPLES = {
-    "tumble": "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
-    "hop": "HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '10' MINUTE)",
-    "cumulate": "CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
-    "window": "window(ts, '10 minutes'), window(ts, '10 minutes', '1 minute')",
-    "session": "SESSION(TABLE clicks PARTITION BY (a, b), DESCRIPTOR(ts), INTERVAL '30' MINUTE)",
-    "session_window": "session_window(ts, '30 minutes')",
-}
-_SESSIONS = ("session", "session_window")
-TABLE_FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _CALLED = re.compile(r"\w+")
 _COLUMN = re.compile(r"[\w.`]+")
 
 
 def is_window_function(name: str) -> bool:
-    return name.lower() in PLACES
+    return name.lower() in WINDOW_FUNCTIONS
+
+
+def table_functions() -> tuple[str, ...]:
+    """Those that stand in FROM."""
+    return tuple(name.upper() for name, each in WINDOW_FUNCTIONS.items() if each.of_table)
+
+
+def _function(call: ast.Call) -> WindowFunction:
+    return WINDOW_FUNCTIONS[call.function.text.lower()]
 
 
 def of_table(call: ast.Call) -> tuple[ast.Argument, Window]:
@@ -82,7 +130,7 @@ def of_group(run: ast.Run) -> Window:
     """A call in GROUP BY: the event-time column, then durations, or the gap of a session."""
     called = _CALLED.match(run.original)
     assert called is not None
-    if called[0].lower() not in _SESSIONS:
+    if WINDOW_FUNCTIONS[called[0].lower()].made is not None:
         call = window_call(run)
         return _window(call, _placed(call, 1))
     call = _session_call(run, called)
@@ -93,7 +141,7 @@ def _session_call(run: ast.Run, called: re.Match[str]) -> ast.Call:
     inner = bracketed(run, called.end())
     if inner is None:
         message = "nothing stands behind a window in GROUP BY"
-        raise QueryError(message, run.span, legal=_EXAMPLES[called[0].lower()])
+        raise QueryError(message, run.span, legal=WINDOW_FUNCTIONS[called[0].lower()].example)
     arguments = tuple(
         ast.Argument(None, _column(part) if at == 0 else part, part.span)
         for at, part in enumerate(parts(inner))
@@ -107,12 +155,12 @@ def _column(run: ast.Run) -> ast.Name | ast.Run:
 
 
 def _is_session(call: ast.Call) -> bool:
-    return call.function.text.lower() in _SESSIONS
+    return _function(call).made is None
 
 
 def _placed(call: ast.Call, begin: int) -> dict[str, ast.Argument]:
     """The arguments by their places."""
-    places = PLACES[call.function.text.lower()][begin:]
+    places = _function(call).places[begin:]
     given: dict[str, ast.Argument] = {}
     for at, argument in enumerate(call.arguments):
         place = _place(call, argument, at, places)
@@ -124,31 +172,33 @@ def _placed(call: ast.Call, begin: int) -> dict[str, ast.Argument]:
 
 
 def _place(call: ast.Call, argument: ast.Argument, at: int, places: Sequence[str]) -> str:
-    function = call.function.text.lower()
+    function = _function(call)
     if argument.label is None:
         if at >= len(places):
-            raise QueryError(_NEEDS[function], call.function.span, legal=_EXAMPLES[function])
+            raise QueryError(function.needs, call.function.span, legal=function.example)
         return places[at]
-    known = (*places, *_NAMED.get(function, ()))
+    known = (*places, *function.named)
     if argument.label.lower() not in known:
-        message = f"no argument of {function.upper()} is called {argument.label}"
+        name = call.function.text.upper()
+        message = f"no argument of {name} is called {argument.label}"
         raise QueryError(message, argument.span, legal=", ".join(known).upper())
     return argument.label.lower()
 
 
 def _window(call: ast.Call, given: dict[str, ast.Argument]) -> Window:
-    function = call.function.text.lower()
+    function = _function(call)
     ts = given.pop("timecol", None)
     if ts is None or not isinstance(ts.value, ast.Name):
-        what = "gap" if _is_session(call) else "durations"
-        message = f"{function.upper()} needs the event-time column before its {what}"
-        raise QueryError(message, call.function.span, legal=_EXAMPLES[function])
-    if any(place not in given for place in _NEEDED[function]):
-        raise QueryError(_NEEDS[function], call.function.span, legal=_EXAMPLES[function])
-    if _is_session(call):
+        what = "gap" if function.made is None else "durations"
+        name = call.function.text.upper()
+        message = f"{name} needs the event-time column before its {what}"
+        raise QueryError(message, call.function.span, legal=function.example)
+    if any(place not in given for place in function.needed):
+        raise QueryError(function.needs, call.function.span, legal=function.example)
+    if function.made is None:
         return Window(call.span, group=_session(call, given), ts=ts.value)
     micros = {place: _micros(call, argument) for place, argument in given.items()}
-    return Window(call.span, group=_group(call, micros), ts=ts.value)
+    return Window(call.span, group=function.made(micros, call.span), ts=ts.value)
 
 
 def _session(call: ast.Call, given: dict[str, ast.Argument]) -> OpenSession:
@@ -157,7 +207,7 @@ def _session(call: ast.Call, given: dict[str, ast.Argument]) -> OpenSession:
         gap = ast.Run(gap.text, gap.text, gap.span)
     if isinstance(gap, ast.Select):
         message = "the gap of a session is a duration, or an expression of the row"
-        raise QueryError(message, given["gap"].span, legal=_EXAMPLES["session"])
+        raise QueryError(message, given["gap"].span, legal=WINDOW_FUNCTIONS["session"].example)
     return session(ast.SessionSpec(gap, call.span, _duration(call, most) if most else None))
 
 
@@ -169,11 +219,4 @@ def _duration(call: ast.Call, argument: ast.Argument) -> ast.Duration:
     if isinstance(argument.value, ast.Duration):
         return argument.value
     message = f"{call.function.text.upper()} takes durations here"
-    raise QueryError(message, argument.span, legal=_EXAMPLES[call.function.text.lower()])
-
-
-def _group(call: ast.Call, micros: dict[str, int]) -> GroupWindow:
-    size, offset = micros["size"], micros.get("offset", 0)
-    if "step" in micros:
-        return cumulate(size, micros["step"], call.span, offset)
-    return hop(size, micros.get("slide", size), call.span, Unit.RANGE, offset)
+    raise QueryError(message, argument.span, legal=_function(call).example)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Early, Ttl
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
 from tests.reference.definitions.admitted import fresh
@@ -51,6 +52,9 @@ class Forgetting:
 
     def __post_init__(self) -> None:
         self.known = Lives(self.ttl)
+
+    def stores(self) -> list[StoreSpec]:
+        return []
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.inner.prepare(rows)

@@ -25,6 +25,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import (
     EMIT,
@@ -86,6 +87,9 @@ class ReferenceTopN:
     @property
     def output(self) -> dict[str, pl.DataType]:
         return {**self.top.carried, self.top.name: pl.Int64()}
+
+    def stores(self) -> list[StoreSpec]:
+        return []
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return rows.select(*self.top.carried, *POSITION, *([WEIGHT] if self.top.weighted else []))

@@ -18,6 +18,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import HORIZON
@@ -198,6 +199,9 @@ class Logged:
 
     def __post_init__(self) -> None:
         self.log = Changelog(self.policy, self.withdraw)
+
+    def stores(self) -> list[StoreSpec]:
+        return []
 
     @property
     def output(self) -> Mapping[str, pl.DataType]:

@@ -23,6 +23,7 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Ttl
 from sqlwin.schema import ROW_KEY, TS, WEIGHT
 from tests.reference.definitions.lifetimes import Lives
@@ -54,6 +55,9 @@ class ForgettingJoin:
         self.known = {n: Lives(ttls[side]) for n, side in enumerate(SIDES) if side in ttls}
         for n in self.known:
             self._side(n).forgets = True
+
+    def stores(self) -> list[StoreSpec]:
+        return []
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return self.inner.prepare(rows, side)

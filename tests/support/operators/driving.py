@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from sqlwin.operators.contract import Operator, Stores
-from sqlwin.runtime.lowering.stores import shapes
 from sqlwin.schema import EMIT, OP, PLACE, REVISION, ROW_KEY
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Store
@@ -56,7 +55,7 @@ class Driven:
 
     def _named(self) -> dict[str, Store]:
         return {
-            layout.name: self._store(layout, combine) for layout, combine in shapes(self.operator)
+            spec.name: self._store(spec.layout, spec.combine) for spec in self.operator.stores()
         }
 
     def _store(self, layout: Any, combine: Any) -> Store:

@@ -142,7 +142,7 @@ class Joined:
         if not isinstance(self.operator, WindowJoin | AsOfJoin | StaticJoin):
             return {}
         return {
-            layout.name: self._store(layout, combine) for layout, combine in self.operator.shapes
+            spec.name: self._store(spec.layout, spec.combine) for spec in self.operator.stores()
         }
 
     def _store(self, layout: Any, combine: Any) -> Store:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwin.plan.explain.query import explain
+from sqlwin.runtime.lowering.explained import explain
 from tests.support.sql.cases import query
 
 

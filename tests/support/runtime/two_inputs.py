@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from sqlwin.instants import END, MINUTE, START
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import Query, Stream, column_of
-from sqlwin.runtime.inputs.admission import Admission, seen
+from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.lowering.stores import Shape, shapes
 from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, Column
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import Layout
@@ -58,6 +58,9 @@ class Both:
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         return rows.with_columns(pl.lit(side, pl.Int64).alias(SIDE)).select(*RECORD)
 
+    def stores(self) -> list[StoreSpec]:
+        return [StoreSpec(WAITING, keep_all(WAITING), "rows that wait")]
+
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
@@ -87,11 +90,6 @@ class Both:
         return None
 
 
-@shapes.register
-def _both(operator: Both) -> list[Shape]:
-    return [(WAITING, keep_all(WAITING))]
-
-
 def _told(rows: pl.DataFrame, under: int, emit: str) -> pl.DataFrame:
     return rows.select(
         SIDE,
@@ -117,7 +115,7 @@ def both(
 
 
 def _input(read: Input, at: int, each: Stream) -> Input:
-    rule = Admission(each.name, True, False, None, RowRetention(MINUTE), MINUTE, store=seen(at))
+    rule = Admission(each.name, True, False, None, RowRetention(MINUTE), MINUTE, at=at)
     return replace(
         read,
         stream=each,
