@@ -126,7 +126,7 @@ class TupleAggregator(Counting, Folded, Results):
         closing = windows.select(self.ledger.identity).unique()
         valued = self._beside(self.ledger.known(closing, stores), windows)
         there = pl.lit(True).alias(EXISTS)
-        return self.ledger.emit_valued(valued.with_columns(FULL.alias(WORD), there), stores)
+        return self.ledger.send(valued.with_columns(FULL.alias(WORD), there), stores)
 
     def _touch(self, windows: pl.DataFrame, stores: Stores, now: int) -> None:
         """Note what came into open windows. What was forced is so no more."""

@@ -54,8 +54,7 @@ def facts(plan: Node) -> Iterator[str]:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
         yield f"Operator: {_operator(window)}{ranked}"
-        more = [", ranked"] * bool(ranked)
-        more += [f", {_positions(window)}"] * keeps_positions(window)
+        more = [f", {_positions(window)}"] * keeps_positions(window)
         more += [f", {FLOORS}"] * keeps_horizons(window)
         more += [", lives"] * (window.policy.ttl is not None)
         yield f"Stores: {_stores(window)}{''.join(more)}"

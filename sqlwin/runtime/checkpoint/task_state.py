@@ -33,7 +33,7 @@ from sqlwin.state.ttl_store import TtlStore
 
 METADATA = "header"
 TABLES = {LIVES, POSITIONS, ttl_store_name("left"), ttl_store_name("right")}
-VERSION = 2
+VERSION = 3
 Metadata = dict[str, Any]
 
 

@@ -26,8 +26,6 @@
 |                  | counts    |                                | last written |
 | TopRows          | top       | a row in a slot of its partition | last written |
 |                  | rankings  | what waits of the partition    | last written |
-| WindowRanker, SessionRanker | its aggregator's, and |         |             |
-|                  | ranked    | a row as it was last emitted   | last written |
 | WindowJoin, AsOfJoin, StaticJoin | see `operators.joins` |     |             |
 | ChangelogNormalizer | those of its operator, and |  |             |
 |                  | positions | where a row was, or the row    | last written |
@@ -56,8 +54,6 @@ from sqlwin.operators.order.ordering import Ordering
 from sqlwin.operators.over import base_sums, history
 from sqlwin.operators.over import operator as over
 from sqlwin.operators.over.operator import OverAggregator
-from sqlwin.operators.ranks import ranking
-from sqlwin.operators.ranks.ranking import WindowRanker
 from sqlwin.operators.sessions.merging import SESSIONS
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
@@ -75,7 +71,7 @@ from sqlwin.operators.windows.runner import TupleRunner
 from sqlwin.operators.windows.slider import TupleSlider
 from sqlwin.operators.windows.tuples import TupleAggregator
 from sqlwin.runtime.inputs.slices import ENDLESS, slice_width
-from sqlwin.schema import PLACE, POSITION, ROW_KEY, TS, WEIGHT
+from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
 from sqlwin.state.combine import Merged, OneOf, keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout
 from sqlwin.state.pair_store import paired
@@ -249,15 +245,6 @@ def _topn(operator: TopRows) -> list[Shape]:
     keys, types = operator.partition, operator.ranking_columns
     rankings = _layout(topn.RANKINGS, types, keys, (topn.AT,), width)
     return [(top, last_written(top)), (rankings, last_written(rankings))]
-
-
-@shapes.register
-def _ranker(operator: WindowRanker) -> list[Shape]:
-    below = shapes(operator.inner)
-    width = next(layout.slice_width for layout, _ in below if layout.name == STORE)
-    order = (ranking.AT, ROW_KEY)
-    ranked = _layout(ranking.RANKED, operator.columns, operator.partition, order, width)
-    return [*below, (ranked, last_written(ranked))]
 
 
 @shapes.register(AsOfJoin)

@@ -15,10 +15,9 @@ from sqlwin.kernels.standings import Standing
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.operator import OverAggregator
-from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.ranks.cohorts import Ranks
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
-from sqlwin.operators.sessions.ranking import SessionRanker
 from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.operators.windows.ordered import OrderedAggregator
@@ -83,16 +82,13 @@ class Assembly:
         rest = (self.filtered, self.weighted, becomes_final(window))
         return TopRows(self.stream, carried, *kept, *rest)
 
-    def _ranked(self, window: WindowRank) -> WindowRanker:
-        """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""
+    def _ranked(self, window: WindowRank) -> SessionAggregator | WindowAggregator:
         if counts(window):
             raise TypeError("not in normal form: WindowRank over windows measured in messages")
-        by, below = window.input.window, replace(self, filtered=False)
+        by, ranks = window.input.window, Ranks(window.name, standing(window))
         if isinstance(by, Session):
-            sessions = below._sessions(window.input, by)
-            return SessionRanker(sessions, window.name, standing(window), self.filtered)
-        inner = below._grouped(window.input, by)
-        return WindowRanker(inner, window.name, standing(window), self.filtered)
+            return replace(self._sessions(window.input, by), ranks=ranks)
+        return replace(self._grouped(window.input, by), ranks=ranks)
 
     def _grouped(self, window: WindowAggregate, by: Aligned) -> WindowAggregator:
         below = polars_schema(window.input.schema)

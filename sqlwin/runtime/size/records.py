@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import exp, expm1
 
 from sqlwin.instants import SECOND
-from sqlwin.plan.ir.nodes import OverAggregate, OverCall, Stream, TopN, WindowAggregate
+from sqlwin.plan.ir.nodes import OverAggregate, OverCall, Stream, TopN, WindowAggregate, WindowRank
 from sqlwin.plan.properties.facts import (
     Window,
     counts,
@@ -167,8 +167,11 @@ def _panes(case: Case) -> Records:
 
 
 def _revisions(case: Case) -> Records:
-    """Windows that were emitted early; else only corrections that wait, which are few."""
-    if case.policy.early is None:
+    """Windows that were emitted early; else only corrections that wait, which are few.
+
+    Of those that are ranked all that were emitted, see `operators.ranks`.
+    """
+    if case.policy.early is None and not isinstance(case.window, WindowRank):
         return 0.0
     if isinstance(case.window, OverAggregate):
         return _rows(case)
@@ -189,11 +192,6 @@ def _windows(case: Case) -> Records:
     step = window.advance if isinstance(window, Hop) else window.step
     span = case.span(window.size)
     return NO_END if span is None else case.groups(window.size) * span / step
-
-
-def _ranked(case: Case) -> Records:
-    """With RETAIN n ROWS alone nothing leaves it, see `operators.ranking`."""
-    return _windows(case)
 
 
 def _history(case: Case) -> Records:
@@ -241,7 +239,6 @@ RECORDS: dict[str, Callable[[Case], Records]] = {
     "panes": _panes,
     "sessions": _sessions,
     "revisions": _revisions,
-    "ranked": _ranked,
     "history": _history,
     "base": _base,
     "past": _each,
