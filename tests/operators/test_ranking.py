@@ -10,6 +10,7 @@ import pytest
 from sqlwin.instants import from_datetime
 from sqlwin.kernels.panes import ENDLESS
 from sqlwin.operators.emitter.schema import STORE
+from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
@@ -79,6 +80,12 @@ def test_windows_out_of_retention_are_forgotten() -> None:
     assert len(driven.stores[STORE]) == 2
     driven.step(watermark=160)
     assert len(driven.stores[STORE]) == 0
+
+
+def test_a_query_of_no_window_finds_none() -> None:
+    driven = Driven(ranker())
+    found = driven.operator.windows(StateQuery(lo=0, hi=60), driven.stores)
+    assert found.is_empty() and found.schema["place"] == pl.Int64
 
 
 @dataclass

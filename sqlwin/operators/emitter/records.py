@@ -51,7 +51,7 @@ LATE = pl.col(FINAL) | pl.col(FORCED)
 @dataclass(frozen=True)
 class ResultRecords:
     """identity: the columns that know a result, `time` among them. kept: output columns whose
-    last emitted values are kept, none where nothing is retracted.
+    last emitted values are kept: all that may change.
 
     recorded: each result that goes out leaves a record, for its being final implies nothing.
     """

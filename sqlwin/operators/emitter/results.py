@@ -13,7 +13,7 @@ leave its type while it waits, and come back.
 | `on_end`  | final or forced ones that are pending: `late`; then open ones, by force |
 
 A result that holds no row any more and stands goes out `-D`, by the same rules; one that does
-not stand goes without a word.
+not stand goes without a word. Early and late, one that is as it was emitted does not go out.
 
 Results are *chosen*, identities with their records and `__word`, and then emitted with their
 cohort: all that must go out with them.
@@ -33,7 +33,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores, everything, timeout_at
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
-from sqlwin.operators.emitter.kernel import changelog
+from sqlwin.operators.emitter.kernel import changelog, goes_out
 from sqlwin.operators.emitter.records import LATE, ResultRecords
 from sqlwin.operators.emitter.schema import DUE, EXISTS, FORCED, OLD, PENDING, STANDS, STORE, WORD
 from sqlwin.operators.state_queries import stated
@@ -183,10 +183,12 @@ class ResultLedger(ResultRecords):
         record."""
         if results.is_empty():
             return self.results.nothing()
+        goes = goes_out(self.kept)
         known = pl.col(PENDING).is_not_null() | pl.col(FORCED)
         recorded = results if self.recorded else results.filter(known)
-        self._quiet(self.revised(recorded), stores)
-        return self.changes(results)
+        went = self.revised(recorded.filter(goes))
+        self._quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
+        return self.changes(results.filter(goes))
 
     def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`results`, and what must go out with them."""

@@ -4,7 +4,6 @@ A rank is a value of a result, and the results that share a window and a partiti
 a cohort: whenever one goes out they are taken as they are now, ranked anew, and those that differ
 from what was emitted of them go out too. So the ranks that stand always agree with each other.
 
-- A result that becomes final goes out in any case; early and late, one that is as it was does not.
 - One of the family that was never emitted, and is not pending, stays so: its time has not come.
   It has its place all the same. What was pending in the family is pending no more.
 - Ties go by the group keys; where the rows of a window are not grouped, by position.
@@ -32,7 +31,7 @@ import polars as pl
 
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.emitter.kernel import changelog
+from sqlwin.operators.emitter.kernel import changelog, goes_out
 from sqlwin.operators.emitter.results import ResultLedger, Results
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, PENDING, STANDS, STORE, WORD
 from sqlwin.operators.state_queries import FULL_WINDOW, STATE
@@ -121,7 +120,8 @@ class RankedLedger(ResultLedger):
         if results.is_empty():
             return self.results.nothing()
         placed = self._placed(results)
-        placed = placed.with_columns(self._goes_out.alias(GOES))
+        ours = pl.any_horizontal(CHOSEN, STANDS)
+        placed = placed.with_columns((goes_out(self.kept) & ours).alias(GOES))
         self._settle(placed, stores)
         return changelog(placed.filter(GOES), self.results.output, self.results.withdraw)
 
@@ -182,14 +182,6 @@ class RankedLedger(ResultLedger):
         standing = Standing(asked.function, tuple(self.family), asked.order)
         ranked = standing.of(shown.drop(name, strict=False), name, ties=self.results.ties)
         return ranked.with_columns(pl.col(name).cast(pl.Int64))
-
-    @property
-    def _goes_out(self) -> pl.Expr:
-        moved = [pl.col(name).ne_missing(pl.col(OLD + name)) for name in self.kept]
-        differs = pl.any_horizontal(~pl.col(STANDS), *moved)
-        ours = pl.any_horizontal(CHOSEN, STANDS)
-        goes = (ours & differs) | (pl.col(CHOSEN) & (pl.col(WORD) == "full"))
-        return pl.when(EXISTS).then(goes).otherwise(STANDS)
 
     def _settle(self, placed: pl.DataFrame, stores: Stores) -> None:
         """Of one that goes out because others moved it, what is pending stays so."""

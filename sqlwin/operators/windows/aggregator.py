@@ -93,8 +93,7 @@ class WindowAggregator(RankedResults):
         names, known = tuple(fold.call.name for fold in self.folds), self.contents.identity
         if self.ranks is not None:
             return RankedLedger(self, known, WINDOW_END, (*names, self.ranks.name))
-        kept = names if self.weighted or self.withdraw else ()
-        return ResultLedger(self, known, WINDOW_END, kept)
+        return ResultLedger(self, known, WINDOW_END, names)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.contents.prepare(rows)

@@ -81,7 +81,7 @@ class TupleAggregator(Counting, Folded, Results):
     @cached_property
     def ledger(self) -> ResultLedger:
         """The window is a part of the identity: whatever lay in its slot before is another."""
-        kept = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
+        kept = tuple(fold.call.name for fold in self.folds)
         return ResultLedger(self, (*self.by.names, WINDOW, SLOT), SLOT, kept)
 
     @property
