@@ -4,8 +4,9 @@ Then a feed may say the same thing in more steps, and in nothing but more steps:
 window that two late rows correct is corrected twice, and an early one is told at each
 row before it is told full. So what a step emitted is folded: of each row_key the last
 emission, as `+U` where the row_key was held before the step and `+I` where it was not;
-one that came and went within the step is not shown, and a `-D` has the values that
-were held. A `+I` of revision 0 begins anew: its key was forgotten before. Revisions are
+one that came and went within the step is not shown, nor one that changed and changed back, and
+a `-D` has the values that were held. A `+I` of revision 0 begins anew: its key was forgotten
+before. Revisions are
 numbered as if those folded away had never been. Where a sink is told both halves of a
 change, the `-U` has the values that were held too.
 
@@ -35,6 +36,8 @@ from tests.golden.cells import of_arrow
 from tests.golden.in_process import do
 from tests.golden.outcome import StepResult
 from tests.golden.text import START_OF_CLOCK, Step
+
+CHANGE = ("op", "emit", "revision", "row_key")
 
 
 class OneByOne(EmbeddedQuery):
@@ -88,8 +91,21 @@ class RowByRow:
             .filter(was | ~gone)
             .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
         )
+        last = last.filter(~pl.col("row_key").is_in(self._undone(emitted, last, held)))
         told = pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
         return pl.concat([_halves(told, held), told]) if self.query._chain.top.pairs else told
+
+    def _undone(self, emitted: pl.DataFrame, last: pl.DataFrame, held: pl.DataFrame) -> list[str]:
+        """Row_keys that changed more than once, and are as they were: that is no update."""
+        often = emitted["row_key"].value_counts().filter(pl.col("count") > 1)["row_key"]
+        own = [name for name in held.columns if name not in CHANGE]
+        updates = last.filter(op="+U").filter(pl.col("emit") != "full")
+        both = updates.join(held.select(*own, "row_key"), on="row_key", suffix=" held")
+        same = [pl.col(name).eq_missing(pl.col(f"{name} held")) for name in own]
+        undone = both.filter(pl.col("row_key").is_in(often.to_list()), *same)["row_key"].to_list()
+        for row_key in undone:
+            self.folded[row_key] += 1
+        return undone
 
     def _anew(self, emitted: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         """Without what came before a `+I` of revision 0, and the row_keys that have one."""
@@ -117,9 +133,8 @@ class RowByRow:
 
 def _as_held(gone: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     """Withdrawals with the values held before, not with those of a step folded away."""
-    change = ("op", "emit", "revision", "row_key")
-    own = [name for name in held.columns if name not in change]
-    return gone.select(change).join(held.select(*own, "row_key"), on="row_key").select(held.columns)
+    own = [name for name in held.columns if name not in CHANGE]
+    return gone.select(CHANGE).join(held.select(*own, "row_key"), on="row_key").select(held.columns)
 
 
 def _halves(told: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:

@@ -9,7 +9,8 @@ import pytest
 
 from sqlwin.instants import from_datetime
 from sqlwin.kernels.panes import ENDLESS
-from sqlwin.operators.ranks.ranking import RANKED, WindowRanker
+from sqlwin.operators.emitter.schema import STORE
+from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
@@ -76,16 +77,22 @@ def test_a_filter_above_sees_both_sides() -> None:
 def test_windows_out_of_retention_are_forgotten() -> None:
     driven = Driven(ranker(retain=100))
     driven.step(rows_of(COLUMNS, TEA, MILK), watermark=159)
-    assert len(driven.stores[RANKED]) == 2
+    assert len(driven.stores[STORE]) == 2
     driven.step(watermark=160)
-    assert len(driven.stores[RANKED]) == 0
+    assert len(driven.stores[STORE]) == 0
+
+
+def test_a_query_of_no_window_finds_none() -> None:
+    driven = Driven(ranker())
+    found = driven.operator.windows(StateQuery(lo=0, hi=60), driven.stores)
+    assert found.is_empty() and found.schema["place"] == pl.Int64
 
 
 @dataclass
 class Brute:
     """Folds what was sent, and knows what a batch over all rows would say."""
 
-    operator: WindowRanker
+    operator: WindowAggregator
     rows: list[Row] = field(default_factory=list)
     sent: dict[str, tuple[int, Row]] = field(default_factory=dict)
 
@@ -104,8 +111,8 @@ class Brute:
 
     def answer(self, watermark: int | None) -> set[Row]:
         """(keys, end, total, place) of every window that ends by the watermark."""
-        inner = self.operator.inner
-        assert isinstance(inner, WindowAggregator)
+        inner, ranks = self.operator, self.operator.ranks
+        assert ranks is not None
         groups: dict[Row, list[Row]] = {}
         for taken in self.rows:
             named = dict(zip(COLUMNS, taken, strict=False))
@@ -116,13 +123,13 @@ class Brute:
         names = list(inner.keys)
 
         def family(at: Row) -> Row:
-            return (at[-1], *(at[names.index(p)] for p in self.operator.partition))
+            return (at[-1], *(at[names.index(p)] for p in ranks.partition))
 
         out = set()
         for at, value in totals.items():
             others = [v for other, v in totals.items() if family(other) == family(at)]
             better = [v for v in others if greater(v, value)]
-            place = 1 + len(better if self.operator.standing.function == "rank" else set(better))
+            place = 1 + len(better if ranks.standing.function == "rank" else set(better))
             out.add((*at, value, place))
         return out
 
@@ -153,7 +160,7 @@ def shown(brute: Brute) -> set[Row]:
         named = dict(zip(brute.operator.output, values, strict=True))
         end = named.get("window_end")
         at = ENDLESS if end is None else from_datetime(end)
-        keys = (named[key] for key in brute.operator.inner.keys)
+        keys = (named[key] for key in brute.operator.keys)
         out.add((*keys, at, named["total"], named["place"]))
     return out
 
@@ -195,7 +202,7 @@ def test_the_last_of_every_row_is_the_answer_of_a_batch(policy: int, restarts: b
             brute.rows += rows
             taken = rows_of(COLUMNS, *rows) if rows else None
             brute.take(driven.step(taken, now, watermark, end=step == 9))
-            if operator.inner.policy.late is Late.ON_UPDATE:
+            if operator.policy.late is Late.ON_UPDATE:
                 assert brute.answer(watermark) <= shown(brute)
         assert brute.answer(None) == shown(brute)
-        assert driven.deadline is None or operator.inner.policy.timeout is not None
+        assert driven.deadline is None or operator.policy.timeout is not None

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from sqlwin.instants import SECOND
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.over.operator import ROWS, OverAggregator
-from sqlwin.operators.ranks.ranking import WindowRanker
-from sqlwin.operators.sessions.ranking import SessionRanker
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
 from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.operators.top_n.operator import TopRows
@@ -73,16 +71,10 @@ class Lived(Driven):
         self.stores.named = self._named()
 
 
-def below(inner: Any) -> Any:
-    """What has the state and the policy."""
-    return inner.inner if isinstance(inner, WindowRanker | SessionRanker) else inner
-
-
 def knowing(inner: Any, keys: Sequence[str], again: bool) -> ChangelogNormalizer:
-    own = below(inner)
-    carried = own.carried if isinstance(own, OverAggregator | TopRows) else own.below
-    store = ROWS if isinstance(own, OverAggregator) else POSITIONS
-    return ChangelogNormalizer(inner, carried, tuple(keys), store, again, own.policy.retain)
+    carried = inner.carried if isinstance(inner, OverAggregator | TopRows) else inner.below
+    store = ROWS if isinstance(inner, OverAggregator) else POSITIONS
+    return ChangelogNormalizer(inner, carried, tuple(keys), store, again, inner.policy.retain)
 
 
 @dataclass(frozen=True)
@@ -95,8 +87,6 @@ class Case:
 
     def of(self, inner: Any) -> Any:
         """The operator with this TTL, and without RETAIN n ROWS, which is refused beside one."""
-        if isinstance(inner, WindowRanker | SessionRanker):
-            return replace(inner, inner=self.of(inner.inner))
         return replace(inner, policy=replace(inner.policy, ttl=self.ttl, retain_rows=None))
 
     def both(self, inner: Any, defined: Any, keys: Sequence[str]) -> tuple[Lived, Defined]:
@@ -125,7 +115,7 @@ def agree(
         return batch.filter(pl.col(WEIGHT) > 0) if lost else batch
 
     fast, slow = case.both(inner, defined, keys)
-    retain = below(inner).policy.retain
+    retain = inner.policy.retain
     for _ in alike(fast, slow, list(inner.output), columns, taken, retain, ahead, told):
         pass
 
@@ -212,9 +202,9 @@ def test_sessions(
 
 
 @given(cases(1), weighted_ranking.operators(), weighted_ranking.STEPS)
-def test_ranks(case: Case, made: WindowRanker, taken: list[Step]) -> None:
+def test_ranks(case: Case, made: WindowAggregator, taken: list[Step]) -> None:
     inner = case.of(made)
-    keys = tuple(key for key in inner.inner.keys if key in inner.standing.partition)
+    keys = tuple(key for key in inner.keys if key in inner.ranks.partition)
     defined = weighted_ranking.specified(inner)
     agree(case, inner, defined, keys, ranking.COLUMNS, taken)
 

@@ -1,13 +1,14 @@
 """When a change is due, and what is emitted of a result: pure, over frames.
 
-`due` says when a changed result goes out; `changelog` what goes out of results, by whether
-they exist, whether their last emission stands, and which revision that was:
+`due` says when a changed result goes out, `goes_out` whether it then does; `changelog` what goes
+out of results, by whether they exist, whether their last emission stands, and which revision
+that was:
 
 | exists | stands | goes out                                                         |
 |--------|--------|------------------------------------------------------------------|
 | yes    | no     | `+I`, one revision more                                          |
-| yes    | yes    | `+U`, one more; directly below its `-U` with the old values, if  |
-|        |        | pairs are wanted                                                 |
+| yes    | yes    | `+U`, one more, where a value differs or the word is `full`;     |
+|        |        | directly below its `-U` with the old values, if pairs are wanted |
 | no     | yes    | `-D` with the old values, one more                               |
 
 Invariant: revisions of a row key grow by one with each emission, a `-U` has that of the one it
@@ -56,6 +57,14 @@ def _late_due(policy: Policy, now: int) -> pl.Expr:
         return pl.lit(None, pl.Int64)
     at = now + (policy.late_period if policy.late is Late.EVERY else 0)
     return pl.min_horizontal(DUE, pl.lit(at, pl.Int64))
+
+
+def goes_out(values: Iterable[str]) -> pl.Expr:
+    """Whether anything is emitted of a result with `__old.*` of these values: an update that
+    changes none of them is not, but one that is `full` is in any case."""
+    moved = (pl.col(name).ne_missing(pl.col(OLD + name)) for name in values)
+    differs = pl.any_horizontal(~pl.col(STANDS), *moved)
+    return pl.when(EXISTS).then(differs | (pl.col(WORD) == "full")).otherwise(STANDS)
 
 
 def changelog(frame: pl.DataFrame, output: Iterable[str], pairs: bool) -> pl.DataFrame:

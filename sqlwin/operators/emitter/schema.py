@@ -7,7 +7,7 @@ A record of `ResultLedger` is the identity of a result and
     __due        processing time of the next emission, NULL where no clock brings one
     __pending    rows that were not emitted yet
     __forced     an end of input or a TIMEOUT emitted it full
-    __old.*      the values last emitted, where they are kept
+    __old.*      the values last emitted, of the columns that may change
 
 >>> list(RECORD)
 ['__revision', '__stands', '__due', '__pending', '__forced']

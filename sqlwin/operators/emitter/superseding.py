@@ -23,6 +23,7 @@ Worked example, EARLY EVERY 10 s: [0, 7) went out early; a row at now = 20 s mak
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
@@ -30,7 +31,8 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.kernel import due
-from sqlwin.operators.emitter.results import FULL, LATE, ResultLedger, Results, least
+from sqlwin.operators.emitter.records import LATE, least
+from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
 from sqlwin.operators.emitter.schema import (
     ADDED,
     DUE,
@@ -84,11 +86,10 @@ class SupersedingLedger(ResultLedger):
         """None: what holds no row any more is superseded, or an orphan."""
         return held.select(self.identity).clear()
 
-    def all_open(self, stores: Stores) -> pl.DataFrame:
-        there = super().all_open(stores)
-        if not self.results.weighted:
-            return there
-        return pl.concat([there, self.emit(self.results.orphaned(stores), FULL, stores)])
+    def all_open(self, stores: Stores) -> Iterator[pl.DataFrame]:
+        yield from super().all_open(stores)
+        if self.results.weighted:
+            yield self.results.orphaned(stores).with_columns(FULL.alias(WORD))
 
     # What a batch changes.
 
@@ -104,7 +105,7 @@ class SupersedingLedger(ResultLedger):
         stayed = self._inherited(came, left)
         never = self.policy.late is Late.NEVER
         filled = pl.col(FINAL) & pl.col(OPENED) & (~pl.col(FORCED) | never)
-        changed = self._due(stayed.filter(~filled), now)
+        changed = self._renewed(stayed.filter(~filled), now)
         # final and never emitted it would be taken for one that went out as it is now; one that
         # was retracted and exists again, for one that does not
         silent = pl.col(FINAL) & never
@@ -126,7 +127,7 @@ class SupersedingLedger(ResultLedger):
         noted = left.filter(pl.col(STANDS) | pl.col(PENDING).is_not_null())
         late = self.policy.late is not Late.NEVER and not self.by_count
         corrects = pl.col(STANDS) & (self._goes if self.results.weighted else LATE & late)
-        corrections = self._due(noted.filter(corrects), now)
+        corrections = self._renewed(noted.filter(corrects), now)
         none = {DUE: pl.lit(None, pl.Int64), PENDING: pl.lit(0, pl.Int64)}
         rest = noted.filter(~corrects).with_columns(**none)
         both = pl.concat([corrections, rest.select(corrections.columns)])
@@ -150,7 +151,7 @@ class SupersedingLedger(ResultLedger):
             pl.col(OPENED).fill_null(False),
         )
 
-    def _due(self, known: pl.DataFrame, now: int) -> pl.DataFrame:
+    def _renewed(self, known: pl.DataFrame, now: int) -> pl.DataFrame:
         counted = known.with_columns(pl.col(PENDING).fill_null(0) + pl.col(ADDED))
         return counted.with_columns(due(self.policy, LATE, now))
 

@@ -89,8 +89,9 @@ class OverAggregator(Results):
 
     @cached_property
     def ledger(self) -> ResultLedger:
-        names = (*self.carried, *(c.name for c in self.calls))
-        kept = names if self.weighted or self.withdraw else ()
+        calls = tuple(c.name for c in self.calls)
+        changing = self.weighted or self.withdraw or self.per_instant
+        kept = (*self.carried, *calls) if changing else calls
         return ResultLedger(self, self.identity, TS, kept, self.recorded)
 
     @property

@@ -17,13 +17,14 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import EXISTS
 from sqlwin.operators.emitter.superseding import SupersededResults, SupersedingLedger
+from sqlwin.operators.ranks.cohorts import RankedResults
 from sqlwin.operators.sessions.contents import SessionContents
 from sqlwin.operators.windows.contents import ROWS
 from sqlwin.schema import INSTANT, PLACE, TS
 from sqlwin.state.session_store import FROM, UNTIL
 
 
-class SessionResults(SupersededResults):
+class SessionResults(SupersededResults, RankedResults):
     @property
     @abstractmethod
     def contents(self) -> SessionContents: ...
@@ -40,6 +41,14 @@ class SessionResults(SupersededResults):
     def valued(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         merged = ids if ROWS in ids.columns else self.contents.spans.of(ids, stores)
         return self.contents.valued(merged, stores)
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        return self.contents.by.names
+
+    @property
+    def bounds_of_window(self) -> tuple[str, ...]:
+        return (UNTIL, FROM)
 
     def presented(self, results: pl.DataFrame) -> pl.DataFrame:
         """Those that exist no more come first."""

@@ -17,6 +17,7 @@ with 3 rows. Late every 10 s: then `-D` of both and `+I` of [0, 14) go out toget
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -30,8 +31,10 @@ from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, FORCED, PENDIN
 from sqlwin.operators.emitter.superseding import SupersedingLedger
 from sqlwin.operators.order.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
+from sqlwin.operators.ranks.cohorts import Ranks, rank_of
 from sqlwin.operators.sessions.contents import SessionContents
 from sqlwin.operators.sessions.merging import Spans
+from sqlwin.operators.sessions.ranking import RankedSessions
 from sqlwin.operators.sessions.restoring import SessionRestoring
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.sessions.stores import SessionStores
@@ -49,7 +52,8 @@ class SessionAggregator(SessionRestoring):
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
     restoring: lost messages come back, and what goes out now goes out again: so all of it has a
-    record, and nothing is evicted. weighted: rows may be retracted, see `changes`.
+    record, and nothing is evicted. weighted: rows may be retracted, see `changes`. ranks: of the
+    sessions, or groups, that have the same bounds.
     """
 
     stream: str
@@ -65,6 +69,7 @@ class SessionAggregator(SessionRestoring):
     sets: tuple[tuple[str, ...], ...] = ()
     restoring: bool = False
     weighted: bool = False
+    ranks: Ranks | None = None
 
     def __post_init__(self) -> None:
         if self.weighted and self.policy.expired is Expired.EMIT:
@@ -101,7 +106,8 @@ class SessionAggregator(SessionRestoring):
     @property
     def output(self) -> dict[str, pl.DataType]:
         names = (fold.call.name for fold in self.folds)
-        return {**self.by.types, **self.edges, **dict(zip(names, self.values, strict=True))}
+        values = dict(zip(names, self.values, strict=True))
+        return {**self.by.types, **self.edges, **values, **rank_of(self.ranks)}
 
     @cached_property
     def declared(self) -> SessionStores:
@@ -117,8 +123,10 @@ class SessionAggregator(SessionRestoring):
     def ledger(self) -> SupersedingLedger:
         """Old values are always kept: a session may have to be retracted."""
         kept = tuple(fold.call.name for fold in self.folds)
-        how = (self.restoring, self.by.names, self.arriving)
-        return SupersedingLedger(self, self.spans.identity, UNTIL, kept, *how)
+        known, how = self.spans.identity, (self.by.names, self.arriving)
+        if self.ranks is not None:
+            return RankedSessions(self, known, UNTIL, (*kept, self.ranks.name), True, *how)
+        return SupersedingLedger(self, known, UNTIL, kept, self.restoring, *how)
 
     @cached_property
     def retention(self) -> SessionRetention:
@@ -149,7 +157,8 @@ class SessionAggregator(SessionRestoring):
         numbered, _ = self.numbering.number(batch, stores)
         rows = numbered.filter(pl.col(self.where)) if self.where else numbered
         self._take(rows.with_columns(pl.col(NUMBER).alias(TS)), stores, now)  # none is late
-        full = self._close(self.spans.ending(closed, self._closed(stores), stores), stores)
+        closing = self.spans.ending(closed, self._closed(stores), stores)
+        full = self.ledger.emit_all(self._closing(closing, stores), stores)
         self.retention.drop(self._closed(stores), stores)
         return full
 
@@ -157,16 +166,20 @@ class SessionAggregator(SessionRestoring):
         closed, stores.watermark = stores.watermark, max(stores.watermark, watermark)
         retires = self.retention.by_rows or stores.horizon is not None
         if self.arriving or (watermark <= closed and not retires):
-            return self._leaving_orphans(stores)
+            return self.ledger.emit_all(self._leaving_orphans(stores), stores)
         self.retention.note(stores)
-        full = self._close(self.spans.ending(closed, watermark, stores), stores)
-        orphans = self._filling_orphans(closed, watermark, stores)
-        if self.restoring:
-            return pl.concat([full, orphans])
-        last = self.ledger.again(self.retention.leaving(stores), stores)
-        left = self._leaving_orphans(stores)
-        self.retention.retire(stores)
-        return pl.concat([full, orphans, last, left])
+        out = self.ledger.emit_all(self._leaving(closed, watermark, stores), stores)
+        if not self.restoring:
+            self.retention.retire(stores)
+        return out
+
+    def _leaving(self, closed: int, watermark: int, stores: Stores) -> Iterator[pl.DataFrame]:
+        """Sessions that become final, and what is pending in those that retire."""
+        yield from self._closing(self.spans.ending(closed, watermark, stores), stores)
+        yield from self._filling_orphans(closed, watermark, stores)
+        if not self.restoring:
+            yield self.ledger.own(self.retention.leaving(stores), stores)
+            yield from self._leaving_orphans(stores)
 
     # Rows come in.
 
@@ -186,12 +199,16 @@ class SessionAggregator(SessionRestoring):
         left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
         came, left = (self.ledger.implying(known, once) for known in (came, left))
         filled = self.ledger.on_change(came, left, stores, now)
-        full = self.ledger.emit(filled.filter(~pl.col(FORCED)), FULL, stores)
-        parts = [full, self.ledger.emit(filled.filter(FORCED), pl.lit("late"), stores)]
+        return self.ledger.emit_all(self._at_once(filled, lifted, stores), stores)
+
+    def _at_once(
+        self, filled: pl.DataFrame, lifted: pl.DataFrame, stores: Stores
+    ) -> Iterator[pl.DataFrame]:
+        yield filled.filter(~pl.col(FORCED)).with_columns(FULL.alias(WORD))
+        yield filled.filter(FORCED).with_columns(pl.lit("late").alias(WORD))
         if self.weighted:
-            overdue = self.orphans.overdue(lifted, stores).select(on)
-            parts.append(self._close(overdue, stores))
-        return pl.concat(parts)
+            overdue = self.orphans.overdue(lifted, stores).select(self.spans.identity)
+            yield from self._closing(overdue, stores)
 
     def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Rows beyond retention, where they are to be emitted, and those within."""
@@ -212,7 +229,7 @@ class SessionAggregator(SessionRestoring):
     def _emitted_once(self, old: pl.DataFrame, were: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Of sessions as they were before the batch those that went out once, as they are:
         the final ones without a record."""
-        plain = were.filter(FINAL, pl.col(PENDING).is_null())
+        plain = were.filter(FINAL, pl.col(PENDING).is_null(), pl.lit(self.ranks is None))
         return (
             plain
             if plain.is_empty()
@@ -235,8 +252,9 @@ class SessionAggregator(SessionRestoring):
     def open_results(self, stores: Stores) -> pl.DataFrame:
         return self.spans.ending(self._closed(stores), END, stores)
 
-    def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def _closing(self, closing: pl.DataFrame, stores: Stores) -> Iterator[pl.DataFrame]:
         """Those of messages go out full, forced or not: nothing of them is late."""
-        if not self.arriving or closing.is_empty():
-            return self.ledger.close(closing, stores)
-        return self.ledger.emit(self.ledger.known(closing, stores), FULL, stores)
+        if self.arriving:
+            yield self.ledger.known(closing, stores).with_columns(FULL.alias(WORD))
+        else:
+            yield from self.ledger.closing(closing, stores)

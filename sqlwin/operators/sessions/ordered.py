@@ -116,10 +116,6 @@ class OrderedSessions:
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         return self.ordering.messages(stretch, stores)
 
-    def vanished(self, stores: Stores) -> pl.DataFrame:
-        with self._by_number(stores) as numbered:
-            return self.inner.vanished(numbered)
-
     # Numbers for time.
 
     def _rise(self, stores: Stores, now: int) -> pl.DataFrame:

@@ -12,6 +12,7 @@ goes out, `-D`, `full`. If a row at 5 had come beside it, [5, 10) would have tak
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,8 +73,8 @@ class OrphanedSessions(SessionQueries):
     def retention(self) -> SessionRetention: ...
 
     @abstractmethod
-    def _close(self, closing: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Emit sessions that become full."""
+    def _closing(self, closing: pl.DataFrame, stores: Stores) -> Iterator[pl.DataFrame]:
+        """Choose sessions that become final."""
 
     @cached_property
     def orphans(self) -> Orphans:
@@ -82,14 +83,14 @@ class OrphanedSessions(SessionQueries):
     def orphaned(self, stores: Stores) -> pl.DataFrame:
         return self.orphans.open(stores)
 
-    def _filling_orphans(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
-        if not self.weighted:
-            return self.nothing()
-        left = self.orphans.filling(closed, watermark, stores)
-        return self._close(left.select(self.contents.spans.identity), stores)
+    def _filling_orphans(
+        self, closed: int, watermark: int, stores: Stores
+    ) -> Iterator[pl.DataFrame]:
+        if self.weighted:
+            left = self.orphans.filling(closed, watermark, stores)
+            yield from self._closing(left.select(self.contents.spans.identity), stores)
 
-    def _leaving_orphans(self, stores: Stores) -> pl.DataFrame:
-        if not self.weighted or self.restoring:
-            return self.nothing()
-        pending = self.orphans.pending(self.retention.reach(stores), stores)
-        return self.ledger.again(self.retention.retired(pending, stores), stores)
+    def _leaving_orphans(self, stores: Stores) -> Iterator[pl.DataFrame]:
+        if self.weighted and not self.restoring:
+            pending = self.orphans.pending(self.retention.reach(stores), stores)
+            yield self.ledger.own(self.retention.retired(pending, stores), stores)

@@ -167,7 +167,7 @@ class SessionRetention:
                 stores[name].cut(kept)
         left = floored(self.ledger.departed(stores, stores.watermark), limits, self.keys)
         displaced = self._displaced(left.filter(pl.col(UNTIL) < pl.col(HORIZON)), stay)
-        stores[STORE].cut(_lowered(limits, displaced, self.keys, ENDED))
+        self.ledger.retire(_lowered(limits, displaced, self.keys, ENDED), stores)
         width = stores[SESSIONS].layout.slice_width
         stores[SESSIONS].cut(limits.with_columns(pl.col(HORIZON) // width * width))
 

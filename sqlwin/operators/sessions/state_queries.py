@@ -1,12 +1,13 @@
-"""What sessions answer when they are looked at: by who asks, and by ranks.
+"""What is found of sessions: by state queries, and by ranks.
 
-Worked example, a gap of 5, sessions [0, 7) and [20, 25) of ann and [0, 7) of bob: asked
-from 6 to 30, all three; `others` of ann's [0, 7), ranked by its bounds: bob's.
+Worked example, a gap of 5, sessions [0, 7) and [20, 25) of ann and [0, 7) of bob: a query
+from 6 to 30 finds all three; `sharing` of ann's [0, 7), ranked by its bounds, both of [0, 7).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 
 import polars as pl
 
@@ -37,10 +38,14 @@ class SessionQueries(SessionResults):
 
     @property
     def order(self) -> tuple[str, ...]:
-        return ("window_end", "window_start", *self.contents.by.names)
+        ranked = None if self.ranks is None else self.ranks.sorted_by
+        return ("window_end", "window_start", *(ranked or self.contents.by.names))
 
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
-        """Those that overlap it."""
+        """Those that overlap it; ranked among all of a window, whatever key the query asks for."""
+        keys = question.keys
+        if self.ranks is not None:
+            question = replace(question, keys=None)
         spans, of = self.contents.spans, self.contents.partition
         wanted = question.keys.select(of).unique() if question.keys is not None and of else None
         found = spans.sessions(stores).find_sessions(START, question.hi, wanted)
@@ -52,7 +57,8 @@ class SessionQueries(SessionResults):
             gone, on = self.retention.retired(held, stores), list(spans.identity)
             held = held.join(gone, on=on, how="anti", nulls_equal=True)
         known = self._keyed(self.ledger.looked_at(held, stores))
-        return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+        columns = (*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+        return of_keys(known, keys).select(columns)
 
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
@@ -61,26 +67,12 @@ class SessionQueries(SessionResults):
             return stretch.counted(everything(stores, MESSAGES))
         return stretch.stored(stores[MESSAGES])
 
-    def vanished(self, stores: Stores) -> pl.DataFrame:
-        """The `__row_key` of sessions that exist no more, and are not retracted yet."""
-        return self._keyed(self.ledger.departed(stores)).select(ROW_KEY)
-
-    def others(
-        self, emitted: pl.DataFrame, partition: tuple[str, ...], stores: Stores
-    ) -> pl.DataFrame:
-        """Identities of groups that share a window and `partition` with emitted ones, and are
-        neither among them nor retired."""
-        known = emitted.with_columns(
-            pl.col("window_start").cast(pl.Int64).alias(FROM),
-            pl.col("window_end").cast(pl.Int64).alias(UNTIL),
-        )
-        shared = known.select(FROM, UNTIL, *partition).unique()
+    def sharing(self, results: pl.DataFrame, family: list[str], stores: Stores) -> pl.DataFrame:
+        shared = results.select(family).unique()
         first, last = shared[UNTIL].min(), shared[FROM].max()
         spans, on = self.contents.spans, list(self.contents.spans.identity)
         found = spans.sessions(stores).find_sessions(first, last)  # type: ignore[arg-type]
         bounded = found.join(shared, on=[FROM, UNTIL], how="semi")
         near = spans.windows(bounded, stores).select(on)
-        near = near.join(shared, on=shared.columns, how="semi", nulls_equal=True)
-        for out in (known, self.retention.retired(near, stores)):
-            near = near.join(out, on=on, how="anti", nulls_equal=True)
-        return near
+        near = near.join(shared, on=family, how="semi", nulls_equal=True)
+        return near.join(self.retention.retired(near, stores), on=on, how="anti", nulls_equal=True)

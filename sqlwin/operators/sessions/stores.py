@@ -137,5 +137,7 @@ class SessionStores:
         return self._sets * (self.retained.groups(load, gap) + min(kept)) if kept else NO_END
 
     def _emitted(self, load: Load) -> Records:
-        """Sessions that were emitted early; else only corrections that wait, which are few."""
-        return nothing(load) if self.policy.early is None else self.results(load)
+        """Sessions that were emitted early, or have ranks; else only corrections that wait, which are
+        few."""
+        every = self.policy.early is not None or self.ledger.recorded
+        return self.results(load) if every else nothing(load)

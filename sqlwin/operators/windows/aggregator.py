@@ -18,6 +18,7 @@ window is looked at before it is full.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,12 +26,13 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import ENDLESS, WINDOW_END, ends_of, start_of
+from sqlwin.kernels.panes import WINDOW_END, ends_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
-from sqlwin.operators.emitter.results import ResultLedger, Results
+from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import ADDED, FINAL
-from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
+from sqlwin.operators.ranks.cohorts import RankedLedger, RankedResults, Ranks, rank_of
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.contents import EXTENT, LAST, MESSAGES, PANE, ROWS, Contents
 from sqlwin.operators.windows.grouping import Grouping
@@ -42,12 +44,12 @@ from sqlwin.windows import Aligned, Whole
 
 
 @dataclass(frozen=True)
-class WindowAggregator(Results):
+class WindowAggregator(RankedResults):
     """below: columns of the rows. keys: those grouped by. values: dtypes of the results.
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
     per_row: the position of a row is among the keys, and says with the window what is told.
-    weighted: rows may be withdrawn, see `weights`.
+    weighted: rows may be withdrawn, see `weights`. ranks: of the groups of a window.
     """
 
     stream: str
@@ -61,6 +63,7 @@ class WindowAggregator(Results):
     sets: tuple[tuple[str, ...], ...] = ()
     per_row: bool = False
     weighted: bool = False
+    ranks: Ranks | None = None
 
     @cached_property
     def by(self) -> Grouping:
@@ -73,7 +76,7 @@ class WindowAggregator(Results):
 
     @cached_property
     def retention(self) -> Retention:
-        return Retention(self.policy, self.window, self.by, self.weighted)
+        return Retention(self.policy, self.window, self.by, self.ledger, self.weighted)
 
     @property
     def edges(self) -> dict[str, pl.DataType]:
@@ -84,13 +87,15 @@ class WindowAggregator(Results):
     @property
     def output(self) -> dict[str, pl.DataType]:
         names = (fold.call.name for fold in self.folds)
-        return {**self.by.types, **self.edges, **dict(zip(names, self.values, strict=True))}
+        values = dict(zip(names, self.values, strict=True))
+        return {**self.by.types, **self.edges, **values, **rank_of(self.ranks)}
 
     @cached_property
     def ledger(self) -> ResultLedger:
-        names = tuple(fold.call.name for fold in self.folds)
-        kept = names if self.weighted or self.withdraw else ()
-        return ResultLedger(self, self.contents.identity, WINDOW_END, kept)
+        names, known = tuple(fold.call.name for fold in self.folds), self.contents.identity
+        if self.ranks is not None:
+            return RankedLedger(self, known, WINDOW_END, (*names, self.ranks.name))
+        return ResultLedger(self, known, WINDOW_END, names)
 
     @cached_property
     def declared(self) -> WindowStores:
@@ -137,47 +142,43 @@ class WindowAggregator(Results):
         if watermark <= stores.watermark and not self.retention.by_rows:
             return self.nothing()
         self.retention.note(stores)
+        out = self.ledger.emit_all(self._leaving(watermark, stores), stores)
+        self.retention.retire(stores)
+        return out
+
+    def _leaving(self, watermark: int, stores: Stores) -> Iterator[pl.DataFrame]:
+        """Windows that become final, and what is pending in those that retire."""
         closing = self.contents.closing(stores.watermark, watermark, stores)
         emptied = self.ledger.emptied(closing, stores, stores.watermark + 1, watermark + 1)
         stores.watermark = max(stores.watermark, watermark)
-        full = pl.concat([self.ledger.close(part, stores) for part in (emptied, closing)])
+        for part in (emptied, closing):
+            yield from self.ledger.closing(part, stores)
         pending = self.ledger.pending(stores, self.retention.reach(stores))
-        last = self.ledger.again(self.retention.retired(pending, stores), stores)
-        self.retention.retire(stores)
-        return pl.concat([full, last])
-
-    def others(
-        self, emitted: pl.DataFrame, partition: tuple[str, ...], stores: Stores
-    ) -> pl.DataFrame:
-        """Identities of groups that share a window and `partition` with emitted ones, and are
-        neither among them nor retired."""
-        end = pl.col("window_end").cast(pl.Int64) if self.edges else pl.lit(ENDLESS, pl.Int64)
-        known = emitted.with_columns(end.alias(WINDOW_END))
-        windows = known.select(WINDOW_END, *partition).unique()
-        near = self.contents.sharing(windows, stores)
-        emptied = self.ledger.emptied(near, stores, *bounds(windows[WINDOW_END]))
-        beside = emptied.join(windows, on=windows.columns, how="semi", nulls_equal=True)
-        near = pl.concat([near, beside.select(near.columns)])
-        for out in (known, self.retention.retired(near, stores)):
-            near = near.join(out, on=near.columns, how="anti", nulls_equal=True)
-        return near
+        yield self.ledger.own(self.retention.retired(pending, stores), stores)
 
     # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:
-        return {name: dtype for name, dtype in self.keys.items() if name not in PLACE}
+        known = self.ranks.partition if self.ranks is not None and self.per_row else self.keys
+        return {name: self.keys[name] for name in known if name not in PLACE}
 
     @property
     def order(self) -> tuple[str, ...]:
-        return (*reversed(self.edges), *self.by.names)
+        edges = tuple(reversed(self.edges))
+        return (*edges, *(self.by.names if self.ranks is None else self.ranks.sorted_by))
 
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+        """Ranked among all that share their window, whatever key the query asks for."""
+        keys = question.keys
+        if self.ranks is not None:
+            question = replace(question, keys=None)
         held = self.contents.within(question, stores)
         gone = self.retention.retired(held, stores)
         kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
         known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
-        return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+        columns = (*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
+        return of_keys(known, keys).select(columns)
 
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
@@ -226,6 +227,23 @@ class WindowAggregator(Results):
 
     def implied(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         return self.valued(ids, stores) if self.ledger.kept else self.contents.of(ids, stores)
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        return self.by.names
+
+    @property
+    def bounds_of_window(self) -> tuple[str, ...]:
+        return (WINDOW_END,)
+
+    def sharing(self, results: pl.DataFrame, family: list[str], stores: Stores) -> pl.DataFrame:
+        windows = results.select(family).unique()
+        near = self.contents.sharing(windows, stores)
+        emptied = self.ledger.emptied(near, stores, *bounds(windows[WINDOW_END]))
+        beside = emptied.join(windows, on=family, how="semi", nulls_equal=True)
+        near = pl.concat([near, beside.select(near.columns)])
+        retired = self.retention.retired(near, stores)
+        return near.join(retired, on=near.columns, how="anti", nulls_equal=True)
 
     def presented(self, results: pl.DataFrame) -> pl.DataFrame:
         return self._keyed(self._edged(results)).sort(WINDOW_END, *self.edges, *self.by.names)

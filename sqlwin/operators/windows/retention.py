@@ -27,6 +27,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.panes import WINDOW_END, earliest
 from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.horizons import Horizons
 from sqlwin.operators.windows.contents import MESSAGES, PANE, PANES
@@ -45,6 +46,7 @@ class Retention:
     policy: Policy
     window: Aligned
     by: Grouping
+    ledger: ResultLedger
     weighted: bool = False
 
     @property
@@ -114,7 +116,7 @@ class Retention:
         if horizons.is_empty():
             return
         after = pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64)) + 1
-        stores[STORE].cut(horizons.with_columns(after.alias(HORIZON)))
+        self.ledger.retire(horizons.with_columns(after.alias(HORIZON)), stores)
         for name in self._contents(stores):
             stores[name].cut(horizons.with_columns(earliest(after, window).alias(HORIZON)))
 

@@ -98,8 +98,10 @@ class WindowStores:
         return min(kept) * sets if kept else NO_END
 
     def _emitted(self, load: Load) -> Records:
-        """Windows that were emitted early; else only corrections that wait, which are few."""
-        return nothing(load) if self.retention.policy.early is None else self.results(load)
+        """Windows that were emitted early, or have ranks; else only corrections that wait, which are
+        few."""
+        every = self.retention.policy.early is not None or self.ledger.recorded
+        return self.results(load) if every else nothing(load)
 
     def results(self, load: Load) -> Records:
         """Windows within retention."""

@@ -84,7 +84,7 @@ class TupleAggregator(Counting, Folded, Results):
     @cached_property
     def ledger(self) -> ResultLedger:
         """The window is a part of the identity: whatever lay in its slot before is another."""
-        kept = tuple(fold.call.name for fold in self.folds) if self.withdraw else ()
+        kept = tuple(fold.call.name for fold in self.folds)
         return ResultLedger(self, (*self.by.names, WINDOW, SLOT), SLOT, kept)
 
     @property
@@ -151,7 +151,7 @@ class TupleAggregator(Counting, Folded, Results):
         closing = windows.select(self.ledger.identity).unique()
         valued = self._beside(self.ledger.known(closing, stores), windows)
         there = pl.lit(True).alias(EXISTS)
-        return self.ledger.emit_valued(valued.with_columns(FULL.alias(WORD), there), stores)
+        return self.ledger.send(valued.with_columns(FULL.alias(WORD), there), stores)
 
     def _touch(self, windows: pl.DataFrame, stores: Stores, now: int) -> None:
         """Note what came into open windows. What was forced is so no more."""

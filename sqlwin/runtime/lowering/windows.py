@@ -16,10 +16,9 @@ from sqlwin.kernels.standings import Standing
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.operator import OverAggregator
-from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.ranks.cohorts import Ranks
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
-from sqlwin.operators.sessions.ranking import SessionRanker
 from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.operators.windows.ordered import OrderedAggregator
@@ -75,16 +74,13 @@ class Assembly:
         rest = (self.filtered, self.weighted, becomes_final(window))
         return TopRows(self.stream, carried, *kept, *rest)
 
-    def _ranked(self, window: WindowRank) -> WindowRanker:
-        """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""
+    def _ranked(self, window: WindowRank) -> SessionAggregator | WindowAggregator:
         if counts(window):
             raise TypeError("not in normal form: WindowRank over windows measured in messages")
-        ranks = (window.name, standing(window), self.filtered)
-        inner = replace(self, filtered=False).operator(window.input)
-        if isinstance(inner, SessionAggregator):
-            return SessionRanker(inner, *ranks)
-        assert isinstance(inner, WindowAggregator)
-        return WindowRanker(inner, *ranks)
+        ranks = Ranks(window.name, standing(window))
+        if isinstance(window.input.window, Session):
+            return replace(self._sessions(window.input), ranks=ranks)
+        return replace(self._grouped(window.input), ranks=ranks)
 
     def _hopping(self, window: WindowAggregate) -> Operator:
         if not counts(window):

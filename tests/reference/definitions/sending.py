@@ -96,10 +96,11 @@ class Sender(Book):
                 continue
             self.waiting.pop(key, None)
             values = placed[key] if key in placed else window.values()
-            if key in asked and (emit == "full" or window.family is None):
+            if key in asked and emit == "full":
                 yield window, values, emit
-            elif comparable(values) != comparable(out or {}):
-                yield window, values, self._word(window)
+            elif out is None or comparable(values) != comparable(out):
+                own = window.family is not None or key not in asked
+                yield window, values, self._word(window) if own else emit
         for key in stay.keys() & placed.keys():
             if comparable(placed[key]) != comparable(self.told.values(key) or {}):
                 yield stay[key], placed[key], "late"

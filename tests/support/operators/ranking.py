@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sqlwin.kernels.folds import fold
 from sqlwin.kernels.standings import Standing
-from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.ranks.cohorts import Ranks
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Policy
 from sqlwin.schema import Order
@@ -34,8 +34,8 @@ def ranker(
     retain: int | None = 1000,
     weighted: bool = False,
     **policy: Any,
-) -> WindowRanker:
-    inner = WindowAggregator(
+) -> WindowAggregator:
+    return WindowAggregator(
         "s",
         Hop(60, 60) if window is None else window,
         COLUMNS,
@@ -43,9 +43,10 @@ def ranker(
         FOLDS,
         (pl.Int64(),),
         Policy(retain, **policy),
+        withdraw,
         weighted=weighted,
+        ranks=Ranks("place", Standing(function, partition, order)),
     )
-    return WindowRanker(inner, "place", Standing(function, partition, order), withdraw)
 
 
 WINDOWS: list[GroupWindow] = [Hop(20, 20), Hop(20, 5), Cumulate(20, 10), Whole()]

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.ranks import Ranked
@@ -21,7 +21,7 @@ TOTAL = Value("total", "sum", ("x",), BIGINT)
 
 
 @st.composite
-def operators(draw: st.DrawFn) -> WindowRanker:
+def operators(draw: st.DrawFn) -> WindowAggregator:
     keys = draw(st.sampled_from([("k",), ("k", "j")]))
     partition = draw(st.sampled_from([(), ("j",)])) if "j" in keys else ()
     policy: dict[str, Any] = {
@@ -38,11 +38,12 @@ def operators(draw: st.DrawFn) -> WindowRanker:
     return ranker(*made, function, withdraw=draw(st.booleans()), retain=None, **policy)
 
 
-def specified(fast: WindowRanker) -> ReferenceOperator:
-    inner, by = fast.inner, fast.standing
-    groups = Groups("s", inner.window, tuple(inner.keys), (TOTAL,))
-    ranked = Ranked(groups, fast.name, by.function, by.partition, by.order)
-    rest = (fast.output, COLUMNS, inner.policy, False, fast.withdraw)
+def specified(fast: WindowAggregator) -> ReferenceOperator:
+    assert fast.ranks is not None
+    by = fast.ranks.standing
+    groups = Groups("s", fast.window, tuple(fast.keys), (TOTAL,))
+    ranked = Ranked(groups, fast.ranks.name, by.function, by.partition, by.order)
+    rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw)
     return ReferenceOperator(Definition(ranked, *rest, weighted=True))
 
 
