@@ -20,6 +20,7 @@ from sqlwin.runtime.lowering.stores import Shape, shapes
 from sqlwin.runtime.rows.error_stream import EXPIRED, rejects
 from sqlwin.schema import POSITION, WEIGHT
 from tests.reference.definitions.lives import Forgetting
+from tests.reference.definitions.relations import ReferenceRelation
 from tests.reference.definitions.topn import ReferenceTopN
 from tests.reference.joins.asof import ReferenceAsOf
 from tests.reference.joins.joined_lives import ForgettingJoin
@@ -48,6 +49,11 @@ def _for_ever(operator: Forgetting) -> list[Shape]:
 
 @shapes.register
 def _nor_of_joins_with_one(operator: ForgettingJoin) -> list[Shape]:
+    return []
+
+
+@shapes.register
+def _nor_of_relations(operator: ReferenceRelation) -> list[Shape]:
     return []
 
 

@@ -104,7 +104,7 @@ def test_istream_is_the_query_itself(text: str) -> None:
     "text",
     [
         "ISTREAM(SELECT * FROM orders [RANGE UNBOUNDED] WHERE n > 1)",
-        "SELECT ISTREAM(*) FROM orders [NOW] WHERE n > 1",
+        "SELECT ISTREAM(*) FROM orders [RANGE UNBOUNDED] WHERE n > 1",
         "SELECT * FROM orders OVER (RANGE UNBOUNDED PRECEDING) WHERE n > 1",
     ],
 )

@@ -28,6 +28,9 @@
 |                  | rankings  | what waits of the partition    | last written |
 | WindowRanker, SessionRanker | its aggregator's, and |         |             |
 |                  | ranked    | a row as it was last emitted   | last written |
+| TimedRelation    | rows      | a row                          | last written |
+| CountedRelation  | last      | a row in a slot of its partition | last written |
+|                  | rows      | a row that waits               | last written |
 | WindowJoin, AsOfJoin, StaticJoin | see `operators.joins` |     |             |
 | ChangelogNormalizer | those of its operator, and |  |             |
 |                  | positions | where a row was, or the row    | last written |
@@ -58,6 +61,9 @@ from sqlwin.operators.over import operator as over
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.ranks import ranking
 from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.relations.changes import ROWS as ENTERED
+from sqlwin.operators.relations.counted import LAST, SLOT, CountedRelation
+from sqlwin.operators.relations.timed import TimedRelation
 from sqlwin.operators.sessions.merging import SESSIONS
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
@@ -249,6 +255,22 @@ def _topn(operator: TopRows) -> list[Shape]:
     keys, types = operator.partition, operator.ranking_columns
     rankings = _layout(topn.RANKINGS, types, keys, (topn.AT,), width)
     return [(top, last_written(top)), (rankings, last_written(rankings))]
+
+
+@shapes.register
+def _timed(operator: TimedRelation) -> list[Shape]:
+    rows = _layout(ENTERED, operator.columns, (), POSITION, slice_width(operator.length))
+    return [(rows, last_written(rows))]
+
+
+@shapes.register
+def _counted(operator: CountedRelation) -> list[Shape]:
+    keys, slot = operator.partition, (SLOT,)
+    last = _layout(LAST, operator.last_columns, keys, slot, ONE_SLICE)
+    if not operator.timed:
+        return [(last, last_written(last))]
+    rows = _layout(ENTERED, operator.columns, (), POSITION, slice_width(0))
+    return [(last, last_written(last)), (rows, last_written(rows))]
 
 
 @shapes.register

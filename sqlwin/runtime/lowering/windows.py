@@ -16,6 +16,8 @@ from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.ranks.ranking import WindowRanker
+from sqlwin.operators.relations.counted import CountedRelation
+from sqlwin.operators.relations.timed import TimedRelation
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
 from sqlwin.operators.sessions.ranking import SessionRanker
@@ -32,6 +34,7 @@ from sqlwin.plan.ir.nodes import (
     OverCall,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.properties.changelog import refuse_weighted
@@ -65,6 +68,8 @@ class Assembly:
             refuse_weighted(window)
         if isinstance(window, TopN):
             return self._topped(window)
+        if isinstance(window, WindowedRelation):
+            return self._relation(window)
         if isinstance(window, WindowRank):
             return self._ranked(window)
         if isinstance(window, WindowAggregate):
@@ -82,6 +87,14 @@ class Assembly:
         kept = (window.name, standing(window), window.limit, window.policy)
         rest = (self.filtered, self.weighted, becomes_final(window))
         return TopRows(self.stream, carried, *kept, *rest)
+
+    def _relation(self, window: WindowedRelation) -> TimedRelation | CountedRelation:
+        carried, reach = polars_schema(window.input.schema), window.frame.preceding
+        assert reach is not None
+        if window.frame.unit is Unit.RANGE:
+            return TimedRelation(self.stream, carried, reach, window.slide)
+        timed = not arriving(window)
+        return CountedRelation(self.stream, carried, reach + 1, window.partition, timed)
 
     def _ranked(self, window: WindowRank) -> WindowRanker:
         """What is withdrawn is told by the ranks, so the windows below withdraw nothing."""

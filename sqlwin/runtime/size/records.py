@@ -17,7 +17,14 @@ from dataclasses import dataclass
 from math import exp, expm1
 
 from sqlwin.instants import SECOND
-from sqlwin.plan.ir.nodes import OverAggregate, OverCall, Stream, TopN, WindowAggregate
+from sqlwin.plan.ir.nodes import (
+    OverAggregate,
+    OverCall,
+    Stream,
+    TopN,
+    WindowAggregate,
+    WindowedRelation,
+)
 from sqlwin.plan.properties.facts import (
     Window,
     counts,
@@ -65,7 +72,7 @@ class Case:
         """Groups that rows fall into; one where the query has no keys."""
         if isinstance(self.window, OverAggregate):
             keyed = any(call.partition for call in self.calls)
-        elif isinstance(self.window, TopN):
+        elif isinstance(self.window, TopN | WindowedRelation):
             keyed = bool(self.window.partition)
         else:
             keyed = bool(self.aggregate.keys or self.aggregate.partition)
@@ -98,10 +105,24 @@ def _rows(case: Case) -> Records:
     """
     if case.never_full:
         return NEVER_FULL
+    if isinstance(case.window, WindowedRelation):
+        return _in_relation(case, case.window)
     ranges = [call.frame for call in case.calls if call.frame.unit is Unit.RANGE]
     back = max((frame.preceding or 0 for frame in ranges), default=0)
     ahead = max((frame.following or 0 for frame in ranges), default=0)
     return _retained(case, max(back, 0) + max(ahead, 0), of_key=case.layout.slice_width)
+
+
+def _in_relation(case: Case, window: WindowedRelation) -> float:
+    """Those in it and those that the watermark has not reached."""
+    stays = window.frame.preceding or 0 if window.frame.unit is Unit.RANGE else 0
+    slide = window.slide or 0
+    return case.came(case.stream.delay + stays + slide + case.layout.slice_width)
+
+
+def _last(case: Case) -> Records:
+    assert isinstance(case.window, WindowedRelation)
+    return ((case.window.frame.preceding or 0) + 1) * case.keys
 
 
 def _messages(case: Case) -> Records:
@@ -247,6 +268,7 @@ RECORDS: dict[str, Callable[[Case], Records]] = {
     "past": _each,
     "ring": _ring,
     "counts": _each,
+    "last": _last,
     "sums": _each,
     "top": _top,
     "rankings": _each,

@@ -18,6 +18,7 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.cascades import cascaded
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
+from sqlwin.sql.select.windowed import by_itself, windowed
 from sqlwin.sql.sources.derived import derived, limited
 from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_rows, timed
 from sqlwin.sql.syntax.cql import unwrapped
@@ -56,7 +57,8 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         same_window(tree, run, select.group)
     if given is None:
         relation, window = _rows(select, relation, known, window, made, group)
-    if window is not None and _bare(select, window, made, group):
+    if window is not None and (rows := _of_window(select, relation, window, made, group)):
+        select, relation = rows
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
         return bind_select(_inward(select), known)
@@ -205,10 +207,25 @@ def _aggregate_place(made: list[Item]) -> Span | None:
     return next(found, None)
 
 
-def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[ast.Run]) -> bool:
-    """Whether rows are asked for as they come: no aggregate and no key to group by.
+def _of_window(
+    select: ast.Select,
+    relation: Relation,
+    window: Window,
+    made: list[Item],
+    group: Sequence[ast.Run],
+) -> tuple[ast.Select, Relation] | None:
+    """The rows of a window, where nothing else is wanted: all as they come, or its relation."""
+    if _bare(select, window, made, group):
+        return select, relation
+    if window.frame is None or not by_itself(select, window, made):
+        return None
+    return replace(select, policies=ast.Policies()), windowed(select, relation, window)
 
-    What comes into a window of the instant, or of all there was, is each row itself.
+
+def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[ast.Run]) -> bool:
+    """Whether rows are wanted as they come: no aggregate and no key to group by.
+
+    What enters a window of all there was, and never leaves it, is each row itself.
     """
     if window.session is not None:
         _refuse_rows(select, window, made)
@@ -220,10 +237,10 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
         message = "OVER and a window of the stream in one query are not supported yet"
         legal = "ranks of the rows of a window of TUMBLE, HOP or CUMULATE; or OVER alone"
         raise QueryError(message, window.span, legal=legal)
-    if window.frame is None or window.counts or window.frame.preceding not in (0, None):
+    if window.frame is None:
         message = "a window without an aggregate or GROUP BY is not supported yet"
         raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
-    return True
+    return window.frame.preceding is None
 
 
 def _refuse_rows(select: ast.Select, window: Window, made: list[Item]) -> None:
