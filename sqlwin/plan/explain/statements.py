@@ -11,6 +11,7 @@ from sqlwin.plan.ir.nodes import (
     Describe,
     DescribeFunction,
     Query,
+    Scan,
     Script,
     ShowFunctions,
     Statement,
@@ -52,7 +53,7 @@ def _described(described: Describe) -> Iterator[str]:
 def _derived(stream: Stream) -> Iterator[str]:
     behind = f", {format_duration(stream.delay)} behind" if stream.delay else ""
     yield f"  event time: {stream.ts}{behind}" if stream.ts else "  event time: none"
-    if any(changing(plan) for plan in stream.of):
+    if changing(Scan(stream)):
         yield "  changing: rows are retracted and replaced"
 
 

@@ -38,12 +38,14 @@ from sqlwin.windows import AsOf, Session, Unit
 @from_below(below_of)
 def changing(plan: Node) -> bool:
     """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    if isinstance(plan, Scan) and plan.stream.change is not None:
+        return False
     return revises(plan) or any(changing(below) for below in below_of(plan))
 
 
 def corrected(plan: Node) -> tuple[Stream, ...]:
     """The streams a plan reads whose rows may be withdrawn or replaced."""
-    return tuple(s for s in streams_of(plan) if any(changing(made) for made in s.of))
+    return tuple(s for s in streams_of(plan) if changing(Scan(s)))
 
 
 def revises(plan: Node) -> bool:
@@ -137,7 +139,7 @@ def repeats(stream: Stream) -> bool:
 def replayed(stream: Stream) -> bool:
     """Whether a repeated message is recognised by its position: rows that may be retracted are
     identified by what they replace."""
-    return repeats(stream) and not any(changing(plan) for plan in stream.of)
+    return repeats(stream) and not changing(Scan(stream))
 
 
 def _passed(plan: Node) -> tuple[Stream, ...]:

@@ -46,6 +46,7 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.ir.once import once
+from sqlwin.plan.properties.changelog import lateness
 from sqlwin.plan.properties.edges import (
     cascade,
     edge,
@@ -85,8 +86,12 @@ def _kind(stream: Stream, name: str) -> str:
 
 @once
 def delay_in(stream: Stream, name: str) -> int | None:
-    """Of a column of a derived stream, behind what its plans read; None: without bound."""
-    return _most(delay(plan, name) for plan in stream.of)
+    """Of a column of a derived stream, behind what its plans read; None: without bound.
+
+    What leaves does so as long after it came as it may be corrected.
+    """
+    own = _most(delay(plan, name) for plan in stream.of)
+    return own if stream.change != "DSTREAM" else _plus(own, lateness(stream))
 
 
 @once

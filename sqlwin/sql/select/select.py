@@ -18,10 +18,10 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.cascades import cascaded
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
+from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, windowed
 from sqlwin.sql.sources.derived import derived, limited
 from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_rows, timed
-from sqlwin.sql.syntax.cql import unwrapped
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.group_by import above_window, group_window, same_window
 from sqlwin.sql.windows.ksql import of_ksql
@@ -36,10 +36,16 @@ LEGAL = {
 
 
 def bind_select(select: ast.Select, known: Known) -> Relation:
-    for part in select.refused:
-        raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
     if select.called:
         return called(bind_select(replace(select, called=()), known), select.called)
+    if select.change is not None:
+        return as_stream(replace(select, change=None), select.change, known, bind_select)
+    return _bound_select(select, known)
+
+
+def _bound_select(select: ast.Select, known: Known) -> Relation:
+    for part in select.refused:
+        raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
     if select.distinct is not None:
         return bind_select(_once(select, known, select.distinct), known)
     known = _inside(select, known)
@@ -51,7 +57,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         policies = select.policies if _above_rows(select) else ast.Policies()
         select = replace(select, where=None, policies=policies)
     window, group = group_window(select, given)
-    runs = unwrapped(select.items)
+    runs = select.items
     made = items(runs, relation, () if window is None else window.edges)
     for tree, run in above_window(select, made):
         same_window(tree, run, select.group)
@@ -155,8 +161,7 @@ def _above_rows(select: ast.Select) -> bool:
     clauses = (select.having, select.qualify, select.relation.above)
     if select.group or any(clause is not None for clause in clauses):
         return True
-    runs = unwrapped(select.items)
-    return any(run.overs or any(bare_calls(parsed(run), run)) for run in runs)
+    return any(run.overs or any(bare_calls(parsed(run), run)) for run in select.items)
 
 
 def _inward(select: ast.Select) -> ast.Select:

@@ -232,7 +232,7 @@ class Policies:
 @dataclass(frozen=True)
 class Select:
     """large: what the hint JOIN_WINDOW says. distinct: the place of DISTINCT. called: the names
-    of its columns, of a list behind the name of a view.
+    of its columns, of a list behind the name of a view. change: ISTREAM, DSTREAM or RSTREAM.
     """
 
     items: tuple[Run, ...]
@@ -250,6 +250,7 @@ class Select:
     large: bool | None = None
     distinct: Span | None = None
     called: tuple[Name, ...] = ()
+    change: Name | None = None
 
 
 @dataclass(frozen=True)
