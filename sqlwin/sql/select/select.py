@@ -19,7 +19,7 @@ from sqlwin.sql.select.cascades import cascaded
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.select.streams import as_stream
-from sqlwin.sql.select.windowed import by_itself, windowed
+from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
 from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_rows, timed
 from sqlwin.sql.text import ast
@@ -40,6 +40,8 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return called(bind_select(replace(select, called=()), known), select.called)
     if select.change is not None:
         return as_stream(replace(select, change=None), select.change, known, bind_select)
+    if select.policies.as_relation:
+        return bind_select(over_relation(select), known)
     return _bound_select(select, known)
 
 

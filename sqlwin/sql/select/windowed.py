@@ -37,6 +37,30 @@ def by_itself(select: ast.Select, window: Window, items: Sequence[Item]) -> bool
     return not any(True for item in items for _ in bare_calls(item.tree, item.run))
 
 
+def over_relation(select: ast.Select) -> ast.Select:
+    """EMIT CHANGES AS RELATION: the query over the rows of its window, which enter and leave."""
+    given, source = select.policies, select.relation
+    if source.joins or not isinstance(source.window, ast.Spec) or source.window.frame is None:
+        message = "EMIT CHANGES AS RELATION is of the rows of a window of the stream in FROM"
+        raise QueryError(message, given.changes, legal="FROM s [RANGE 1 MINUTE], FROM s [ROWS 5]")
+    if source.window.advance is not None:
+        message = "EMIT CHANGES AS RELATION of a window that slides by itself, without ADVANCE BY"
+        raise QueryError(message, given.changes, legal="FROM s [RANGE 1 MINUTE], without SLIDE")
+    name = source.alias or source.source
+    alias = name if isinstance(name, ast.Name) else None
+    kept = ast.Policies(retain=given.retain, expired=given.expired, span=given.span)
+    rows = ast.Select(
+        (ast.Run("*", "*", select.span),),
+        source,
+        select.span,
+        where=select.where,
+        policies=kept if given.retain or given.expired else ast.Policies(),
+    )
+    emitted = replace(given, as_relation=False, retain=None, expired=None)
+    over = ast.From(rows, alias=alias)
+    return replace(select, relation=over, where=None, policies=emitted)
+
+
 def windowed(select: ast.Select, relation: Relation, window: Window) -> Relation:
     """The rows that are in the window, over those of the stream."""
     below, stream, frame = Below(relation), relation.stream, window.frame

@@ -215,13 +215,17 @@ class Expired:
 
 @dataclass(frozen=True)
 class Policies:
-    """What the clauses EMIT, RETAIN and EXPIRED say. changes, final: EMIT CHANGES and FINAL."""
+    """What the clauses EMIT, RETAIN and EXPIRED say. changes, final: EMIT CHANGES and FINAL.
+
+    as_relation: EMIT CHANGES AS RELATION.
+    """
 
     early: Early | None = None
     late: Late | None = None
     on_close: Span | None = None
     timeout: Duration | None = None
     changes: Span | None = None
+    as_relation: bool = False
     final: Span | None = None
     retain: Duration | None = None
     retain_rows: Count | None = None
