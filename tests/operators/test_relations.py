@@ -8,6 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlwin.operators.contract import Stores
 from sqlwin.operators.relations.counted import CountedRelation
 from sqlwin.operators.relations.timed import TimedRelation
 from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, TS
@@ -66,7 +67,7 @@ def there(relation: Relation, taken: pl.DataFrame, watermark: int) -> list[int]:
 def test_rows_enter_and_leave_as_defined(
     relation: Relation, batches: list[Batch], restarts: bool, ends: bool
 ) -> None:
-    fast, slow = Driven(relation, restarts), Driven(specified(relation))
+    fast, slow, none = Driven(relation, restarts), specified(relation), Stores({})
     taken, kept, watermark = rows_of(COLUMNS), dict[str, int](), 0
     for at, (rows, further) in enumerate(batches):
         watermark += further
@@ -79,7 +80,8 @@ def test_rows_enter_and_leave_as_defined(
         taken = pl.concat([taken, batch])
         end = ends and at == len(batches) - 1
         emitted = fast.step(batch, watermark=watermark, end=end)
-        wanted = slow.step(batch, watermark=watermark, end=end)
+        parts = [slow.on_batch(slow.prepare(batch), none, 0), slow.on_watermark(watermark, none, 0)]
+        wanted = pl.concat([*parts, *([slow.on_end(none, 0)] if end else [])])
         assert emitted.rows() == wanted.rows()
         for value, op, key in emitted.select("v", OP, ROW_KEY).rows():
             assert (key in kept) == (op == "-D")
