@@ -24,6 +24,7 @@ from sqlwin.plan.ir.nodes import (
     Scan,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.properties.changelog import (
@@ -55,6 +56,7 @@ from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.lives import Forgetting
 from tests.reference.definitions.overs import Overs
 from tests.reference.definitions.ranks import Ranked
+from tests.reference.definitions.relations import Last, Moving, ReferenceRelation
 from tests.reference.definitions.topn import ReferenceTopN, Top
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition, takes_part
@@ -62,7 +64,8 @@ from tests.reference.joining import joined
 from tests.reference.kernels.windows import pane_of, windows_holding
 from tests.reference.operator import ReferenceOperator
 
-Window = WindowAggregate | OverAggregate | TopN | WindowRank
+Window = WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank
+Inner = WindowAggregate | OverAggregate | TopN | WindowedRelation
 Functions = tuple[PythonAggregate, ...]
 
 
@@ -119,7 +122,7 @@ def _input(window: Window) -> Node:
     return window.input.input if isinstance(window, WindowRank) else window.input
 
 
-def _inner(window: Window) -> WindowAggregate | OverAggregate | TopN:
+def _inner(window: Window) -> Inner:
     return window.input if isinstance(window, WindowRank) else window
 
 
@@ -135,7 +138,8 @@ def _counts(window: Window) -> bool:
 def _orders(window: Window) -> bool:
     """Whether it numbers rows of a result."""
     inner = _inner(window)
-    return not isinstance(inner, TopN) and counts(inner) and not arriving(inner)
+    kept = isinstance(inner, TopN | WindowedRelation)
+    return not kept and counts(inner) and not arriving(inner)
 
 
 def _retention(window: Window) -> RowRetention | None:
@@ -159,18 +163,20 @@ def _admission(window: Window, scan: Scan) -> Admission | None:
 
 def _buckets(window: Window) -> tuple[str, ...]:
     inner = _inner(window)
-    return inner.partition if isinstance(inner, TopN) else bucket_keys(inner)
+    return inner.partition if isinstance(inner, TopN | WindowedRelation) else bucket_keys(inner)
 
 
 def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
     """The operator, and what its TTL makes it forget."""
     operator, ttl = _operator(query, window, scan, derives), _policy(window).ttl
-    return operator if ttl is None else Forgetting(operator, ttl, ttl_keys(window))
+    if ttl is None or isinstance(operator, ReferenceRelation):
+        return operator
+    return Forgetting(operator, ttl, ttl_keys(window))
 
 
 def _operator(
     query: Query, window: Window, scan: Scan, derives: bool
-) -> ReferenceOperator | ReferenceTopN:
+) -> ReferenceOperator | ReferenceTopN | ReferenceRelation:
     if weighted(window):
         refuse_weighted(window)
     carried = polars_schema(_input(window).schema)
@@ -183,6 +189,8 @@ def _operator(
         return ReferenceTopN(
             replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
         )
+    if isinstance(window, WindowedRelation):
+        return ReferenceRelation(stream.name, carried, _moving(window))
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(
@@ -204,7 +212,15 @@ def _operator(
     )
 
 
-def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
+def _moving(window: WindowedRelation) -> Moving | Last:
+    reach = window.frame.preceding
+    assert reach is not None
+    if window.frame.unit is Unit.RANGE:
+        return Moving(reach, window.slide)
+    return Last(reach + 1, window.partition, not arriving(window))
+
+
+def _of_all(window: Inner) -> dict[str, Any]:
     """Of a gap of messages of others: all are counted."""
     if not isinstance(window, WindowAggregate) or not isinstance(window.window, Session):
         return {}
@@ -216,7 +232,7 @@ def _of_all(window: WindowAggregate | OverAggregate | TopN) -> dict[str, Any]:
     return {"sessions": True, **part}
 
 
-def _ends(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int], list[int]] | None:
+def _ends(window: Node) -> Callable[[int], list[int]] | None:
     """Of the windows of time that hold an instant, where they are the same whatever rows there
     are."""
     own = window.window if isinstance(window, WindowAggregate) else None
@@ -273,7 +289,7 @@ def _value(call: Aggregate, functions: Functions) -> Value:
     return Value(call.name, call.function, call.args, call.type, *how, python)
 
 
-def _floor(window: WindowAggregate | OverAggregate | TopN) -> Callable[[int], int]:
+def _floor(window: Inner) -> Callable[[int], int]:
     pieces = window.window if isinstance(window, WindowAggregate) else None
     if isinstance(pieces, Hop | Cumulate | Whole):
         return lambda ts: pane_of(ts, pieces)

@@ -37,6 +37,10 @@ CREATE STREAM numbered (
 KEPT = "EMIT LATE ON UPDATE RETAIN INTERVAL '20' MINUTE"
 GROUPED = "GROUP BY key, window_start, window_end"
 QUERIES = {
+    "relation": """
+    SELECT key, value FROM events [RANGE 20 MINUTES]""",
+    "last rows": """
+    SELECT key, value FROM events [PARTITION BY key ROWS 10]""",
     "tumbling": f"""
     SELECT key, window_start, COUNT(*) AS n, SUM(value) AS total
     FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE) {GROUPED} {KEPT}""",

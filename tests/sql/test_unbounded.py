@@ -2,7 +2,9 @@
 
 import pytest
 
-from sqlwin.plan.ir.nodes import Filter, Project, Scan
+from sqlwin.plan.ir.nodes import Filter, OverAggregate, Project, Scan
+from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.properties.facts import streams_of, window_of
 from sqlwin.windows import Frame, Unit, Whole
 from tests.support.sql.cases import (
     MINUTE,
@@ -88,23 +90,26 @@ def test_the_window_of_the_instant() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "SELECT product, COUNT(*) FROM orders [PARTITION BY product RANGE 1 MINUTE]",
         "ISTREAM(SELECT product, COUNT(*) FROM orders [PARTITION BY product RANGE 1 MINUTE])",
         "SELECT ISTREAM(product, COUNT(*)) FROM orders [PARTITION BY product RANGE 1 MINUTE]",
         "ISTREAM (WITH o AS (SELECT * FROM orders) "
         "SELECT product, COUNT(*) FROM o [PARTITION BY product RANGE 1 MINUTE])",
     ],
 )
-def test_istream_is_the_query_itself(text: str) -> None:
-    assert over(text).calls[0].frame == Frame(Unit.RANGE, MINUTE)
-    assert columns(plan(text)) == {"product": "product", "COUNT(*)": "_agg1"}
+def test_istream_is_a_stream_of_changes(text: str) -> None:
+    (stream,) = streams_of(plan(text))
+    assert stream.change == "ISTREAM"
+    assert not changing(plan(text))
+    made = window_of(stream.of[0])
+    assert isinstance(made, OverAggregate)
+    assert made.calls[0].frame == Frame(Unit.RANGE, MINUTE)
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "ISTREAM(SELECT * FROM orders [RANGE UNBOUNDED] WHERE n > 1)",
-        "SELECT ISTREAM(*) FROM orders [NOW] WHERE n > 1",
+        "SELECT ISTREAM(*) FROM orders [RANGE UNBOUNDED] WHERE n > 1",
         "SELECT * FROM orders OVER (RANGE UNBOUNDED PRECEDING) WHERE n > 1",
     ],
 )
@@ -114,6 +119,12 @@ def test_what_comes_into_such_a_window_is_each_row(text: str) -> None:
     assert isinstance(made.input, Filter)
     assert isinstance(operator(made), Scan)
     assert list(columns(made))[:2] == ["id", "product"]
+
+
+@pytest.mark.parametrize("operator", ["ISTREAM", "DSTREAM", "RSTREAM"])
+def test_an_append_sink_takes_a_stream_of_changes(operator: str) -> None:
+    sink = "CREATE SINK s WITH (connector = 'none', changelog = 'append');"
+    assert bound(f"{sink} INSERT INTO s {operator}(SELECT id FROM orders [NOW])").queries
 
 
 def test_istream_behind_explain_insert_and_view() -> None:

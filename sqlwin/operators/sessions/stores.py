@@ -137,7 +137,6 @@ class SessionStores:
         return self._sets * (self.retained.groups(load, gap) + min(kept)) if kept else NO_END
 
     def _emitted(self, load: Load) -> Records:
-        """Sessions that were emitted early, or have ranks; else only corrections that wait, which are
-        few."""
+        """Sessions that were emitted early, or are ranked; else what waits, which is little."""
         every = self.policy.early is not None or self.ledger.recorded
         return self.results(load) if every else nothing(load)

@@ -98,8 +98,7 @@ class WindowStores:
         return min(kept) * sets if kept else NO_END
 
     def _emitted(self, load: Load) -> Records:
-        """Windows that were emitted early, or have ranks; else only corrections that wait, which are
-        few."""
+        """Windows that were emitted early, or are ranked; else only what waits, which is little."""
         every = self.retention.policy.early is not None or self.ledger.recorded
         return self.results(load) if every else nothing(load)
 

@@ -21,6 +21,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.schema import Order
@@ -54,6 +55,8 @@ def line(node: Node) -> str:
         return _window(node)
     if isinstance(node, TopN | WindowRank):
         return _ranked(node)
+    if isinstance(node, WindowedRelation):
+        return _relation(node)
     return f"OverAggregate {', '.join(_over(call) for call in node.calls)}"
 
 
@@ -101,6 +104,11 @@ def _ranked(node: TopN | WindowRank) -> str:
     first = f" of the first {node.limit}" if isinstance(node, TopN) else ""
     ranked = f"{_listed(' by', node.partition)}{_listed(' order', _orders(node.order))}"
     return f"{type(node).__name__} {node.name} = {node.function}(){first}{ranked}"
+
+
+def _relation(node: WindowedRelation) -> str:
+    slide = "" if node.slide is None else f" every {length(node.slide, Unit.RANGE)}"
+    return f"WindowedRelation {frame(node.frame)}{slide}{_listed(' by', node.partition)}"
 
 
 def _orders(order: Iterable[Order]) -> list[str]:

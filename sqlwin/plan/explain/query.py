@@ -62,8 +62,13 @@ def _stage(plan: Node, stores: DeclaredStores) -> Iterator[str]:
 def _derived(stream: Stream) -> str:
     """Its event time, and whether its rows are ever updated."""
     time = "no event time" if stream.ts is None else f"event time {stream.ts}"
-    changing_ = any(changing(plan) for plan in stream.of)
-    rows = "rows are retracted and replaced" if changing_ else "each row is emitted once"
+    rows = (
+        "rows are retracted and replaced" if changing(Scan(stream)) else "each row is emitted once"
+    )
+    if stream.change is not None:
+        rows = {"ISTREAM": "what comes into results", "DSTREAM": "what leaves results"}[
+            stream.change
+        ]
     return f"{stream.name}; {time}; {rows}"
 
 

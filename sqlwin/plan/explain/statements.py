@@ -10,6 +10,7 @@ from sqlwin.plan.ir.nodes import (
     Describe,
     DescribeFunction,
     Query,
+    Scan,
     Script,
     ShowFunctions,
     Statement,
@@ -54,7 +55,7 @@ def _described(described: Describe) -> Iterator[str]:
 def _derived(stream: Stream) -> Iterator[str]:
     behind = f", {format_duration(stream.delay)} behind" if stream.delay else ""
     yield f"  event time: {stream.ts}{behind}" if stream.ts else "  event time: none"
-    if any(changing(plan) for plan in stream.of):
+    if changing(Scan(stream)):
         yield "  changing: rows are retracted and replaced"
 
 

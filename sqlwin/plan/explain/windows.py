@@ -20,6 +20,7 @@ from sqlwin.plan.ir.nodes import (
     Stream,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.properties.changelog import (
@@ -55,6 +56,9 @@ def facts(plan: Node, stores: str) -> Iterator[str]:
 
 def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     policy = window.policy
+    if isinstance(window, WindowedRelation):
+        yield from _relation(window, stream)
+        return
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window.window, window.partition, bool(window.sets))
     yield f"Message key: {_message_key(window)}"
@@ -74,10 +78,33 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     yield from retained(policy)
 
 
+def _relation(window: WindowedRelation, stream: Stream) -> Iterator[str]:
+    counted, size = window.frame.unit is Unit.ROWS, window.frame.preceding or 0
+    yield f"Message key: {'offset' if arriving(window) else 'timestamp, offset'}"
+    enters = "as it comes" if arriving(window) else "when the watermark reaches it"
+    leaves = f"when the watermark is more than {format_duration(size)} past it"
+    if counted:
+        leaves = f"as the {'next one' if size == 0 else f'row {size + 1} after it'} enters"
+    elif size == 0:
+        leaves = "when the watermark passes it"
+    if window.slide is not None:
+        slide = f"{format_duration(window.slide)} of the watermark"
+        enters, leaves = f"at the next {slide}", f"at the first {slide} {format_duration(size)} on"
+    yield f"Enters: {enters}"
+    yield f"Leaves: {leaves}"
+    if not arriving(window):
+        if stream.ts is not None:
+            yield f"Watermark: {watermark(stream)}"
+        yield f"Retention: {retention(window.policy, changing=False)}"
+    yield from retained(window.policy)
+
+
 # --- operator --------------------------------------------------------------
 
 
 def _operator(window: Unranked) -> str:
+    if isinstance(window, WindowedRelation):
+        return "relation, the rows of a window"
     if isinstance(window, TopN):
         what = "row" if window.function == "row_number" else "rank"
         return f"top-n, the first {window.limit} {what}s of each partition"
@@ -127,7 +154,7 @@ def _bounded(window: OverAggregate) -> bool:
     return window.calls[0].frame.preceding is not None
 
 
-def _message_key(window: Unranked) -> str:
+def _message_key(window: WindowAggregate | OverAggregate | TopN) -> str:
     """SAMZA-552's table; a top-n finds its rows by their partition."""
     if isinstance(window, TopN):
         return "equal fields, timestamp, offset"
@@ -150,7 +177,7 @@ def _message_key(window: Unranked) -> str:
 # --- policies -------------------------------------------------------------------------
 
 
-def _full(window: Unranked) -> str:
+def _full(window: WindowAggregate | OverAggregate | TopN) -> str:
     if isinstance(window, TopN):
         return "when its retention is over" if becomes_final(window) else "at the end of input"
     if isinstance(window, OverAggregate):

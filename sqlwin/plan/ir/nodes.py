@@ -3,7 +3,8 @@
 The binder takes all the variety of the dialect; a plan that leaves it has this
 normal form, and the runtime lowers nothing else:
 
-    Scan > Filter? > Project > WindowAggregate | OverAggregate | TopN > Filter? > Project
+    Scan > Filter? > Project > WindowAggregate | OverAggregate | TopN | WindowedRelation
+        > Filter? > Project
     Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
     Scan > Filter? > Project                                      (no window)
     Join > Filter? > Project, where an input of the Join is
@@ -201,6 +202,32 @@ class TopN:
 
 @hashed_once
 @dataclass(frozen=True)
+class WindowedRelation:
+    """CQL's window of a stream by itself: at each instant the rows that are in it.
+
+    Rows enter (`+I`) and leave (`-D`). frame: it ends at the row; with RANGE rows are in it for
+    so long, with ROWS the last ones of each `partition` are. slide: microseconds, of a window in
+    RANGE that moves at multiples of it; None: at each instant.
+    Output: all input columns. A row is known by its position.
+    """
+
+    input: Node
+    frame: Frame
+    partition: tuple[str, ...]
+    policy: Policy
+    slide: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.frame.preceding is None or self.frame.following != 0:
+            raise ValueError(f"a relation has rows of a bounded window: {self.frame}")
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
+@hashed_once
+@dataclass(frozen=True)
 class WindowRank:
     """A rank of each row of a group window among those of one window and partition.
 
@@ -220,7 +247,7 @@ class WindowRank:
         return (*self.input.schema, Column(self.name, BIGINT))
 
 
-Unary = Filter | Project | WindowAggregate | OverAggregate | TopN | WindowRank
+Unary = Filter | Project | WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank
 Node = Scan | StaticScan | Unary | Join
 
 

@@ -69,8 +69,9 @@ class Stream:
     watermark stays behind the greatest event time; of a derived stream behind the least
     watermark of what its plans read. offset: the column that is the position, if declared.
     options: of the WITH clause, sorted. of: each plan has the stream's columns. Equal
-    streams are one, and computed once. undeclared: no WATERMARK says so, the query's window
-    has named its event time.
+    streams are one, and computed once. change: ISTREAM or DSTREAM, of a derived one whose rows
+    are those that its plans insert, or delete; None: their results, which may change.
+    undeclared: no WATERMARK says so, the query's window has named its event time.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Stream:
     options: tuple[tuple[str, str], ...] = ()
     of: tuple[Node, ...] = field(default=(), repr=False)  # told apart by `facts.fingerprint`
     undeclared: bool = field(default=False, repr=False, compare=False)
+    change: str | None = None
 
     def __post_init__(self) -> None:
         for column in self.schema:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.ir.nodes import Join, Node, WindowAggregate
+from sqlwin.plan.ir.nodes import Join, Node, Scan, WindowAggregate, WindowedRelation
 from sqlwin.plan.properties.changelog import revises
 from sqlwin.plan.properties.facts import (
     below_of,
@@ -34,6 +34,8 @@ def changes(plan: Node) -> bool:
     """Whether a result that was sent may be withdrawn or replaced."""
     if revises(plan):
         return True
+    if isinstance(plan, Scan) and plan.stream.change is not None:
+        return False
     return not _told_once(plan) and any(changes(below) for below in below_of(plan))
 
 
@@ -55,8 +57,15 @@ def why_changing(plan: Node) -> tuple[str, str]:
 def _reasons(plan: Node) -> Iterator[tuple[str, str]]:
     found, policy = operator_of(plan), window_policy(plan)
     own = found if found is None or isinstance(found, Join) else unranked(found)
+    if isinstance(own, WindowedRelation):
+        yield "rows leave its window", "ISTREAM(SELECT …), which has what enters"
     if own is None or policy is None or not revises(own):
-        stream, made = next((s, made) for s in streams_of(plan) for made in s.of if changes(made))
+        stream, made = next(
+            (s, made)
+            for s in streams_of(plan)
+            for made in s.of
+            if changes(Scan(s)) and changes(made)
+        )
         mended = why_changing(made)[1] and f"EMIT FINAL in {stream.name}"
         yield f"results below {stream.name} change", mended
         return

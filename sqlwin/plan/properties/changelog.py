@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
@@ -14,6 +14,7 @@ from sqlwin.plan.ir.nodes import (
     Stream,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.ir.once import from_below
@@ -31,24 +32,28 @@ from sqlwin.plan.properties.facts import (
     window_policy,
 )
 from sqlwin.policies import Expired, Late
-from sqlwin.windows import AsOf, Session
+from sqlwin.windows import AsOf, Session, Unit
 
 
 @from_below(below_of)
 def changing(plan: Node) -> bool:
     """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    if isinstance(plan, Scan) and plan.stream.change is not None:
+        return False
     return revises(plan) or any(changing(below) for below in below_of(plan))
 
 
 def corrected(plan: Node) -> tuple[Stream, ...]:
     """The streams a plan reads whose rows may be withdrawn or replaced."""
-    return tuple(s for s in streams_of(plan) if any(changing(made) for made in s.of))
+    return tuple(s for s in streams_of(plan) if changing(Scan(s)))
 
 
 def revises(plan: Node) -> bool:
     """Whether its topmost node withdraws or replaces rows by itself, whatever those below do."""
     if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
         return False
+    if isinstance(plan, WindowedRelation):
+        return True
     if isinstance(plan, Join):
         return (counts(plan) and not arriving(plan)) or _pads_or_corrects(plan)
     if isinstance(plan, OverAggregate) and plan.by_arrival:
@@ -95,13 +100,24 @@ def _corrected(plan: Node) -> int | None:
         return 0
     policy = window_policy(found)
     assert policy is not None
+    if isinstance(found, WindowedRelation):
+        return _stays(found)
     return policy.retain
+
+
+def _stays(relation: WindowedRelation) -> int | None:
+    """How far behind the watermark a row is when it leaves, at most; of a late one, as it came."""
+    retain, length = relation.policy.retain, relation.frame.preceding
+    if retain is None or length is None or relation.frame.unit is Unit.ROWS:
+        return None
+    return max(retain, length + (relation.slide or 1))
 
 
 def weighted(window: Window) -> bool:
     """Whether its rows may be withdrawn, if only to be given another number."""
     below = unranked(window)
-    renumbers = not isinstance(below, TopN) and counts(below) and not arriving(below)
+    kept = isinstance(below, TopN | WindowedRelation)
+    renumbers = not kept and counts(below) and not arriving(below)
     return renumbers or changing(below.input)
 
 
@@ -123,7 +139,7 @@ def repeats(stream: Stream) -> bool:
 def replayed(stream: Stream) -> bool:
     """Whether a repeated message is recognised by its position: rows that may be retracted are
     identified by what they replace."""
-    return repeats(stream) and not any(changing(plan) for plan in stream.of)
+    return repeats(stream) and not changing(Scan(stream))
 
 
 def _passed(plan: Node) -> tuple[Stream, ...]:
@@ -151,10 +167,16 @@ def _evicts(operator: Stateful | None) -> bool:
     return unranked(operator).policy.ttl is not None
 
 
-def refuse_weighted(window: Window) -> None:
-    """QueryError for windows that rows which may be withdrawn cannot make."""
+def refuse_weighted(window: Window, span: Span | None = None) -> None:
+    """QueryError for windows that rows which may be withdrawn cannot make. span: of the window."""
     policy = unranked(window).policy
     message = "of an input whose rows may be withdrawn"
+    if isinstance(window, WindowedRelation):
+        raise QueryError(
+            f"a window by itself {message}: it is a relation already",
+            span,
+            legal="a window of ISTREAM(SELECT …), or GROUP BY and joins over its rows",
+        )
     if policy.expired is Expired.EMIT:
         raise QueryError(
             f"EXPIRED EMIT {message}: a session of an expired row is not kept, "

@@ -18,13 +18,14 @@ from sqlwin.plan.ir.nodes import (
     Stream,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.ir.once import from_below, once
 from sqlwin.policies import Policy
 from sqlwin.windows import JoinWindow, Session, Unit
 
-Unranked = WindowAggregate | OverAggregate | TopN
+Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation
 Window = Unranked | WindowRank
 Stateful = Window | Join
 
@@ -135,7 +136,7 @@ def with_policy(plan: Node, change: Callable[[Stateful, Policy], Policy]) -> Nod
     """The plan, the policy of its operator changed."""
     if isinstance(plan, Scan | StaticScan):
         return plan
-    if isinstance(plan, Join | WindowAggregate | OverAggregate | TopN):
+    if isinstance(plan, Join | Unranked):
         return replace(plan, policy=change(plan, plan.policy))
     return replace(plan, input=with_policy(plan.input, change))  # type: ignore[arg-type]
 
@@ -147,6 +148,8 @@ def counts(window: Stateful) -> bool:
     window = unranked(window)
     if isinstance(window, WindowAggregate):
         return window.window.unit is Unit.ROWS
+    if isinstance(window, WindowedRelation):
+        return window.frame.unit is Unit.ROWS
     return isinstance(window, OverAggregate) and window.by_arrival
 
 
@@ -170,7 +173,7 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
     """
     if isinstance(window, Join):
         return window.buckets[0]
-    if isinstance(window, TopN):
+    if isinstance(window, TopN | WindowedRelation):
         return window.partition
     if isinstance(window, WindowRank):
         return tuple(key for key in bucket_keys(window.input) if key in window.partition)

@@ -21,6 +21,7 @@ is not late above.
     join                    left column       its own, and how far the right may be ahead
                             right column      its own, and how far it may be behind
                             GREATEST of both  the greater of their own: the newer row came last
+    window by itself        carried column    its own, and the slide; in ROWS, as they come: none
     any                     GREATEST(x, …)    the least of those that have one
     FULL JOIN               COALESCE(l, r)    the greater of theirs, where there is no NULL
 """
@@ -30,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sqlwin.plan.ir.nodes import (
+    Filter,
     Join,
     Node,
     OverAggregate,
@@ -40,9 +42,11 @@ from sqlwin.plan.ir.nodes import (
     Stream,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.ir.once import once
+from sqlwin.plan.properties.changelog import lateness
 from sqlwin.plan.properties.edges import (
     cascade,
     edge,
@@ -53,6 +57,7 @@ from sqlwin.plan.properties.edges import (
     scalars_of,
     written,
 )
+from sqlwin.plan.properties.facts import arriving
 from sqlwin.policies import Early
 from sqlwin.schema import TIMESTAMP
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit, Whole
@@ -81,8 +86,12 @@ def _kind(stream: Stream, name: str) -> str:
 
 @once
 def delay_in(stream: Stream, name: str) -> int | None:
-    """Of a column of a derived stream, behind what its plans read; None: without bound."""
-    return _most(delay(plan, name) for plan in stream.of)
+    """Of a column of a derived stream, behind what its plans read; None: without bound.
+
+    What leaves does so as long after it came as it may be corrected.
+    """
+    own = _most(delay(plan, name) for plan in stream.of)
+    return own if stream.change != "DSTREAM" else _plus(own, lateness(stream))
 
 
 @once
@@ -106,7 +115,14 @@ def delay(plan: Node, name: str) -> int | None:
         return _joined(plan, name)
     if isinstance(plan, TopN | WindowRank) and name == plan.name:
         return None
+    return _as_below(plan, name)
+
+
+def _as_below(plan: Filter | TopN | WindowedRelation | WindowRank, name: str) -> int | None:
+    """Of a column that is one of its input."""
     own = delay(plan.input, name)
+    if isinstance(plan, WindowedRelation):
+        return None if arriving(plan) else _plus(own, plan.slide or 0)
     waits = isinstance(plan, TopN) and plan.policy.early is not Early.ON_UPDATE
     if waits and isinstance(plan, TopN) and plan.policy.retain is not None:
         return _plus(own, plan.policy.retain)

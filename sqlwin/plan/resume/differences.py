@@ -32,12 +32,24 @@ from sqlwin.plan.ir.nodes import (
     Stream,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.schema import Column, Order, type_name
 from sqlwin.windows import Unit
 
-_NODES = (Filter, Join, OverAggregate, Project, Scan, StaticScan, TopN, WindowAggregate, WindowRank)
+_NODES = (
+    Filter,
+    Join,
+    OverAggregate,
+    Project,
+    Scan,
+    StaticScan,
+    TopN,
+    WindowAggregate,
+    WindowedRelation,
+    WindowRank,
+)
 _DURATIONS = ("retain", "late_period", "early_period", "timeout", "delay", "most", "length", "hold")
 _LENGTHS = ("size", "advance", "offset", "step", "gap", "preceding", "following", "low", "high")
 """Durations where a window is in RANGE."""

@@ -19,6 +19,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.windows import GroupWindow, JoinSessions, Session
@@ -48,6 +49,8 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
         return _window(node, read)
     if isinstance(node, WindowRank):
         return _rank(node, read)
+    if isinstance(node, WindowedRelation):
+        return replace(node, input=_needed(node.input, read.union(node.partition)))
     if isinstance(node, TopN):
         return replace(node, input=_needed(node.input, _ranked(node, read)))
     return _over(node, read)

@@ -16,6 +16,12 @@ the tasks' changes arrive, the retraction is applied first:
 >>> retractions_first([insert, delete], ["row_key"], pl.col("op") == "-D")["op"].to_list()
 ['-D', '+I']
 
+ISTREAM and DSTREAM take some of the changes, as rows that stay:
+
+>>> pair = pl.DataFrame({"n": [1, 2], OP: ["-U", "+U"], ROW_KEY: "[7]", REVISION: [0, 1]})
+>>> derived(pair, 0, "DSTREAM")["n", OP, ROW_KEY, WEIGHT].rows()
+[(1, '+I', '[[7],0]', 1)]
+
 A row that is inserted and retracted in one batch leaves nothing:
 
 >>> rows = pl.DataFrame({"n": [1, 1, 2], PART: 0, SEQ: 5, WEIGHT: [1, -1, 1]})
@@ -29,20 +35,33 @@ from hashlib import blake2b
 
 import polars as pl
 
-from sqlwin.schema import OP, PART, ROW_KEY, SEQ, WEIGHT
+from sqlwin.schema import OP, PART, REVISION, ROW_KEY, SEQ, WEIGHT
 
 BITS = 63
 TASK = "__task"
 
 
-def derived(results: pl.DataFrame, part: int) -> pl.DataFrame:
-    """With `__part`, `__seq` and `__weight`, in their order."""
+def derived(results: pl.DataFrame, part: int, change: str | None = None) -> pl.DataFrame:
+    """With `__part`, `__seq` and `__weight`, in their order. change: as in `Stream`."""
+    if change is not None:
+        results = _inserted(results, change)
     seq = [number_of(key) for key in results[ROW_KEY].to_list()]
     added = pl.col(OP).is_in(["+I", "+U"])
     return results.with_columns(
         pl.lit(part, pl.Int32).alias(PART),
         pl.Series(SEQ, seq, dtype=pl.Int64),
         pl.when(added).then(pl.lit(1)).otherwise(pl.lit(-1)).cast(pl.Int8).alias(WEIGHT),
+    )
+
+
+def _inserted(results: pl.DataFrame, change: str) -> pl.DataFrame:
+    """ISTREAM: what is inserted, new values too; DSTREAM: what is deleted, old values too. Each is
+    a row of its own, known by the row key and revision of the change.
+    """
+    which = ["+I", "+U"] if change == "ISTREAM" else ["-D", "-U"]
+    key = pl.format("[{},{}]", ROW_KEY, REVISION)
+    return results.filter(pl.col(OP).is_in(which)).with_columns(
+        key.alias(ROW_KEY), pl.lit("+I").alias(OP), pl.lit(0, pl.Int32).alias(REVISION)
     )
 
 

@@ -17,6 +17,8 @@ from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.ranks.cohorts import Ranks
+from sqlwin.operators.relations.counted import CountedRelation
+from sqlwin.operators.relations.timed import TimedRelation
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
 from sqlwin.operators.top_n.operator import TopRows
@@ -32,6 +34,7 @@ from sqlwin.plan.ir.nodes import (
     OverCall,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.properties.changelog import refuse_weighted
@@ -73,6 +76,14 @@ class Assembly:
         kept = (window.name, standing(window), window.limit, window.policy)
         rest = (self.filtered, self.weighted, becomes_final(window))
         return TopRows(self.stream, carried, *kept, *rest)
+
+    def _relation(self, window: WindowedRelation) -> TimedRelation | CountedRelation:
+        carried, reach = polars_schema(window.input.schema), window.frame.preceding
+        assert reach is not None
+        if window.frame.unit is Unit.RANGE:
+            return TimedRelation(self.stream, carried, reach, window.slide)
+        timed = not arriving(window)
+        return CountedRelation(self.stream, carried, reach + 1, window.partition, timed)
 
     def _ranked(self, window: WindowRank) -> SessionAggregator | WindowAggregator:
         if counts(window):
@@ -161,6 +172,7 @@ OPERATORS: dict[type, Callable[[Assembly, Any], Operator]] = {
     Session: Assembly._gapped,
     OverAggregate: Assembly._slid,
     TopN: Assembly._topped,
+    WindowedRelation: Assembly._relation,
     WindowRank: Assembly._ranked,
 }
 """Of group windows by the kind of window, of others by the node."""

@@ -46,7 +46,8 @@ class Flow:
         if downstream.stream.ts is not None:
             self.reached.setdefault(name, {})[downstream.part] = reached
         if len(results):
-            self.rows.setdefault(name, []).append(derived(results, downstream.part))
+            rows = derived(results, downstream.part, downstream.stream.change)
+            self.rows.setdefault(name, []).append(rows)
 
 
 class ChainTask:

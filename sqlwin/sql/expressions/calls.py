@@ -180,7 +180,7 @@ def _signature(node: Expr, run: ast.Run) -> Signature | None:
     if not names:
         return None
     if any(name in _STREAM_OPERATORS for name in names):
-        legal = "the columns alone; op carries each change"
+        legal = "ISTREAM(SELECT …), or SELECT ISTREAM(a, b) FROM …"
         raise _unsupported(written_name(node, run), node, run, legal)
     if isinstance(node, exp.Grouping | exp.GroupingId):
         written = written_name(node, run)

@@ -45,10 +45,12 @@ def windowed(pair: Pair, within: ast.Within | None) -> None:
 
 
 def _refuse(pair: Pair) -> None:
-    """An ASOF join goes back however far, and a table has no time."""
+    """An ASOF join goes back however far, and a table has no time: a stream's window lets every row
+    of it pair as it comes, and a session needs two streams."""
     inputs = [pair.right.input, *([pair.left.input] if isinstance(pair.left, Leaf) else [])]
     for each in inputs:
-        if each.frame is not None or each.session is not None:
+        passes = pair.right.input.static and each.session is None
+        if not passes and (each.frame is not None or each.session is not None):
             nearest = "an ASOF join takes the nearest row, however far"
             message = "a static table has no time" if pair.right.input.static else nearest
             raise QueryError(f"{message}: no window here", each.span, legal="no OVER (…)")

@@ -26,6 +26,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     Stream,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.properties.facts import join_of, untimed_streams
@@ -37,7 +38,16 @@ from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.depth import refuse_grown
 
-Base = Scan | StaticScan | Join | WindowAggregate | OverAggregate | WindowRank | OpenTop
+Base = (
+    Scan
+    | StaticScan
+    | Join
+    | WindowAggregate
+    | OverAggregate
+    | WindowedRelation
+    | WindowRank
+    | OpenTop
+)
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 JOIN_TIME = "join time"
 """A column of a derived stream, and none of its relation: the query above does not see it."""

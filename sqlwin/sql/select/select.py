@@ -18,9 +18,10 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.cascades import cascaded
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
+from sqlwin.sql.select.streams import as_stream
+from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
 from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_rows, timed
-from sqlwin.sql.syntax.cql import unwrapped
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.group_by import above_window, group_window, same_window
 from sqlwin.sql.windows.ksql import of_ksql
@@ -35,10 +36,18 @@ LEGAL = {
 
 
 def bind_select(select: ast.Select, known: Known) -> Relation:
-    for part in select.refused:
-        raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
     if select.called:
         return called(bind_select(replace(select, called=()), known), select.called)
+    if select.change is not None:
+        return as_stream(replace(select, change=None), select.change, known, bind_select)
+    if select.policies.as_relation:
+        return bind_select(over_relation(select), known)
+    return _bound_select(select, known)
+
+
+def _bound_select(select: ast.Select, known: Known) -> Relation:
+    for part in select.refused:
+        raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
     if select.distinct is not None:
         return bind_select(_once(select, known, select.distinct), known)
     known = _inside(select, known)
@@ -50,13 +59,14 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         policies = select.policies if _above_rows(select) else ast.Policies()
         select = replace(select, where=None, policies=policies)
     window, group = group_window(select, given)
-    runs = unwrapped(select.items)
+    runs = select.items
     made = items(runs, relation, () if window is None else window.edges)
     for tree, run in above_window(select, made):
         same_window(tree, run, select.group)
     if given is None:
         relation, window = _rows(select, relation, known, window, made, group)
-    if window is not None and _bare(select, window, made, group):
+    if window is not None and (rows := _of_window(select, relation, window, made, group)):
+        select, relation = rows
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
         return bind_select(_inward(select), known)
@@ -153,8 +163,7 @@ def _above_rows(select: ast.Select) -> bool:
     clauses = (select.having, select.qualify, select.relation.above)
     if select.group or any(clause is not None for clause in clauses):
         return True
-    runs = unwrapped(select.items)
-    return any(run.overs or any(bare_calls(parsed(run), run)) for run in runs)
+    return any(run.overs or any(bare_calls(parsed(run), run)) for run in select.items)
 
 
 def _inward(select: ast.Select) -> ast.Select:
@@ -205,10 +214,25 @@ def _aggregate_place(made: list[Item]) -> Span | None:
     return next(found, None)
 
 
-def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[ast.Run]) -> bool:
-    """Whether rows are asked for as they come: no aggregate and no key to group by.
+def _of_window(
+    select: ast.Select,
+    relation: Relation,
+    window: Window,
+    made: list[Item],
+    group: Sequence[ast.Run],
+) -> tuple[ast.Select, Relation] | None:
+    """The rows of a window, where nothing else is wanted: all as they come, or its relation."""
+    if _bare(select, window, made, group):
+        return select, relation
+    if window.frame is None or not by_itself(select, window, made):
+        return None
+    return replace(select, policies=ast.Policies()), windowed(select, relation, window)
 
-    What comes into a window of the instant, or of all there was, is each row itself.
+
+def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[ast.Run]) -> bool:
+    """Whether rows are wanted as they come: no aggregate and no key to group by.
+
+    What enters a window of all there was, and never leaves it, is each row itself.
     """
     if window.session is not None:
         _refuse_rows(select, window, made)
@@ -220,10 +244,10 @@ def _bare(select: ast.Select, window: Window, made: list[Item], group: Sequence[
         message = "OVER and a window of the stream in one query are not supported yet"
         legal = "ranks of the rows of a window of TUMBLE, HOP or CUMULATE; or OVER alone"
         raise QueryError(message, window.span, legal=legal)
-    if window.frame is None or window.counts or window.frame.preceding not in (0, None):
+    if window.frame is None:
         message = "a window without an aggregate or GROUP BY is not supported yet"
         raise QueryError(message, window.span, legal="COUNT(*), SUM(value), … or GROUP BY")
-    return True
+    return window.frame.preceding is None
 
 
 def _refuse_rows(select: ast.Select, window: Window, made: list[Item]) -> None:

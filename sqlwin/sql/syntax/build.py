@@ -19,7 +19,7 @@ from lark.visitors import v_args
 from sqlwin.errors import QueryError, Span
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.clauses import Clause, in_order, policies
-from sqlwin.sql.syntax.cql import inserted
+from sqlwin.sql.syntax.cql import as_stream, unwrapped
 from sqlwin.sql.syntax.hints import calls, large
 from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
 from sqlwin.sql.syntax.policies import PolicyRules
@@ -161,8 +161,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
 
     def stream_operator(self, meta: Meta, children: Children) -> ast.Select:
         operator, select = children
-        inserted(named(operator))
-        return select  # type: ignore[no-any-return]
+        return as_stream(select, named(operator))
 
     def distinct(self, meta: Meta, children: Children) -> Span:
         return meta_span(meta)
@@ -179,8 +178,9 @@ class Build(WindowRules, RelationRules, PolicyRules):
         refused = [ast.Name(f"the hint {h.text}", h.span) for h in others]
         refused += [c for c in children if isinstance(c, ast.Name)]
         refused += [c.value for c in clauses.values() if c.word.startswith("refused")]
+        columns, change = unwrapped(next(c for c in children if isinstance(c, tuple)))
         made = ast.Select(
-            items=next(c for c in children if isinstance(c, tuple)),
+            items=columns,
             relation=next(c for c in children if isinstance(c, ast.From)),
             span=Span(meta.line, meta.column, len("SELECT")),
             where=_value(clauses, "WHERE"),
@@ -193,6 +193,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
             ttl=tuple(pair for found in lengths for pair in found or ()),
             large=next((size for size in sizes if size is not None), None),
             distinct=next((c for c in children if isinstance(c, Span)), None),
+            change=change,
         )
         return unnested(made, self.parse)
 

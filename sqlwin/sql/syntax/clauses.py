@@ -63,6 +63,7 @@ def policies(clauses: dict[str, Clause]) -> ast.Policies:
         on_close=span.get("ON CLOSE"),
         timeout=value.get("ON CLOSE") or value.get("FINAL"),
         changes=span.get("CHANGES"),
+        as_relation=value.get("CHANGES", False),
         final=span.get("FINAL"),
         retain=next((k for k in retained if isinstance(k, ast.Duration)), None),
         retain_rows=next((k for k in retained if isinstance(k, ast.Count)), None),

@@ -62,7 +62,7 @@ class PolicyRules(Transformer[Token, Any]):
         return Clause("LATE", late, meta_span(meta))
 
     def changes(self, meta: Meta, children: Children) -> Clause:
-        return Clause("CHANGES", None, meta_span(meta))
+        return Clause("CHANGES", bool(children), meta_span(meta))
 
     def final(self, meta: Meta, children: Children) -> Clause:
         return Clause("FINAL", None, meta_span(meta))

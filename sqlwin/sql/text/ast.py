@@ -215,13 +215,17 @@ class Expired:
 
 @dataclass(frozen=True)
 class Policies:
-    """What the clauses EMIT, RETAIN and EXPIRED say. changes, final: EMIT CHANGES and FINAL."""
+    """What the clauses EMIT, RETAIN and EXPIRED say. changes, final: EMIT CHANGES and FINAL.
+
+    as_relation: EMIT CHANGES AS RELATION.
+    """
 
     early: Early | None = None
     late: Late | None = None
     on_close: Span | None = None
     timeout: Duration | None = None
     changes: Span | None = None
+    as_relation: bool = False
     final: Span | None = None
     retain: Duration | None = None
     retain_rows: Count | None = None
@@ -232,7 +236,7 @@ class Policies:
 @dataclass(frozen=True)
 class Select:
     """large: what the hint JOIN_WINDOW says. distinct: the place of DISTINCT. called: the names
-    of its columns, of a list behind the name of a view.
+    of its columns, of a list behind the name of a view. change: ISTREAM, DSTREAM or RSTREAM.
     """
 
     items: tuple[Run, ...]
@@ -250,6 +254,7 @@ class Select:
     large: bool | None = None
     distinct: Span | None = None
     called: tuple[Name, ...] = ()
+    change: Name | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
 )
 from sqlwin.plan.options.ttl_options import PREFIX, options
@@ -143,11 +144,16 @@ def _endless(window: Window) -> bool:
         return isinstance(window.window, Whole) or keeps_keys(window)
     if isinstance(window, TopN):
         return True
+    if isinstance(window, WindowedRelation):
+        return False  # what leaves it says the window
     ends = [end for c in window.calls for end in (c.frame.preceding, c.frame.following)]
     return None in ends or keeps_keys(window)
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:
+    if isinstance(window, WindowedRelation):
+        message = "a TTL of a window by itself: its rows are kept until they leave it"
+        raise QueryError(message, legal="a shorter window, or no TTL")
     untimed = any(scan.stream.ts is None for scan in scans(window) if isinstance(scan, Scan))
     if ttl.time is TtlTime.EVENT and (arriving(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"

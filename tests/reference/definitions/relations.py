@@ -1,0 +1,160 @@
+"""A window by itself, by definition: after each step, which rows have entered and which have left.
+
+In RANGE a row is there from the first instant of the relation that holds it to the last: instants
+are all, or the multiples of a slide. In ROWS rows enter one by one, and the last n of a partition
+are there. Every row ever taken is kept.
+
+Worked example, [RANGE 2], rows of 5 and 6: at the watermark 7 both are there, at 8 the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from sqlwin.instants import END
+from sqlwin.operators.contract import Stores
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
+from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS, empty
+from tests.reference.definitions.values import json_array
+from tests.reference.definitions.window import key_text
+from tests.reference.kernels.rows import Row
+
+Change = tuple[tuple[int, ...], str, Row]
+"""When it happens, for the order of emissions; `+I` or `-D`."""
+
+
+@dataclass(frozen=True)
+class Moving:
+    """`S [RANGE length]`, `S [RANGE length SLIDE slide]`."""
+
+    length: int
+    slide: int | None
+
+    def enters(self, row: Row) -> int:
+        return self._next(row[TS])
+
+    def leaves(self, row: Row) -> int:
+        """The first instant at which it is not there."""
+        return self._next(row[TS] + self.length + (self.slide is None))
+
+    def _next(self, instant: int) -> int:
+        """`instant` itself or, where the relation slides, the first slide after it."""
+        if self.slide is None:
+            return instant
+        return next(
+            at for at in range(instant // self.slide * self.slide, END, self.slide) if instant < at
+        )
+
+
+@dataclass(frozen=True)
+class Last:
+    """`S [PARTITION BY partition ROWS size]`. timed: by event time, else as rows come."""
+
+    size: int
+    partition: tuple[str, ...]
+    timed: bool
+
+
+@dataclass
+class ReferenceRelation:
+    """in_: positions of rows that are there; entered, left: of those that ever did."""
+
+    stream: str
+    carried: dict[str, pl.DataType]
+    window: Moving | Last
+    taken: list[Row] = field(default_factory=list)
+    entered: set[tuple[int, int]] = field(default_factory=set)
+    left: set[tuple[int, int]] = field(default_factory=set)
+
+    def stores(self) -> list[StoreSpec]:
+        return []
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        return self.carried
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return rows.select(*self.carried, *POSITION)
+
+    def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+        known = {_at(row) for row in self.taken}
+        self.taken += [row for row in batch.to_dicts() if _at(row) not in known]
+        return self._emitted(stores.watermark, stores.watermark)
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.watermark = max(watermark, stores.watermark)
+        return self._emitted(stores.watermark, None)
+
+    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
+        return self.nothing()
+
+    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
+        return self._emitted(END, None)
+
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        return pl.DataFrame()
+
+    def next_deadline(self, stores: Stores) -> int | None:
+        return None
+
+    def nothing(self) -> pl.DataFrame:
+        return empty({**self.output, **CHANGE_SCHEMA})
+
+    def _emitted(self, now: int, late: int | None) -> pl.DataFrame:
+        """What has changed at the instant `now`. late: older rows came late; None: none came."""
+        window = self.window
+        found = self._moved(window, now) if isinstance(window, Moving) else self._last(window, now)
+        records = []
+        for _, op, row in sorted(found, key=lambda change: change[:2]):
+            came_late = late is not None and self._late(row, late)
+            records.append(self._record(op, row, "late" if came_late else "full"))
+        return pl.DataFrame(records, schema=self.nothing().schema, orient="row")
+
+    def _late(self, row: Row, watermark: int) -> bool:
+        """Of a row that enters as it comes, or that leaves for one."""
+        return row[TS] < watermark if isinstance(self.window, Moving) else self.window.timed
+
+    def _moved(self, window: Moving, now: int) -> Iterator[Change]:
+        for row in self.taken:
+            at = _at(row)
+            if window.enters(row) <= now and at not in self.entered:
+                self.entered.add(at)
+                yield (window.enters(row), *_order(row)), "+I", row
+            if window.leaves(row) <= now and at not in self.left:
+                self.left.add(at)
+                yield (window.leaves(row), *_order(row)), "-D", row
+
+    def _last(self, window: Last, now: int) -> Iterator[Change]:
+        """Rows enter in their order; after each the last n of its partition are there."""
+        new = [row for row in self.taken if _at(row) not in self.entered]
+        for row in sorted(new, key=_order):
+            if window.timed and row[TS] > now:
+                continue
+            self.entered.add(_at(row))
+            yield _order(row), "+I", row
+            for gone in self._out(window, key_text(row, window.partition)):
+                self.left.add(_at(gone))
+                yield _order(row), "-D", gone
+
+    def _out(self, window: Last, key: str) -> Iterable[Row]:
+        there = [row for row in self.taken if _at(row) in self.entered - self.left]
+        own = [row for row in there if key_text(row, window.partition) == key]
+        return sorted(own, key=_order)[: -window.size]
+
+    def _record(self, op: str, row: Row, word: str) -> Row:
+        values = {name: row[name] for name in self.carried}
+        row_key = json_array([self.stream, row[PART], row[SEQ]])
+        revision = 0 if op == "+I" else 1
+        return {**values, OP: op, EMIT: word, REVISION: revision, ROW_KEY: row_key}
+
+
+def _at(row: Row) -> tuple[int, int]:
+    return row[PART], row[SEQ]
+
+
+def _order(row: Row) -> tuple[int, int, int]:
+    return row[TS], row[PART], row[SEQ]
