@@ -22,7 +22,7 @@ from sqlwin.sandbox.clock import OutOfTime, watched
 from sqlwin.sandbox.locked import know, running, trying
 from sqlwin.sandbox.reasons import reason
 from sqlwin.sandbox.running import Failed, TooLarge, run, seconds
-from sqlwin.sandbox.tree import calls
+from sqlwin.sandbox.tree import calls_over
 
 AT = "__at"
 """The column that numbers the rows."""
@@ -52,7 +52,7 @@ class _Succeeded(Exception):
 
 def _reasons(rows: pa.Table, query: str) -> list[tuple[int, str]]:
     con = running()
-    know(con, calls(query.replace("__some", "rows")))
+    know(con, calls_over(query.replace("__some", "rows"), rows.column_names))
     con.register("rows", rows)
     try:
         con.execute("CREATE OR REPLACE TEMP TABLE __some AS SELECT * FROM rows")

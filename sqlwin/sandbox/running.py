@@ -20,7 +20,7 @@ from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
 from sqlwin.sandbox.locked import know, running
 from sqlwin.sandbox.reasons import reason
-from sqlwin.sandbox.tree import VALUES, calls
+from sqlwin.sandbox.tree import calls_over
 
 Connection = duckdb.DuckDBPyConnection
 SECONDS = 5.0
@@ -45,8 +45,7 @@ def seconds(rows: int) -> float:
 
 def run(rows: pa.Table, query: str, by: Callable[[], Connection] = running) -> pa.Table:
     """`query` over the table `rows`. Failed, Forbidden, OutOfTime or TooLarge otherwise."""
-    named = VALUES.intersection(map(str.lower, rows.column_names))
-    called = calls(query, named)
+    called = calls_over(query, rows.column_names)
     at_once = rows_at_once(called, rows.nbytes / max(rows.num_rows, 1))
     con = by()
     know(con, called)

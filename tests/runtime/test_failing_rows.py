@@ -59,3 +59,12 @@ def test_rows_that_fail_cost_no_call_each(monkeypatch: pytest.MonkeyPatch) -> No
     done = evaluate(ROWS, (("x", made),))
     assert len(done.rejected) == 9
     assert len(calls) == 2
+
+
+def test_beside_a_column_with_the_name_of_a_value_of_the_session() -> None:
+    named = ROWS.rename({"s": "user"})
+    made = Scalar("b", 'CAST("user" AS INTEGER)', pa.int32(), ("user",))
+    whole = Scalar("user", '"user"', pa.string(), ("user",))
+    found = evaluate(named, (("b", made), ("user", whole)))
+    assert len(found.rejected) == 9
+    assert len(found.frame) == 591
