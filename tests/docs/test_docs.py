@@ -132,6 +132,7 @@ def test_every_kind_of_window_has_a_picture() -> None:
 
 def test_every_block_says_what_it_is() -> None:
     known = {"sql", "sql refused", "golden", "python", "text", "text picture", *SHELL}
+    known |= {"golden new-window", "python new-window"}  # see test_new_window
     strange = [f"{b}: {b.kind!r}" for page in PAGES for b in _blocks(page) if b.kind not in known]
     assert strange == []
 

@@ -16,7 +16,7 @@ from sqlwin.plan.ir.nodes import Script
 from sqlwin.policies import Expired
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline, PreparedRows
-from sqlwin.runtime.rows.error_stream import EXPIRED, rejects
+from sqlwin.runtime.rows.error_stream import EXPIRED, judged, rejects
 from sqlwin.schema import POSITION, WEIGHT
 from tests.reference.definitions.lives import Forgetting
 from tests.reference.lowering import specified
@@ -62,13 +62,15 @@ class ReferencePipeline(InputPipeline):
             return prepared
         if operator.policy.expired is Expired.EMIT:
             return prepared
-        expired = operator.expired(prepared.rows)
-        if expired.is_empty():
+        expired, in_part = operator.expired(prepared.rows), operator.missing(prepared.rows)
+        if expired.is_empty() and in_part.is_empty():
             return prepared
         timed, _ = self._timed(raw, watermark)
         on = [name for name in (*POSITION, WEIGHT) if name in expired.columns]
-        rows = timed.join(expired.select(on), on=on, how="semi", maintain_order="left")
-        stream = self.query.stream.name
-        errors = rejects(stream, rows, [EXPIRED] * len(rows), watermark)
+        told = [prepared.errors]
+        for found, reason in ((expired, EXPIRED), (in_part, operator.in_part)):
+            rows = timed.join(found.select(on), on=on, how="semi", maintain_order="left")
+            errors = rejects(self.query.stream.name, rows, [reason] * len(rows), watermark)
+            told.append(judged(errors, self.query.expired))
         kept = prepared.rows.join(expired.select(on), on=on, how="anti", maintain_order="left")
-        return PreparedRows(kept, pl.concat([prepared.errors, errors]), prepared.marks)
+        return PreparedRows(kept, pl.concat(told), prepared.marks)

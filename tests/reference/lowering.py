@@ -47,7 +47,6 @@ from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
-from sqlwin.runtime.lowering.lower import row_retention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
 from sqlwin.windows import Cumulate, Hop, Session, Unit, Whole
@@ -143,9 +142,12 @@ def _orders(window: Window) -> bool:
 
 
 def _retention(window: Window) -> RowRetention | None:
-    """What the input pipeline expires rows by; with EXPIRED EMIT the operator takes them all."""
-    emits = _policy(window).expired is Expired.EMIT
-    return None if _counts(window) or emits else row_retention(window)
+    """What the input pipeline expires rows by; with EXPIRED EMIT the operator takes them all, and
+    by the windows that hold them the host judges rows itself."""
+    policy = _policy(window)
+    if _counts(window) or policy.retain is None or policy.expired is Expired.EMIT:
+        return None
+    return RowRetention(policy.retain) if _ends(_inner(window)) is None else None
 
 
 def _admission(window: Window, scan: Scan) -> Admission | None:

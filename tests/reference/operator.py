@@ -53,11 +53,13 @@ from dataclasses import replace
 
 import polars as pl
 
+from sqlwin.instants import format_instant
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Expired, Late
+from sqlwin.runtime.rows.error_stream import IN_PART
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
-from tests.reference.definitions.admitted import expired, fresh
+from tests.reference.definitions.admitted import expired, fresh, misses
 from tests.reference.definitions.horizons import floor_frame, horizons
 from tests.reference.definitions.sending import Sender
 from tests.reference.definitions.sessions import replaces
@@ -117,6 +119,16 @@ class ReferenceOperator(Sender):
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return floor_frame(self.reached, self.definition)
+
+    def missing(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Of a batch those that count in some of their windows, and are too late for others."""
+        missed = misses(rows, self.definition, self.closed)
+        return missed.join(self.expired(rows), on=list(POSITION), how="anti")
+
+    @property
+    def in_part(self) -> str:
+        ended = format_instant(self.closed - (self.policy.retain or 0))
+        return f"{IN_PART}: of its windows those that ended by {ended}"
 
     def expired(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Of a batch's rows those beyond retention."""

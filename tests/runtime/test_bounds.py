@@ -19,8 +19,8 @@ from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.codec import decode_segment, encode_segment
 
-STORES = {"rows", "messages", "seen", "panes", "sessions", "revisions", "ranked", "history", "base"}
-STORES |= {"past", "ring", "counts", "sums", "top", "rankings", "lives"}
+STORES = {"rows", "messages", "seen", "panes", "sessions", "revisions", "history", "base"}
+STORES |= {"past", "ring", "last", "counts", "sums", "top", "rankings", "lives"}
 KEYS, BATCHES = 200, 60
 HOURS, RATE = 2.5, 5.0  # of event time; rows a second
 LONG = {"over newest rows": (16.0, 1.0)}

@@ -118,7 +118,7 @@ def test_what_each_kind_is_sent(tmp_path: Path) -> None:
         parts = sorted((tmp_path / kind).iterdir())
         told[kind] = [line for part in parts for line in part.read_text().splitlines()[1:]]
     first, later = "2024-01-01T00:00:00Z,", "2024-01-01T00:00:30Z,1"
-    assert told["append"] == [f"{first}2", later]
+    assert told["append"] == [f"{first}3", later]
     assert [line.split(",")[1:4] for line in told["upsert"] if line.startswith(first)] == [
         ["2", "+I", "full"], ["3", "+U", "late"],
     ]  # fmt: skip

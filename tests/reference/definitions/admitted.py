@@ -39,11 +39,19 @@ def expired(
     return rows.filter(below | pl.Series(gone, dtype=pl.Boolean))
 
 
+def misses(rows: pl.DataFrame, definition: Definition, closed: int) -> pl.DataFrame:
+    """Those of a batch for which a window is gone that holds them."""
+    ends, retain = definition.ends, definition.policy.retain
+    if ends is None or retain is None:
+        return rows.clear()
+    missed = [any(end <= closed - retain for end in ends(ts)) for ts in rows[TS]]
+    return rows.filter(pl.Series(missed, dtype=pl.Boolean))
+
+
 def _counts(ts: int, horizon: int, definition: Definition) -> bool:
-    """Whether a window is kept that a row of this instant counts in."""
-    if definition.ends is None:
-        return ts >= horizon
-    return any(end > horizon for end in definition.ends(ts))
+    """Whether a window is kept that a row of this instant counts in; one between windows may."""
+    held = [] if definition.ends is None else definition.ends(ts)
+    return any(end > horizon for end in held) if held else ts >= horizon
 
 
 def fresh(rows: Sequence[Row], taken: Sequence[Row], definition: Definition) -> list[Row]:
