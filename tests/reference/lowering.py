@@ -102,7 +102,7 @@ def _windowed(query: Query, above: list[Node], window: Window, derives: bool) ->
         where=condition(below),
         columns=columns(below, scan),
         keys=_buckets(window),
-        retention=_retention(window),
+        retention=_retention(window, scan),
         timed=not _counts(window),
         carried=carried(scan, passes=False),
         admission=_admission(window, scan),
@@ -141,13 +141,16 @@ def _orders(window: Window) -> bool:
     return not kept and counts(inner) and not arriving(inner)
 
 
-def _retention(window: Window) -> RowRetention | None:
-    """What the input pipeline expires rows by; with EXPIRED EMIT the operator takes them all, and
-    by the windows that hold them the host judges rows itself."""
+def _retention(window: Window, scan: Scan) -> RowRetention | None:
+    """What the input pipeline expires rows by. With EXPIRED EMIT the operator takes them all, and
+    the host judges those of a declared stream by the windows that hold them."""
     policy = _policy(window)
     if _counts(window) or policy.retain is None or policy.expired is Expired.EMIT:
         return None
-    return RowRetention(policy.retain) if _ends(_inner(window)) is None else None
+    if _ends(_inner(window)) is None:
+        return RowRetention(policy.retain)
+    own = getattr(_inner(window), "window", None)
+    return RowRetention(policy.retain, window=own) if scan.stream.of else None
 
 
 def _admission(window: Window, scan: Scan) -> Admission | None:
