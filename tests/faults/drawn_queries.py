@@ -1,7 +1,8 @@
 """Queries over all operators, what DuckDB answers to each, and rows for them.
 
 Rows come in the order of their ids, out of order in time. A question's answer is over the rows
-that were taken: with a short RETAIN those that expired are in the error stream instead.
+that were taken: with a short RETAIN those that expired are in the error stream instead, and of
+those that expired in part `missed` says up to which end they miss their windows.
 
 >>> drawn(Random(7)) == drawn(Random(7)), drawn(Random(7)) == drawn(Random(8))
 (True, False)
@@ -44,6 +45,7 @@ ISLANDS = (
     "true) AS new FROM s)"
 )
 PASSED = "ts >= s.ts - INTERVAL 8 SECOND AND r.ts <= s.ts"
+KEPT = "(missed IS NULL OR e > missed)"
 TENS = "time_bucket(INTERVAL 10 SECOND, ts)"
 
 WINDOWED = {
@@ -54,8 +56,9 @@ WINDOWED = {
     "hop": (
         GROUPED.format("HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '15' SECOND)")
         + BY,
-        "SELECT k, time_bucket(INTERVAL 5 SECOND, ts) - d * INTERVAL 5 SECOND, count(*), sum(v), "
-        "median(v) FROM s, range(3) AS each(d) GROUP BY ALL",
+        "SELECT k, b, count(*), sum(v), median(v) FROM (SELECT *, b + INTERVAL 15 SECOND AS e "
+        "FROM (SELECT *, time_bucket(INTERVAL 5 SECOND, ts) - d * INTERVAL 5 SECOND AS b "
+        f"FROM s, range(3) AS each(d))) WHERE {KEPT} GROUP BY ALL",
     ),
     "session": (
         "SELECT k, window_start, window_end, COUNT(*) AS n, SUM(v) AS x FROM s "
@@ -67,7 +70,8 @@ WINDOWED = {
         "SELECT k, window_start, window_end, SUM(v) AS x FROM CUMULATE(TABLE s, DESCRIPTOR(ts), "
         "INTERVAL '5' SECOND, INTERVAL '15' SECOND) " + BY,
         "SELECT k, b, e, sum(v) FROM (SELECT *, time_bucket(INTERVAL 15 SECOND, ts) AS b, "
-        "b + d * INTERVAL 5 SECOND AS e FROM s, range(1, 4) AS each(d)) WHERE ts < e GROUP BY ALL",
+        "b + d * INTERVAL 5 SECOND AS e FROM s, range(1, 4) AS each(d)) "
+        f"WHERE ts < e AND {KEPT} GROUP BY ALL",
     ),
     "sets": (
         "SELECT k, window_start, SUM(v) AS x FROM TUMBLE(TABLE s, DESCRIPTOR(ts), "
@@ -211,6 +215,7 @@ SCHEMA = pa.schema(
         ("k", pa.string()),
         ("v", pa.int64()),
         ("ts", pa.timestamp("us", tz="UTC")),
+        ("missed", pa.timestamp("us", tz="UTC")),
     ]
 )
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -26,6 +27,7 @@ from sqlwin.embedded import run as running
 from sqlwin.errors import SqlwinError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.sql import script
 from tests.faults.disk import FAULTS, Cached, Crash, Disk
@@ -147,9 +149,13 @@ class Scripted:
     # --- what holds in the end ---
 
     def compare(self, at: int, question: Question) -> None:
-        expired = self.expired(at, question)
+        expired, missed = self.expired(at, question)
         taken = {
-            name: [row for row in self.landed[name] if row["id"] not in expired]
+            name: [
+                {**row, "missed": missed.get(row["id"])}
+                for row in self.landed[name]
+                if row["id"] not in expired
+            ]
             for name in question.streams
         }
         found = [
@@ -166,16 +172,26 @@ class Scripted:
             found[row["row_key"]] = row
         return [row for row in found.values() if row["op"] != "-D"]
 
-    def expired(self, at: int, question: Question) -> set[int]:
-        """Ids of the rows in the error stream that were no malformed lines."""
+    def expired(self, at: int, question: Question) -> tuple[set[int], dict[int, datetime]]:
+        """Ids of the rows that expired, and of those that miss windows that ended by an instant."""
         if not question.expires:
-            return set()
+            return set(), {}
         errors = list(lines_of(self.home / f"bad{at}"))
         reasons = Counter(row["reason"].split(":")[0] for row in errors)
         assert reasons["malformed"] == self.malformed, reasons
         places = Counter((row["position"], row["reason"]) for row in errors)
         assert max(places.values(), default=1) == 1, places
-        return {json.loads(row["row"])["id"] for row in errors if row["reason"] == "expired"}
+        found = {reason: self._of(errors, reason) for reason in (EXPIRED, IN_PART)}
+        missed = {json.loads(row["row"])["id"]: _ended(row) for row in found[IN_PART]}
+        return {json.loads(row["row"])["id"] for row in found[EXPIRED]}, missed
+
+    @staticmethod
+    def _of(errors: list[Row], reason: str) -> list[Row]:
+        return [row for row in errors if row["reason"].split(":")[0] == reason]
+
+
+def _ended(error: Row) -> datetime:
+    return datetime.fromisoformat(error["reason"].split()[-1].replace("Z", "+00:00"))
 
 
 def lines_of(folder: Path) -> Iterator[dict[str, Any]]:
