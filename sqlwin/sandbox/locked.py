@@ -23,8 +23,6 @@ import threading
 from collections.abc import Iterable
 
 import duckdb
-from duckdb.func import FunctionNullHandling
-from duckdb.sqltypes import VARCHAR
 
 from sqlwin.functions.core.vectors import PREFIX, register
 from sqlwin.sandbox.bounds import MACROS
@@ -58,8 +56,7 @@ def locked(memory: str | None = None, setup: str = "") -> duckdb.DuckDBPyConnect
 
 def know(con: duckdb.DuckDBPyConnection, called: Iterable[str]) -> None:
     """Make functions that are computed in Python known to this thread's connection `con`."""
-    of: dict[int, set[str]] = _local.__dict__.setdefault("known", {})
-    known = of.setdefault(id(con), set())
+    known: set[str] = _local.__dict__.setdefault("known", set())
     for name in called:
         if name.startswith(PREFIX) and name not in known:
             register(con, name)
@@ -78,18 +75,3 @@ def running() -> duckdb.DuckDBPyConnection:
     if not hasattr(_local, "running"):
         _local.running = locked(MEMORY, MACROS + _AS_WRITTEN)
     return _local.running  # type: ignore[no-any-return]
-
-
-def trying() -> duckdb.DuckDBPyConnection:
-    """As `running`, but TRY takes what may raise by `error`."""
-    if not hasattr(_local, "trying"):
-        con = locked(MEMORY, _AS_WRITTEN)
-        special = FunctionNullHandling.SPECIAL
-        con.create_function("__raise", _raise, [VARCHAR], VARCHAR, null_handling=special)
-        con.execute(f'CREATE TEMP MACRO error(m) AS CAST(__raise(m) AS "NULL"); {MACROS}')
-        _local.trying = con
-    return _local.trying  # type: ignore[no-any-return]
-
-
-def _raise(message: str) -> str:
-    raise ValueError(message)

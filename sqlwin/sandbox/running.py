@@ -10,8 +10,6 @@ sqlwin.sandbox.running.Failed: [CAST_INVALID_INPUT] Could not convert string 'x'
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import duckdb
 import pyarrow as pa
 
@@ -20,9 +18,8 @@ from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
 from sqlwin.sandbox.locked import know, running
 from sqlwin.sandbox.reasons import reason
-from sqlwin.sandbox.tree import calls_over
+from sqlwin.sandbox.tree import VALUES, calls
 
-Connection = duckdb.DuckDBPyConnection
 SECONDS = 5.0
 """Of the processor, for one row or few."""
 SECONDS_A_ROW = 0.001
@@ -43,11 +40,12 @@ def seconds(rows: int) -> float:
     return SECONDS + SECONDS_A_ROW * rows
 
 
-def run(rows: pa.Table, query: str, by: Callable[[], Connection] = running) -> pa.Table:
+def run(rows: pa.Table, query: str) -> pa.Table:
     """`query` over the table `rows`. Failed, Forbidden, OutOfTime or TooLarge otherwise."""
-    called = calls_over(query, rows.column_names)
+    named = VALUES.intersection(map(str.lower, rows.column_names))
+    called = calls(query, named)
     at_once = rows_at_once(called, rows.nbytes / max(rows.num_rows, 1))
-    con = by()
+    con = running()
     know(con, called)
     con.register("rows", rows if at_once is None else _in_pieces(rows, at_once))
     try:

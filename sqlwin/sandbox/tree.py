@@ -20,7 +20,6 @@ sqlwin.sandbox.tree.Forbidden: not a function of its arguments alone: current_se
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from sqlwin.functions.core.vectors import PREFIX
@@ -89,11 +88,6 @@ def calls(sql: str, columns: frozenset[str] = frozenset()) -> tuple[str, ...]:
         if name not in PURE and not name.startswith(PREFIX):
             raise Forbidden(f"not a function of its arguments alone: {name}")
     return called
-
-
-def calls_over(sql: str, columns: Iterable[str]) -> tuple[str, ...]:
-    """As `calls`. columns: all of `rows`."""
-    return calls(sql, VALUES.intersection(map(str.lower, columns)))
 
 
 def _one_select(tree: str) -> None:

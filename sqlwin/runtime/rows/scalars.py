@@ -2,10 +2,9 @@
 
 One engine evaluates scalars on every host, so a query cannot mean two things.
 Plain column picks never reach it. A row whose expression fails (a cast of
-'abc' to a number) is handed back with the reason; the other rows go on. A part
-of a batch that has such rows is found by halving, the rows by DuckDB's TRY. So
-is a row that takes too long, or whose value is too large, by halving alone;
-what that costs in all is bounded.
+'abc' to a number) is found by halving and handed back with the reason; the
+other rows go on. So is a row that takes too long, or whose value is too large; what
+that costs in all is bounded.
 
 >>> import pyarrow as pa
 >>> frame = pl.DataFrame({"a": ["1", "x", "3"]})
@@ -25,15 +24,13 @@ from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Scalar, quoted
 from sqlwin.sandbox.bounds import BYTES
 from sqlwin.sandbox.clock import OutOfTime
-from sqlwin.sandbox.failing import AT, failing
 from sqlwin.sandbox.running import RESULT, Failed, TooLarge, run
 from sqlwin.sandbox.tree import Forbidden
 from sqlwin.schema import polars_type
 
+AT = "__at"
 TIMES_OUT = 20
 """How often the parts of one batch may run out of time, before the query does."""
-TRIED = 2048
-"""Rows, one of which fails, that are tried one by one in a single call."""
 PARTS = 64
 """That rows are cut into where some of them took too long."""
 Columns = tuple[tuple[str, Scalar], ...]
@@ -62,7 +59,7 @@ def evaluate(
         picked = [pl.col(scalar.inputs[0]).alias(name) for name, scalar in columns]
         return Evaluated(frame.select(*picked, *keep), [])
     computed = tuple(name for name, scalar in columns if not scalar.is_column)
-    cut = _Cut(_select(columns, where, keep), columns, where, computed)
+    cut = _Cut(_select(columns, where, keep), computed)
     try:
         parts = cut.parts(frame.with_row_index(AT))
     except Forbidden as forbidden:
@@ -91,8 +88,6 @@ class _Cut:
     """Rows in parts, until each part is computed or is one row that cannot be."""
 
     query: str
-    columns: Columns
-    where: Scalar | None
     computed: tuple[str, ...]
     rejected: Rejected = field(default_factory=list)
     out_of_time: int = 0
@@ -103,9 +98,6 @@ class _Cut:
         except Failed as failure:
             if len(frame) == 0:
                 return []
-            found = self._without_failing(frame) if 1 < len(frame) <= TRIED else None
-            if found is not None:
-                return found
             reason, count = str(failure), 2
         except OutOfTime:
             self._count_time_out()
@@ -115,20 +107,6 @@ class _Cut:
             return []
         size = -(-len(frame) // count)
         return [part for cut in frame.iter_slices(size) for part in self.parts(cut)]
-
-    def _without_failing(self, frame: pl.DataFrame) -> list[pl.DataFrame] | None:
-        """Less the rows that DuckDB says fail; None where the others fail nevertheless."""
-        where = None if self.where is None else self.where.duckdb
-        failed = failing(frame.to_arrow(), [made.duckdb for _, made in self.columns], where)
-        if not failed:
-            return None
-        others = frame.filter(~pl.col(AT).is_in(list(failed)))
-        try:
-            made = [self._run(others)] if len(others) else []
-        except (Failed, OutOfTime):
-            return None
-        self.rejected.extend(failed.items())
-        return made
 
     def _run(self, frame: pl.DataFrame) -> pl.DataFrame:
         made: pl.DataFrame = pl.from_arrow(run(frame.to_arrow(), self.query))  # type: ignore[assignment]
