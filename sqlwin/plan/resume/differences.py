@@ -22,34 +22,16 @@ from sqlwin.plan.explain.lines import line
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     Filter,
-    Join,
     Node,
-    OverAggregate,
     Project,
     Scalar,
     Scan,
     StaticScan,
     Stream,
-    TopN,
-    WindowAggregate,
-    WindowedRelation,
-    WindowRank,
 )
 from sqlwin.schema import Column, Order, type_name
 from sqlwin.windows import Unit
 
-_NODES = (
-    Filter,
-    Join,
-    OverAggregate,
-    Project,
-    Scan,
-    StaticScan,
-    TopN,
-    WindowAggregate,
-    WindowedRelation,
-    WindowRank,
-)
 _DURATIONS = ("retain", "late_period", "early_period", "timeout", "delay", "most", "length", "hold")
 _LENGTHS = ("size", "advance", "offset", "step", "gap", "preceding", "following", "low", "high")
 """Durations where a window is in RANGE."""
@@ -170,7 +152,7 @@ def _changed(of: str, was: Any, now: Any) -> str:
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, _NODES):
+    if isinstance(value, Node):
         return line(value)
     if isinstance(value, Scalar):
         return value.sql
