@@ -34,6 +34,8 @@ _SECRET = re.compile(
     r"|(^|[._-])(key|pwd)$",
     re.IGNORECASE,
 )
+_IN_URL = re.compile(r"\w://[^/?#@\s]*:[^/?#@\s]+@|[?&]password=", re.IGNORECASE)
+"""A URL with a password within."""
 _REFERENCE = re.compile(r"\$\{(env|file):([^}]+)\}")
 _QUOTED = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
 _WORDS = re.compile(
@@ -68,8 +70,14 @@ def hidden(options: Options) -> Options:
 
 
 def _hidden(name: str, value: str) -> str:
-    clear = is_secret(name) and _REFERENCE.fullmatch(value) is None
-    return Secret(value) if clear else value
+    return Secret(value) if _in_clear(name, value) else value
+
+
+def _in_clear(name: str, value: str) -> bool:
+    """Whether a value is a secret, or has one within, and is no reference to it."""
+    if is_secret(name):
+        return _REFERENCE.fullmatch(value) is None
+    return _IN_URL.search(_REFERENCE.sub("", value)) is not None
 
 
 def refers(value: str) -> bool:
@@ -89,7 +97,7 @@ def opened(options: Options) -> Options:
 
 def _opened(name: str, value: str) -> str:
     found = resolved(value)
-    return Secret(found) if is_secret(name) else found
+    return Secret(found) if is_secret(name) or _in_clear(name, found) else found
 
 
 def clear(value: str) -> str:
@@ -151,7 +159,7 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
             equal, within = piece == "=", piece != ")"
             name = name if equal else ""
         elif within and equal:
-            if is_secret(name) and _REFERENCE.fullmatch(piece.strip("'\"")) is None:
+            if _in_clear(name, piece.strip("'\"")):
                 yield word.span()
         elif within:
             name += piece.strip("'\"`")

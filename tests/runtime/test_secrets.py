@@ -18,7 +18,16 @@ from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.connectors.sinks import Files, open_sink
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.lowering.explained import explain
-from sqlwin.secrets import Secret, clear, hidden, is_secret, masked, resolved, secrets_of
+from sqlwin.secrets import (
+    Secret,
+    clear,
+    hidden,
+    is_secret,
+    masked,
+    opened,
+    resolved,
+    secrets_of,
+)
 from sqlwin.sql import script
 
 CLEAR = "hunter2-in-clear"
@@ -261,3 +270,26 @@ def test_hidden_values_are_sent_as_they_are() -> None:
     ((_, value),) = hidden((("token", CLEAR),))
     assert json.loads(json.dumps(value)) == CLEAR
     assert value == CLEAR
+
+
+@pytest.mark.parametrize(
+    ("url", "hides"),
+    [
+        ("postgresql://me:hunter2@host/db", True),
+        ("postgresql://host/db?user=me&password=hunter2", True),
+        ("postgresql://me:${env:SECRET}@host/db", False),
+        ("postgresql://me@host:5432/db", False),
+        ("redis://:hunter2@host", True),
+    ],
+)
+def test_a_password_within_a_url(url: str, hides: bool) -> None:
+    ((_, value),) = hidden((("url", url),))
+    assert isinstance(value, Secret) == hides
+    assert "hunter2" not in masked(f"CREATE SINK s WITH (url = '{url}')")
+
+
+def test_a_url_with_a_password_that_was_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "hunter2")
+    ((_, value),) = opened((("url", "postgresql://me:${env:SECRET}@host/db"),))
+    assert "hunter2" not in f"{value}"
+    assert clear(value) == "postgresql://me:hunter2@host/db"

@@ -21,6 +21,7 @@ from sqlwin.instants import parse_instant
 from sqlwin.names import nearest
 from sqlwin.plan.options import ttl_options
 from sqlwin.plan.options.sinks import CHANGELOGS
+from sqlwin.plan.options.table_options import RESTARTS, key_columns, renamed, table_name
 from sqlwin.secrets import refers
 
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
@@ -189,10 +190,34 @@ STREAMS: Connectors = {
     CALLER: (_PARTITIONS, *_TTL),
 }
 _CHANGELOG = _words("changelog", CHANGELOGS, "what it can hold", "upsert")
+_TABLE = (
+    Option("table", table_name, "table = 'name', or 'schema.name'", "of the database", needed=True),
+    Option(
+        "create", boolean, ", ".join(TRUE + FALSE), "make the table where there is none", "false"
+    ),
+    Option(
+        "unique", key_columns, "unique = 'product, day'", "what identifies a row", "row_key"
+    ),
+    Option("columns", renamed, "columns = 'n = total'", "result column = column of the table"),
+    _words("restart", RESTARTS, "what becomes of rows of another run", "refuse"),
+    Option(
+        "wait", duration, "'30 seconds'", "until a failure that may pass is final", "30 seconds"
+    ),
+    _words("changelog", CHANGELOGS[:2], "what it can hold", "upsert"),
+)
+_DATABASE = Option("path", _path, "path = '…'", "the database, a file", needed=True)
 SINKS: Connectors = {
     "console": (_CHANGELOG,),
+    "duckdb": (_DATABASE, *_TABLE),
     "files": (_WRITE_PATH, _FORMAT, _CHANGELOG),
     "none": (_CHANGELOG,),
+    "postgres": (
+        Option("url", _some, "url = 'postgresql://host:5432/name'", "of the database", needed=True),
+        Option("user", _some, "user = 'me'", "where the URL has none"),
+        Option("password", _some, "password = '${env:PGPASSWORD}'", "where the URL has none"),
+        *_TABLE,
+    ),
+    "sqlite": (_DATABASE, *_TABLE),
 }
 
 
@@ -257,10 +282,10 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
 
 
 def table(known: Connectors) -> list[tuple[str, str, str, str, str]]:
-    """Connector, option, what is legal, default, what it says; of a TTL once, at the end."""
-    own = [(name, o) for name, options in known.items() for o in options if o not in _TTL]
-    every = [("any", option) for option in _TTL] if known is STREAMS else []
+    """Connector, option, what is legal, default, what it says; what many share once, at the end."""
+    shared, by = (_TTL, "any") if known is STREAMS else (_TABLE, "a database")
+    own = [(name, o) for name, options in known.items() for o in options if o not in shared]
     return [
         (name, o.name, o.legal, "needed" if o.needed else o.default, o.about)
-        for name, o in (*own, *every)
+        for name, o in (*own, *((by, option) for option in shared))
     ]

@@ -7,8 +7,8 @@ that none replaces a batch of another.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import polars as pl
 
@@ -21,7 +21,9 @@ from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sinks import Nowhere, Sink, open_sink
 from sqlwin.runtime.rows.error_stream import delivered
 
-Open = Callable[[Declared | None], Sink]
+
+class Open(Protocol):
+    def __call__(self, declared: Declared | None, errors: bool = False) -> Sink: ...
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,11 @@ def outlets(script: Script, options: RunOptions) -> list[Outlet]:
     """One for each query to run. QueryError for a sink that cannot be opened."""
     writers: Counter[str] = Counter()
 
-    def opened(declared: Declared | None) -> Sink:
+    def opened(declared: Declared | None, errors: bool = False) -> Sink:
         name = "" if declared is None else declared.name
         writers[name] += 1
-        return open_sink(declared, options.base, options.show, writers[name], options.opens)
+        writer, base, show = writers[name], options.base, options.show
+        return open_sink(declared, base, show, writer, options.opens, errors)
 
     return [_outlet(query, opened(query.sink), opened, options) for query in script.queries]
 
@@ -69,4 +72,4 @@ def _outlet(query: Query, results: Sink, opened: Open, options: RunOptions) -> O
     if query.errors is None:
         message = f"EXPIRED INTO {name}: no sink is called {name}"
         raise QueryError(message, legal=f"CREATE SINK {name} WITH (…) before the query")
-    return Outlet(results, opened(query.errors), expired, options)
+    return Outlet(results, opened(query.errors, errors=True), expired, options)

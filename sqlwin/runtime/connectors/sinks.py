@@ -18,6 +18,7 @@ from sqlwin.plan.ir.nodes import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, check_whole, connector_of
 from sqlwin.runtime.files.atomic_files import removed, replaced, synced
 from sqlwin.runtime.rows.render import csv_text, json_lines
+from sqlwin.runtime.tables.table_sink import DATABASES, table_sink
 from sqlwin.schema import CHANGELOG_NAMES
 from sqlwin.secrets import opened
 
@@ -109,26 +110,34 @@ class Appending:
 
 
 def open_sink(
-    declared: Declared | None, base: Path, show: Show, writer: int = 1, opens: bool = True
+    declared: Declared | None,
+    base: Path,
+    show: Show,
+    writer: int = 1,
+    opens: bool = True,
+    errors: bool = False,
 ) -> Sink:
     """The sink of a query; no declared one is the screen. QueryError for bad options.
 
     writer: the number of this one among those that write to the same sink, from 1. opens:
-    whether it is going to be written, so that secrets and files are looked up.
+    whether it is going to be written, so that secrets and files are looked up. errors: whether
+    it takes an error stream, whose rows never change, whatever it can hold.
     """
     if declared is None:
         return Screen(show)
     written = dict(declared.options)
     declared = replace(declared, options=opened(declared.options)) if opens else declared
     check_whole(f"sink {declared.name}", dict(declared.options), SINKS, written)
-    made = _opened(declared, base, show, writer)
-    appends = declared.changelog == "append" and not isinstance(made, Nowhere)
-    return Appending(made) if appends else made
+    appends = errors or declared.changelog == "append"
+    made = _opened(declared, base, show, writer, appends)
+    return Appending(made) if appends and not isinstance(made, Nowhere) else made
 
 
-def _opened(declared: Declared, base: Path, show: Show, writer: int) -> Sink:
+def _opened(declared: Declared, base: Path, show: Show, writer: int, appends: bool) -> Sink:
     options = dict(declared.options)
     connector = connector_of(options, SINKS)
+    if connector in DATABASES:
+        return table_sink(declared.name, options, base, writer, appends)
     if connector == "files":
         return Files(base / options["path"], options.get("format", "json"), writer)
     return Screen(show) if connector == "console" else Nowhere()
