@@ -4,7 +4,10 @@ processes are compared by."""
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
+import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -76,6 +79,23 @@ def command(home: Path, engine: str, out: str, *more: str) -> list[str]:
     (home / f"{out}.sql").write_text(SCRIPT.format(out=out))
     run = [sys.executable, "-m", "sqlwin.cli", "run", str(home / f"{out}.sql")]
     return [*run, "--engine", engine, *more]
+
+
+def killed(asked: list[str], moments: list[float]) -> int:
+    """Run until it ends by itself; kill it so long after each start. How often it was."""
+    for kills, moment in enumerate([*moments, None]):
+        running = subprocess.Popen(
+            asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        )
+        try:
+            _, told = running.communicate(timeout=moment)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()
+            continue
+        assert running.returncode == 0, told.decode()
+        return kills
+    raise AssertionError("the last run has no moment to be killed at")
 
 
 def last(folder: Path) -> dict[str, Row]:

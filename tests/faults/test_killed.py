@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.faults.sinks import alike, command, land, last, same
+from tests.faults.sinks import alike, command, killed, land, last, same
 
 pytestmark = pytest.mark.long
-
-
-def killed(asked: list[str], moments: list[float]) -> int:
-    """Run until it ends by itself; kill it so long after each start. How often it was."""
-    for kills, moment in enumerate([*moments, None]):
-        running = subprocess.Popen(
-            asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-        )
-        try:
-            _, told = running.communicate(timeout=moment)
-        except subprocess.TimeoutExpired:
-            os.killpg(running.pid, signal.SIGKILL)
-            running.communicate()
-            continue
-        assert running.returncode == 0, told.decode()
-        return kills
-    raise AssertionError("the last run has no moment to be killed at")
 
 
 @pytest.mark.parametrize(

@@ -195,9 +195,7 @@ _TABLE = (
     Option(
         "create", boolean, ", ".join(TRUE + FALSE), "make the table where there is none", "false"
     ),
-    Option(
-        "unique", key_columns, "unique = 'product, day'", "what identifies a row", "row_key"
-    ),
+    Option("unique", key_columns, "unique = 'product, day'", "what identifies a row", "row_key"),
     Option("columns", renamed, "columns = 'n = total'", "result column = column of the table"),
     _words("restart", RESTARTS, "what becomes of rows of another run", "refuse"),
     Option(

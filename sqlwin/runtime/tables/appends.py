@@ -19,22 +19,24 @@ WRITER, BATCH, ROW = KEY = ("sqlwin_writer", "sqlwin_batch", "sqlwin_row")
 
 @dataclass
 class Appends:
-    """writer: of several into one table, from 1."""
+    """writer: of several into one table, from 1. last: the batch that was written last; -1 before
+    the first."""
 
     target: Target
     writer: int
-    begun: bool = False
+    last: int = -1
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
-        if rows.is_empty() and self.begun:
+        if rows.is_empty() and batch > self.last >= 0:
             return
         numbered = self.target.renamed(rows).with_columns(
             pl.lit(self.writer, pl.Int32).alias(WRITER),
             pl.lit(batch, pl.Int64).alias(BATCH),
             pl.int_range(pl.len(), dtype=pl.Int64).alias(ROW),
         )
-        self.target.write(lambda transaction: self._write(transaction, batch, numbered), self.begun)
-        self.begun = True
+        reached = self.last >= 0
+        self.target.write(lambda transaction: self._write(transaction, batch, numbered), reached)
+        self.last = batch
 
     def _write(self, transaction: Transaction, batch: int, rows: pl.DataFrame) -> None:
         self.target.columns(transaction, dict(rows.schema), KEY)

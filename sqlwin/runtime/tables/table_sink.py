@@ -60,7 +60,9 @@ def table_sink(
     if appends:
         return Appends(target, writer)
     key = key_columns(options["unique"]) if "unique" in options else ()
-    if writer > 1 and not key:
-        message = f"two queries write to sink {sink}, and may have rows of one row_key"
-        raise QueryError(message, legal="unique = columns, a table each, or changelog = 'append'")
+    if writer > 1 and (not key or options.get("restart") == "replace"):
+        why = "each would empty its table" if key else "may have rows of one row_key"
+        message = f"two queries write to sink {sink}, and {why}"
+        legal = "unique = columns without restart, a table each, or changelog = 'append'"
+        raise QueryError(message, legal=legal)
     return Upserts(target, key, options.get("restart", "refuse"), writer)

@@ -15,7 +15,7 @@ from sqlwin.errors import QueryError, RunError
 from sqlwin.runtime.tables.database import Database, Transaction, listed, quoted
 from sqlwin.runtime.tables.statements import name_of
 
-PAUSE_SECONDS = 0.2
+PAUSE_SECONDS, UNREACHED_SECONDS = 0.2, 3.0
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,17 @@ class Target:
     names: dict[str, str]
     wait: float
 
-    def write(self, work: Callable[[Transaction], None], patient: bool) -> None:
-        """Do it in a transaction. patient: whether the table was written before, so that its
-        server is not misspelt."""
-        until = time.monotonic() + self.wait
+    def write(self, work: Callable[[Transaction], None], reached: bool) -> None:
+        """Do it in a transaction. reached: whether the table was written before; if not, its
+        server may be misspelt, and is waited for less."""
+        until = time.monotonic() + (self.wait if reached else min(self.wait, UNREACHED_SECONDS))
         while True:
             try:
                 with self.database.transaction() as transaction:
                     work(transaction)
                 return
             except self.database.failures as failure:
-                passes = patient and self.database.passes(failure)
-                if not passes or time.monotonic() > until:
+                if not self.database.passes(failure) or time.monotonic() > until:
                     raise self._failed(failure) from failure
             time.sleep(PAUSE_SECONDS)
 

@@ -30,20 +30,21 @@ _OP, _ROW_KEY = CHANGELOG_NAMES[OP], CHANGELOG_NAMES[ROW_KEY]
 @dataclass
 class Upserts:
     """key: columns of the table that identify a result; none: its `row_key`. restart: what becomes
-    of rows of another run: refuse or replace. writer: of several into one table, from 1."""
+    of rows of another run: refuse or replace. writer: of several into one table, from 1. last: the
+    batch that was written last; -1 before the first."""
 
     target: Target
     key: tuple[str, ...]
     restart: str
     writer: int
-    begun: bool = False
+    last: int = -1
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
-        if rows.is_empty() and self.begun:
+        if rows.is_empty() and batch > self.last >= 0:
             return
-        changes = self.changes(rows)
-        self.target.write(lambda transaction: self._write(transaction, batch, changes), self.begun)
-        self.begun = True
+        changes, reached = self.changes(rows), self.last >= 0
+        self.target.write(lambda transaction: self._write(transaction, batch, changes), reached)
+        self.last = batch
 
     def changes(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The last change of each row of the table, in the columns of the table and DELETED."""
@@ -94,7 +95,7 @@ class Upserts:
         """The table as it was before this batch."""
         last = next((number for (number,) in transaction.run(batches.last())), None)
         has_undo = transaction.columns(upsert.undo_table)
-        if last is not None and batch < last and not self.begun:
+        if last is not None and batch < last and self.last < 0:
             self._replace(transaction, last, batch)
         elif last == batch and has_undo:
             for statement in upsert.undo():

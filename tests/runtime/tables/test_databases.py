@@ -12,8 +12,7 @@ import duckdb
 import pytest
 
 from sqlwin.errors import RunError
-from tests.runtime.tables.conftest import Tables
-from tests.runtime.tables.test_upserts import found, frame
+from tests.runtime.tables.conftest import Tables, found, frame
 from tests.support.postgres import Server
 
 Each = Callable[[str], Tables]
@@ -31,12 +30,12 @@ def test_a_server_that_was_killed_comes_back(each: Each, postgres: Server) -> No
     assert found(tables) == {"a": 2}
 
 
-def test_a_server_that_never_was_is_said_at_once(tmp_path: Path) -> None:
+def test_a_server_that_never_was_is_said_soon(tmp_path: Path) -> None:
     tables = Tables("postgres", tmp_path, {"url": "postgresql://127.0.0.1:1/none"})
     begun = time.monotonic()
     with pytest.raises(RunError, match=r"cannot write to the table t of sink s: .*refused"):
         tables.sink().write(1, frame())
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 10
 
 
 def test_a_server_that_stays_away(each: Each, postgres: Server) -> None:

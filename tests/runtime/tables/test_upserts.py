@@ -13,17 +13,7 @@ import polars as pl
 import pytest
 
 from sqlwin.errors import QueryError, RunError
-from tests.runtime.tables.conftest import Tables
-
-Change = tuple[str, str, int]
-"""Op, key, value."""
-SCHEMA = {"k": pl.String, "n": pl.Int64, "op": pl.String, "emit": pl.String}
-SCHEMA |= {"revision": pl.Int32, "row_key": pl.String}
-
-
-def frame(*changes: Change) -> pl.DataFrame:
-    rows = [(key, n, op, "late", 0, f'["{key}"]') for op, key, n in changes]
-    return pl.DataFrame(rows, SCHEMA, orient="row")
+from tests.runtime.tables.conftest import Change, Tables, found, frame
 
 
 def drawn(rng: random.Random, table: dict[str, int]) -> list[Change]:
@@ -39,10 +29,6 @@ def drawn(rng: random.Random, table: dict[str, int]) -> list[Change]:
     return changes
 
 
-def found(tables: Tables) -> dict[str, int]:
-    return dict(tables.run("SELECT k, n FROM t"))  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("options", [{}, {"unique": "k"}], ids=["row_key", "key"])
 def test_batches_that_are_cut_otherwise_when_they_are_written_again(
     tables: Tables, options: dict[str, str]
@@ -55,6 +41,14 @@ def test_batches_that_are_cut_otherwise_when_they_are_written_again(
             sink = tables.sink(**options)
         sink.write(batch, frame(*drawn(rng, table)))
         assert found(tables) == table
+
+
+def test_a_batch_that_is_written_again_by_the_same_sink(tables: Tables) -> None:
+    sink = tables.sink()
+    sink.write(1, frame(("+I", "a", 1)))
+    sink.write(2, frame(("+U", "a", 2), ("+I", "b", 1)))
+    sink.write(2, frame())
+    assert found(tables) == {"a": 1}
 
 
 def test_a_batch_that_fails_changes_nothing(
@@ -120,8 +114,9 @@ def test_two_queries_into_one_table(tables: Tables) -> None:
     second.write(1, frame(("+I", "b", 1)))
     second.write(1, frame(("+I", "c", 1)))
     assert found(tables) == {"a": 1, "c": 1}
-    with pytest.raises(QueryError, match="two queries write to sink s"):
-        tables.sink(writer=2)
+    for options, why in [({}, "may have rows"), ({"unique": "k", "restart": "replace"}, "each")]:
+        with pytest.raises(QueryError, match=f"two queries write to sink s, and {why}"):
+            tables.sink(writer=2, **options)
 
 
 def test_types_of_a_table_that_is_made(tables: Tables) -> None:
