@@ -77,7 +77,7 @@ def _flat(call: str, theirs: Answer, ours: Ours) -> tuple[Answer, Ours]:
             else [(one, other)]
         )
     ]
-    same = tuple(one if same_but(call, one, other) else other for one, other in pairs)
+    same = tuple(one if same_but(call, one, other, theirs.type) else other for one, other in pairs)
     return Answer(theirs.type, tuple(one for one, _ in pairs)), Ours(ours.type, same)
 
 
