@@ -86,7 +86,11 @@ CALLS: tuple[str, ...] = (
     *("listagg(x)", "listagg(x, ', ')", "string_agg(x, '-')", "listagg(x, ',') FILTER (WHERE w)"),
     *("listagg(DISTINCT x, ',') WITHIN GROUP (ORDER BY x)",),
     *("listagg(x, ',') WITHIN GROUP (ORDER BY k DESC)", "string_agg(x) WITHIN GROUP (ORDER BY k)"),
-    *("listagg(x, NULL)", "listagg(x, ',') WITHIN GROUP (ORDER BY w, k DESC NULLS LAST)"),
+    *(
+        "listagg(x, X'2C')",
+        "listagg(x, NULL)",
+        "listagg(x, ',') WITHIN GROUP (ORDER BY w, k DESC NULLS LAST)",
+    ),
     *("collect_list(struct(x, k))", "collect_set(struct(x))", "collect_list(array(x))"),
     *("collect_union(array(x, x))", "collect_union(x)", "approx_count_distinct(x, 0.1)"),
     *("histogram_numeric(x, 5)", "approx_top_k(x)", "count_min_sketch(x, 0.5d, 0.5d, 1)"),

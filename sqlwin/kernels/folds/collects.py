@@ -13,9 +13,11 @@ ORDER BY, ties, and all without it, by position. Of nothing: an empty list; STRI
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints
@@ -87,6 +89,9 @@ class Collect(Kept):
         if not self.joined:
             return lists.cast(polars_type(self.call.type)).alias(self.call.name)
         (between,) = self.call.params
+        if pa.types.is_binary(self.call.type):
+            joined = [(between or b"").join(each) if len(each) else None for each in lists]
+            return pl.Series(self.call.name, joined, dtype=pl.Binary)
         text = pl.col("lists").list.join(str(between))
         some = pl.when(pl.col("lists").list.len() > 0)
         return lists.to_frame("lists").select(some.then(text).alias(self.call.name)).to_series()
@@ -107,8 +112,9 @@ def _unsigned(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if not _has_floats(dtype):
         return value
     if isinstance(dtype, pl.List):
-        return value.list.eval(_unsigned(pl.element(), dtype.inner))  # type: ignore[arg-type]
-    fields = dtype.to_schema() if isinstance(dtype, pl.Struct) else {}
+        inner: Any = dtype.inner
+        return value.list.eval(_unsigned(pl.element(), inner))
+    fields: dict[str, Any] = dict(dtype.to_schema()) if isinstance(dtype, pl.Struct) else {}
     made = [_unsigned(value.struct.field(name), of).alias(name) for name, of in fields.items()]
     return pl.when(value.is_not_null()).then(pl.struct(made))
 

@@ -152,9 +152,7 @@ class PercentileSketch(Sketch):
 
     def exact(self) -> Fold:
         doubles = pa.list_(pa.float64()) if self._several else pa.float64()
-        call = replace(
-            self.call, params=self._fractions, arg_types=(pa.float64(),), type=doubles
-        )
+        call = replace(self.call, params=self._fractions, arg_types=(pa.float64(),), type=doubles)
         return Quantile(call, between=False)
 
     def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
@@ -170,7 +168,8 @@ class PercentileSketch(Sketch):
         """Of which frames one value is a number and all others are NaN."""
         known, nan = self.call.present(rows), rows[self.call.args[0]].is_nan().fill_null(False)
         nans = counted(known & nan.to_numpy(), frames)
-        return (nans > 0) & (counted(known, frames) == nans + 1)
+        lone: Mask = (nans > 0) & (counted(known, frames) == nans + 1)
+        return lone
 
     @property
     def _several(self) -> bool:
