@@ -135,8 +135,13 @@ ROUNDED = 1e-9
 """Relative: sums of floats in another order."""
 
 
-def same_but(call: str, theirs: Json, ours: Json, type_: str = "double") -> bool:
-    """Whether two answers of Spark's type are the same but for what Spark itself leaves open."""
+def same_but(
+    call: str, theirs: Json, ours: Json, type_: str = "double", noise: float = 0.0
+) -> bool:
+    """Whether two answers of Spark's type are the same but for what Spark itself leaves open.
+
+    noise: absolute, what rounding leaves of large numbers that cancel.
+    """
     if call.startswith(UNORDERED) and isinstance(theirs, list) and isinstance(ours, list):
         return sorted(map(json.dumps, theirs)) == sorted(map(json.dumps, ours))
     sketched = _by_start(SKETCHED, call)
@@ -145,7 +150,7 @@ def same_but(call: str, theirs: Json, ours: Json, type_: str = "double") -> bool
     if call.startswith(NEAREST) and "decimal" in type_:
         return _one_double(theirs, ours)
     floats = "double" in type_ or "float" in type_
-    return theirs == ours or (floats and _rounded(theirs, ours, _by_start(SMALL, call)))
+    return theirs == ours or (floats and _rounded(theirs, ours, _by_start(SMALL, call) + noise))
 
 
 def _one_double(theirs: Json, ours: Json) -> bool:

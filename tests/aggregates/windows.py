@@ -105,9 +105,9 @@ def report(seed: int, spark: Result) -> str:
 
 def live(spark: SparkSession, seeds: Iterable[int]) -> Iterator[str]:
     for seed in seeds:
-        told = report(seed, theirs(spark, drawn(seed)))
-        if told:
-            yield told
+        differs = report(seed, theirs(spark, drawn(seed)))
+        if differs:
+            yield differs
 
 
 # --- recorded answers ------------------------------------------------------------
@@ -151,8 +151,8 @@ def main() -> None:
         if given.record:
             record(spark)
         else:
-            for told in live(spark, range(given.seed, given.seed + given.cases)):
-                print(told, flush=True)
+            for differs in live(spark, range(given.seed, given.seed + given.cases)):
+                print(differs, flush=True)
 
 
 if __name__ == "__main__":
