@@ -21,6 +21,7 @@ from __future__ import annotations
 from sqlwin.aggregates.refused import REFUSED
 from sqlwin.aggregates.results import (
     BIGINT,
+    BINARY,
     BOOLEAN,
     DOUBLE,
     STRING,
@@ -35,6 +36,7 @@ from sqlwin.aggregates.spellings import ALIASES, MEAN_DISTINCT, SKIP_NULLS, sign
 __all__ = [
     "ALIASES",
     "BIGINT",
+    "BINARY",
     "BOOLEAN",
     "DOUBLE",
     "MEAN_DISTINCT",

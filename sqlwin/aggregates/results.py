@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyarrow import types as is_
 
 BIGINT, DOUBLE, BOOLEAN, STRING = pa.int64(), pa.float64(), pa.bool_(), pa.string()
+BINARY = pa.binary()
 Types = tuple[pa.DataType, ...]
 
 
@@ -95,6 +96,9 @@ def listed_ordered(types: Types) -> pa.DataType | None:
 
 
 def text(types: Types) -> pa.DataType | None:
+    """BINARY of BINARY; what is another type is cast to STRING first."""
+    if types[0] == BINARY:
+        return BINARY
     return None if is_.is_nested(types[0]) else STRING
 
 

@@ -23,12 +23,12 @@ class Param(Enum):
 
     FRACTION = "a fraction from 0 to 1"
     COUNT = "a positive integer"
-    TEXT = "a string"
+    TEXT = "a string, of BINARY a BINARY"
     ERROR = "a standard deviation from 0.001 to 0.39"
 
     def accepts(self, value: object) -> bool:
         if self is Param.TEXT:
-            return isinstance(value, str)
+            return isinstance(value, str | bytes)
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
         if self is Param.COUNT:
@@ -62,7 +62,7 @@ class Signature:
     params: constants after the arguments. defaults: of the last ones, where left out; None: none.
     listed: a FRACTION may also be an array of them, and the result then is an array.
     distinct: what DISTINCT does. sorts: ORDER BY (or WITHIN GROUP) is allowed.
-    casts: what arguments are cast to before. full_state: all values are kept.
+    casts: what arguments are cast to before, but BINARY. full_state: all values are kept.
     invertible: a row can be taken out again exactly (sums: integers and DECIMAL).
     exact: False for sketches; bound then tells the error. nothing: of no rows.
     """

@@ -53,7 +53,7 @@ def judged(
     if not theirs.rows or len(theirs.rows) != len(ours.rows):
         return verdict(theirs, ours)
     rows = tuple(
-        one if same_but(call, one, other) or tied(call, group, one, other) else other
+        one if same_but(call, one, other, theirs.type) or tied(call, group, one, other) else other
         for one, other, group in zip(theirs.rows, ours.rows, groups, strict=True)
     )
     return verdict(theirs, Ours(ours.type, rows, ours.refused, ours.crashed))

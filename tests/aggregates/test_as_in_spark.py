@@ -29,6 +29,10 @@ from tests.aggregates.over import differences as over
 from tests.aggregates.record import recorded
 from tests.aggregates.spoken import AGGREGATES, BY_GRAMMAR
 from tests.aggregates.tables import KINDS, tables
+from tests.aggregates.windows import drawn as window_case
+from tests.aggregates.windows import live as windows_live
+from tests.aggregates.windows import recorded as windows_recorded
+from tests.aggregates.windows import report as windows_report
 from tests.functions.canonical import Json
 from tests.functions.ours import Ours
 
@@ -116,6 +120,32 @@ def test_a_refused_one_says_why_and_what_comes_near(name: str) -> None:
     assert raised.value.legal == REFUSED[name].nearest
 
 
+ORDERS = {
+    "try_sum(x)": ("(9223372036854775807), (1), (-1)", "(1), (-1), (9223372036854775807)"),
+    "avg(x)": (
+        "(9007199254740993), (1), (-9007199254740993)",
+        "(9007199254740993), (-9007199254740993), (1)",
+    ),
+    "covar_pop(y, x)": (
+        "(1.7e308D, 1D), (-1.7e308D, 2D), (0D, 1.5D)",
+        "(0D, 1.5D), (1.7e308D, 1D), (-1.7e308D, 2D)",
+    ),
+}
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.parametrize("call", ORDERS)
+def test_spark_has_another_answer_in_another_order(call: str, recording: SparkSession) -> None:
+    """What docs/aggregates.md lists as that, and no answer of ours could be the same as."""
+    columns = "x, y" if "y" in call else "x"
+    one, other = (
+        recording.sql(f"SELECT {call} AS v FROM VALUES {rows} AS t({columns})").collect()[0]["v"]
+        for rows in ORDERS[call]
+    )
+    assert repr(one) != repr(other)
+
+
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ["decimal(10,0)"])
@@ -126,12 +156,35 @@ def test_random_tables_live(name: str, recording: SparkSession) -> None:
     assert [one for one in told if one.split(None, 1)[1].splitlines()[0] not in known] == []
 
 
+def test_random_windows_and_joins_have_the_recorded_answers() -> None:
+    reports = [windows_report(seed, spark) for seed, spark in windows_recorded().items()]
+    assert [one for one in reports if one] == []
+
+
+def test_recorded_windows_are_of_every_kind_and_most_have_answers() -> None:
+    kept = windows_recorded()
+    texts = [window_case(seed).ours for seed in kept]
+    for word in ("TUMBLE(", "HOP(", "GROUP BY g", " JOIN ", "make_dt_interval(", "HAVING", "WHERE"):
+        assert sum(word in text for text in texts) > 3, word
+    assert sum(not found.failed and len(found.rows) > 1 for found in kept.values()) > 40
+
+
 @pytest.mark.long
 @pytest.mark.spark
-@pytest.mark.parametrize("frame", ["rows", "range"])
-def test_over_frames_live(frame: str, recording: SparkSession) -> None:
+def test_random_windows_and_joins_live(recording: SparkSession) -> None:
+    """Others by `tests.aggregates.windows`."""
+    assert list(windows_live(recording, range(500, 540))) == []
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("name", "frame"),
+    [("int", "rows"), ("double", "range"), ("decimal(10,0)", "around"), ("bigint", "all")],
+)
+def test_over_frames_live(name: str, frame: str, recording: SparkSession) -> None:
     """The other types and frames by `tests.aggregates.over`."""
-    assert list(over(recording, "int", frame, seed=2, groups=4)) == []
+    assert list(over(recording, name, frame, seed=2, groups=2)) == []
 
 
 def test_every_aggregate_is_in_a_call() -> None:

@@ -41,4 +41,4 @@ def tied(call: str, rows: Sequence[dict[str, Json]], theirs: Json, ours: Json) -
 
 
 def _alike(value: Any) -> str:
-    return json.dumps(value).replace("-0.0", "0.0")
+    return json.dumps(value).replace('"-0.0"', '"0.0"')

@@ -47,7 +47,10 @@ def facts(known: Signature) -> list[str]:
     ]  # fmt: skip
 
 
-SAYS_MORE = ("sum", "avg", "try_sum", "try_avg", "percentile_disc", "regr_avgx", "regr_avgy")
+SAYS_MORE = (
+    *("sum", "avg", "try_sum", "try_avg", "percentile_disc", "regr_avgx", "regr_avgy"),
+    "string_agg",
+)
 """Their results depend on the argument in words of their own."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sqlwin.aggregates import signature
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.folds.quantiles import Quantile
 from sqlwin.kernels.frames import Frames
+from sqlwin.schema import Order
 
 FRACTIONS = (0.0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0)
 ROWS = 40_000
@@ -94,6 +96,45 @@ def test_what_is_not_finite_has_its_place() -> None:
         assert all(map(math.isnan, found[5:]))
     none = table.filter(pl.col("x").is_null()).select(digest.lift())
     assert digest.finish(none).to_list() == [None]
+
+
+@pytest.mark.parametrize("params", [(0.0,), (0.3, 1.0)])
+def test_a_single_number_among_nans_is_lost_as_in_spark(params: tuple[float, ...]) -> None:
+    digest = bound("approx_percentile", pa.float64(), params)
+    table = rows_of([math.nan, 1.0, math.nan, 2.0])
+    for some in (table.head(2), table.head(3)):
+        (found,) = digest.finish(merged(digest, some, 2)).to_list()
+        assert all(map(math.isnan, found if len(params) > 1 else [found]))
+    frames = Frames(np.array([0, 1, 1, 2, 0]), np.array([3, 2, 4, 4, 4]))
+    shown = [str(value) for value in digest.slide(table, frames).to_list()]
+    assert shown[1:3] == ["1.0", "1.0"] if len(params) == 1 else ["[1.0, 1.0]", "[1.0, nan]"]
+    assert {shown[0], shown[3]} == {"nan" if len(params) == 1 else "[nan, nan]"}
+
+
+def test_decimals_by_way_of_doubles() -> None:
+    wide = pa.decimal128(38, 18)
+    digest = bound("approx_percentile", wide, (0.0, 1.0))
+    values = ["682749066160389043.257407688996290560", "99999999999999999999.999999999999999999"]
+    table = rows_of(pl.Series(list(map(Decimal, values)), dtype=pl.Decimal(38, 18)))
+    expected = [Decimal("682749066160389000"), None]
+    frames = Frames(np.array([0]), np.array([2]))
+    assert digest.finish(table.select(digest.lift())).to_list() == [expected]
+    assert digest.slide(table, frames).to_list() == [expected]
+
+
+def test_between_numbers_whose_difference_is_no_double() -> None:
+    """low + (high - low) * rest, from the greatest with DESC; as in Spark."""
+    table = rows_of([-1e308, 1e308])
+    up, down = (
+        fold(
+            "out", "percentile_cont", ("x",), (pa.float64(),), pa.float64(), None, (0.3,), order=by
+        )
+        for by in ((), (Order("x", descending=True),))
+    )
+    assert up.finish(table.select(up.lift())).to_list() == [math.inf]
+    assert down.finish(table.select(down.lift())).to_list() == [-math.inf]
+    endless = rows_of([-math.inf, 1.0])
+    assert math.isnan(up.finish(endless.select(up.lift())).item())
 
 
 def test_several_fractions_exactly() -> None:

@@ -4,6 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Aggregate, Project
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import Order
@@ -88,6 +89,9 @@ def call(text: str) -> Aggregate:
         ("GROUP_CONCAT(product)", "string_agg", ("product",), (",",), pa.string()),
         ("STRING_AGG(product, '; ')", "string_agg", ("product",), ("; ",), pa.string()),
         ("LISTAGG(product)", "string_agg", ("product",), ("",), pa.string()),
+        ("LISTAGG(UNHEX(product), X'2C')", "string_agg", ("_arg1",), (b",",), pa.binary()),
+        ("LISTAGG(UNHEX(product))", "string_agg", ("_arg1",), ("",), pa.binary()),
+        ("LISTAGG(UNHEX(product), NULL)", "string_agg", ("_arg1",), ("",), pa.binary()),
         ("FIRST(product ORDER BY n)", "arg_min", ("product", "n"), (), pa.string()),
         ("FIRST_VALUE(product ORDER BY n DESC)", "arg_max", ("product", "n"), (), pa.string()),
         ("LAST(product ORDER BY n)", "arg_max", ("product", "n"), (), pa.string()),
@@ -182,6 +186,27 @@ def test_count_if_and_filter() -> None:
 def test_text_is_made_of_what_is_collected_to_text() -> None:
     made = window("SELECT STRING_AGG(n, ',') FROM TUMBLE(orders, ts, 1 HOUR)")
     assert below(made) == {"_arg1": "CAST(n AS STRING)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "legal"),
+    [
+        (
+            "LISTAGG(UNHEX(product), ',')",
+            "STRING_AGG of BINARY takes a BINARY between, not a STRING",
+            "LISTAGG(value, X'2C')",
+        ),
+        (
+            "LISTAGG(product, X'2C')",
+            "STRING_AGG of STRING takes a STRING between, not a BINARY",
+            "LISTAGG(value, ',')",
+        ),
+    ],
+)
+def test_what_is_between_is_of_the_type(text: str, message: str, legal: str) -> None:
+    with pytest.raises(QueryError) as raised:
+        window(f"SELECT {text} FROM TUMBLE(orders, ts, 1 HOUR)")
+    assert (raised.value.message, raised.value.legal) == (message, legal)
 
 
 def test_within_group_in_having_and_over() -> None:

@@ -13,9 +13,11 @@ ORDER BY, ties, and all without it, by position. Of nothing: an empty list; STRI
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints
@@ -82,16 +84,45 @@ class Collect(Kept):
         )
 
     def _shown(self, lists: pl.Series) -> pl.Series:
-        if self.distinct and lists.dtype.inner.is_float():  # type: ignore[attr-defined]
-            # as in Spark: a set has no -0.0
-            zero = pl.when(pl.element() == 0).then(0.0)
-            lists = lists.list.eval(zero.otherwise(pl.element())).cast(lists.dtype)
+        if self.distinct:
+            lists = unsigned(lists.to_frame("lists"), "lists")
         if not self.joined:
             return lists.cast(polars_type(self.call.type)).alias(self.call.name)
         (between,) = self.call.params
+        if pa.types.is_binary(self.call.type):
+            joined = [(between or b"").join(each) if len(each) else None for each in lists]
+            return pl.Series(self.call.name, joined, dtype=pl.Binary)
         text = pl.col("lists").list.join(str(between))
         some = pl.when(pl.col("lists").list.len() > 0)
         return lists.to_frame("lists").select(some.then(text).alias(self.call.name)).to_series()
+
+
+def unsigned(rows: pl.DataFrame, column: str) -> pl.Series:
+    """The column with 0.0 for each -0.0, as Spark's sets have it, however deep inside.
+
+    >>> unsigned(pl.DataFrame({"x": [[{"a": -0.0}], None]}), "x").to_list()
+    [[{'a': 0.0}], None]
+    """
+    return rows.select(_unsigned(pl.col(column), rows.schema[column])).to_series()
+
+
+def _unsigned(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    if dtype.is_float():
+        return pl.when(value == 0).then(pl.lit(0.0, dtype)).otherwise(value)
+    if not _has_floats(dtype):
+        return value
+    if isinstance(dtype, pl.List):
+        inner: Any = dtype.inner
+        return value.list.eval(_unsigned(pl.element(), inner))
+    fields: dict[str, Any] = dict(dtype.to_schema()) if isinstance(dtype, pl.Struct) else {}
+    made = [_unsigned(value.struct.field(name), of).alias(name) for name, of in fields.items()]
+    return pl.when(value.is_not_null()).then(pl.struct(made))
+
+
+def _has_floats(dtype: pl.DataType) -> bool:
+    inner = getattr(dtype, "inner", None)
+    parts = dtype.to_schema().values() if isinstance(dtype, pl.Struct) else [inner] if inner else []
+    return dtype.is_float() or any(map(_has_floats, parts))
 
 
 def _by_place(owner: Ints, index: Ints, places: Ints) -> tuple[Ints, Ints]:

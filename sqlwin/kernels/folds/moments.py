@@ -33,8 +33,10 @@ def chan(left: Arrays, right: Arrays) -> Arrays:
     n = n_a + n_b
     share = n_b / np.maximum(n, 1.0)
     apart = mean_b - mean_a
-    # weighed first: of 1e200 and the identity that is 0, and 1e200 * 1e200 * 0 is NaN
-    return n, mean_a + apart * share, m2_a + m2_b + apart * (n_a * share) * apart
+    # weighed first: of 1e200 and the identity that is 0, and 1e200 * 1e200 * 0 is NaN;
+    # endless where the difference has no DOUBLE, as it is within a group: NaN, not infinite
+    endless = apart - apart
+    return n, mean_a + apart * share, m2_a + m2_b + apart * (n_a * share) * apart + endless
 
 
 CHAN = Operation(chan, (0.0, 0.0, 0.0))
@@ -67,7 +69,8 @@ class Moment(Fold):
     def merge(self) -> list[pl.Expr]:
         count, mean, m2 = (pl.col(column) for column in self.columns)
         joint = joint_mean(count, mean)
-        between = (count * (mean - joint).pow(2)).sum()
+        off = mean - joint
+        between = (count * off.pow(2)).sum() + (off - off).sum()
         return [count.sum(), joint.alias(self.columns[1]), m2.sum() + between]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:

@@ -34,10 +34,12 @@ def chan(left: Arrays, right: Arrays) -> Arrays:
     share = n_b / np.maximum(n, 1.0)
     # weight between: of 1e200 and the identity it is 0, and 1e200 * 1e200 * 0 is NaN
     dx, dy, weight = x_b - x_a, y_b - y_a, n_a * share
+    # 0, or NaN where a difference has no DOUBLE, as within a group
+    endless_x, endless_y = dx - dx, dy - dy
     return (
         n, x_a + dx * share, y_a + dy * share,
-        xx_a + xx_b + dx * weight * dx, yy_a + yy_b + dy * weight * dy,
-        xy_a + xy_b + dx * weight * dy,
+        xx_a + xx_b + dx * weight * dx + endless_x, yy_a + yy_b + dy * weight * dy + endless_y,
+        xy_a + xy_b + dx * weight * dy + endless_x + endless_y,
     )  # fmt: skip
 
 
@@ -66,7 +68,9 @@ class Lanes:
         return pl.when(self.yy != 0).then(self.xy / self.yy)
 
     def r2(self) -> pl.Expr:
-        share = pl.when(self.xx == 0).then(1.0).otherwise(self.corr().pow(2))
+        # of one pair, too: (NaN, NaN) has NaN, as in Spark
+        corr = self.xy / (self.xx.sqrt() * self.yy.sqrt())
+        share = pl.when(self.xx == 0).then(1.0).otherwise(corr.pow(2))
         return pl.when(self.yy != 0).then(share)
 
 
@@ -112,13 +116,14 @@ class Pair(Fold):
         count, x, y, xx, yy, xy = (pl.col(column) for column in self.columns)
         joint_x, joint_y = joint_mean(count, x), joint_mean(count, y)
         dx, dy = x - joint_x, y - joint_y
+        endless_x, endless_y = (dx - dx).sum(), (dy - dy).sum()
         return [
             count.sum(),
             joint_x.alias(self.columns[1]),
             joint_y.alias(self.columns[2]),
-            xx.sum() + (count * dx * dx).sum(),
-            yy.sum() + (count * dy * dy).sum(),
-            xy.sum() + (count * dx * dy).sum(),
+            xx.sum() + (count * dx * dx).sum() + endless_x,
+            yy.sum() + (count * dy * dy).sum() + endless_y,
+            xy.sum() + (count * dx * dy).sum() + endless_x + endless_y,
         ]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:

@@ -6,7 +6,8 @@
 
 Of n ascending values, NaN the greatest, counted from 0, a fraction p means
 
-- CONT: place p * (n - 1); between two places their values mixed, a DOUBLE;
+- CONT: place p * (n - 1); between two places low + (high - low) * rest, a DOUBLE, and so
+  NaN or infinite where the difference is, as in Spark;
 - DISC: place ceil(p * n) - 1, at least 0: the least value that at least p of all
   are not greater than; as it is, of any type with an order.
 
@@ -78,8 +79,10 @@ class Quantile(Kept):
         last = held.hi - held.lo - 1
         low = doubles.gather(codes.smallest(held, k)).to_numpy()
         high = doubles.gather(codes.smallest(held, np.minimum(k + (rest > 0), last))).to_numpy()
+        near, far = (high, low) if self._down else (low, high)
+        way = 1 - rest if self._down else rest
         with np.errstate(invalid="ignore", over="ignore"):
-            mixed = low * (1 - rest) + high * rest
+            mixed = near + (far - near) * way
         # equal ones stay as they are: a mix of 0.1 and 0.1 may differ from both
         return pl.Series(np.where((low == high) | (rest == 0), low, mixed))
 

@@ -21,6 +21,11 @@ Both are deterministic: equal rows in equal parts give equal bytes. Other cuts a
 orders of merging stay within the error. OVER a frame the rows themselves are at hand,
 and the answer is exact.
 
+As in Spark, values are DOUBLEs on their way, and a DECIMAL is what the shortest text of its
+DOUBLE says, NULL where that does not fit: of 0.1 in DECIMAL(38, 37) it is 0.1, of
+DECIMAL(38, 0)'s greatest 1E38 and so NULL. Of a single number among NaNs Spark's sketch keeps
+the NaNs only.
+
 Source: Flajolet et al., HyperLogLog, 2007; Dunning, The t-digest, 2021; both by way of
 Apache DataSketches.
 """
@@ -30,6 +35,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import partial
 from math import ceil, log2
@@ -40,12 +46,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.base import Call, Fold, counted
 from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.distinct import distinct_of
 from sqlwin.kernels.folds.full_state import lifted
 from sqlwin.kernels.folds.quantiles import Quantile
-from sqlwin.kernels.frames import Frames
+from sqlwin.kernels.frames import Frames, Mask
 from sqlwin.schema import polars_type
 
 LG_REGISTERS = 12
@@ -66,8 +72,9 @@ class Sketch(Fold):
     def exact(self) -> Fold:
         """The fold that answers the same of rows that are at hand."""
 
+    @abstractmethod
     def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
-        return self.exact().slide(rows, frames)
+        """As Fold; by `exact`."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,9 @@ class DistinctSketch(Sketch):
 
     def exact(self) -> Fold:
         return distinct_of(self.call, Count)
+
+    def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
+        return self.exact().slide(rows, frames)
 
     def lift(self) -> list[pl.Expr]:
         values = hashable(self.call.arg().drop_nulls().unique(), self.call.arg_types[0])
@@ -141,7 +151,29 @@ class PercentileSketch(Sketch):
         return digest, low, high, nan
 
     def exact(self) -> Fold:
-        return Quantile(replace(self.call, params=self._fractions), between=False)
+        doubles = pa.list_(pa.float64()) if self._several else pa.float64()
+        call = replace(self.call, params=self._fractions, arg_types=(pa.float64(),), type=doubles)
+        return Quantile(call, between=False)
+
+    def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
+        (arg,) = self.call.args
+        rows = rows.with_columns(self._as_doubles(pl.col(arg)).alias(arg))
+        found = self.exact().slide(rows, frames)
+        lone = pl.Series(self._lone(rows, frames))
+        nan = [np.nan] * len(self._fractions) if self._several else np.nan
+        known = pl.when(lone).then(pl.lit(nan, dtype=found.dtype)).otherwise(pl.col(found.name))
+        return self._as_values(found.to_frame().select(known.alias(found.name)).to_series())
+
+    def _lone(self, rows: pl.DataFrame, frames: Frames) -> Mask:
+        """Of which frames one value is a number and all others are NaN."""
+        known, nan = self.call.present(rows), rows[self.call.args[0]].is_nan().fill_null(False)
+        nans = counted(known & nan.to_numpy(), frames)
+        lone: Mask = (nans > 0) & (counted(known, frames) == nans + 1)
+        return lone
+
+    @property
+    def _several(self) -> bool:
+        return bool(pa.types.is_list(self.call.type))
 
     @property
     def _fractions(self) -> tuple[float, ...]:
@@ -165,36 +197,34 @@ class PercentileSketch(Sketch):
         return [_of_group(digest, joined), *(count.sum() for count in counts)]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
-        several = pa.types.is_list(self.call.type)
         found = [
             [at(ds.tdigest_double.deserialize(digest), counts, p) for p in self._fractions]
             for digest, *counts in accumulators.select(self.columns).iter_rows()
         ]
         values: Iterable[Any] = (
-            None if row[0] is None else row if several else row[0] for row in found
+            None if row[0] is None else row if self._several else row[0] for row in found
         )
-        dtype = pl.List(pl.Float64) if several else pl.Float64()
-        return self._as_values(pl.Series(self.call.name, list(values), dtype=dtype), several)
+        dtype = pl.List(pl.Float64) if self._several else pl.Float64()
+        return self._as_values(pl.Series(self.call.name, list(values), dtype=dtype))
 
     def _as_doubles(self, values: pl.Expr) -> pl.Expr:
         """Days of a DATE, microseconds of a TIMESTAMP."""
         timed = pa.types.is_temporal(self.call.arg_types[0])
         return (values.to_physical() if timed else values).cast(pl.Float64)
 
-    def _as_values(self, doubles: pl.Series, several: bool) -> pl.Series:
+    def _as_values(self, doubles: pl.Series) -> pl.Series:
         """Back in the argument's type: between two integers the nearest, at its ends no further."""
         dtype = polars_type(self.call.arg_types[0])
+        if isinstance(dtype, pl.Decimal):
+            return _as_decimals(doubles, dtype)
         of, column = partial(_nearest, dtype=dtype), pl.col(doubles.name)
-        made = column.list.eval(of(pl.element())) if several else of(column)
+        made = column.list.eval(of(pl.element())) if self._several else of(column)
         return doubles.to_frame().select(made.alias(doubles.name)).to_series()
 
 
 def _nearest(doubles: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if dtype.is_float():
         return doubles.cast(dtype)
-    if isinstance(dtype, pl.Decimal):  # the greatest rounds up to a DOUBLE that it does not hold
-        most = float(np.nextafter(10.0 ** (dtype.precision - dtype.scale), 0.0))
-        return doubles.clip(-most, most).cast(dtype)
     physical = pl.Series([], dtype=dtype).to_physical().dtype
     least, greatest = pl.select(l=physical.min(), g=physical.max()).row(0)  # type: ignore[attr-defined]
     ends = pl.when(doubles >= float(greatest)).then(pl.lit(greatest, physical))
@@ -202,16 +232,43 @@ def _nearest(doubles: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return both.otherwise(doubles.round().cast(physical, strict=False)).cast(dtype)
 
 
+def _as_decimals(doubles: pl.Series, dtype: pl.Decimal) -> pl.Series:
+    """Of DOUBLEs, or lists of them."""
+    of = partial(decimal, dtype=dtype)
+    if doubles.dtype == pl.Float64:
+        return pl.Series(doubles.name, list(map(of, doubles)), dtype=dtype)
+    lists = [None if row is None else list(map(of, row)) for row in doubles.to_list()]
+    return pl.Series(doubles.name, lists, dtype=pl.List(dtype))
+
+
+def decimal(double: float | None, dtype: pl.Decimal) -> Decimal | None:
+    """What its shortest text says, halves away from 0; NULL where it has too many digits.
+
+    >>> decimal(0.125, pl.Decimal(3, 2)), decimal(9.999, pl.Decimal(3, 2))
+    (Decimal('0.13'), None)
+    """
+    if double is None:
+        return None
+    found = Decimal(repr(double)).quantize(Decimal(1).scaleb(-dtype.scale), context=_WIDE)
+    digits = len(found.as_tuple().digits)
+    return found if digits <= dtype.precision else None
+
+
+_WIDE = Context(prec=400, rounding=ROUND_HALF_UP)
+
+
 def at(digest: ds.tdigest_double, endless: list[int], p: float) -> float | None:
     """The value at a fraction, one of the values as PERCENTILE_DISC has it; NULL of nothing.
 
-    -inf stands before the finite ones, inf and NaN behind.
+    -inf stands before the finite ones, inf and NaN behind. Of one number among NaNs it is NaN.
     """
-    low, high, _ = endless
+    low, high, nan = endless
     finite = 0 if digest.is_empty() else int(digest.get_total_weight())
     whole = finite + sum(endless)
     if not whole:
         return None
+    if nan and whole == nan + 1:
+        return np.nan
     place = max(1, ceil(Fraction(repr(p)) * whole))
     if place <= low:
         return -np.inf

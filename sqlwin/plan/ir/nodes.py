@@ -90,7 +90,7 @@ class Aggregate:
     args: tuple[str, ...]
     type: pa.DataType
     where: str | None = None
-    params: tuple[int | float | str, ...] = ()
+    params: tuple[int | float | str | bytes, ...] = ()
     distinct: bool = False
     order: tuple[Order, ...] = ()
 

@@ -16,11 +16,12 @@ from sqlwin.aggregates import Param, Signature
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.literals import written_number
 from sqlwin.functions.core.typed import Refused
+from sqlwin.sql.expressions.atoms import hex_bytes
 from sqlwin.sql.expressions.scalars import Expr, not_null, place, spark, word, written_name
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.text import ast
 
-Constant = int | float | str
+Constant = int | float | str | bytes
 _SORTED_ALIKE = ("mode", "median")
 """Take WITHIN GROUP as a way to write their argument; of several modes it is the first in it."""
 _FRACTIONS = ("percentile_cont", "percentile_disc")
@@ -195,6 +196,8 @@ def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> 
     value: Constant | None = None
     if isinstance(literal, exp.Literal):
         value = literal.name if literal.is_string else sign * _number(literal, run)
+    elif isinstance(tree, exp.HexString):
+        value = hex_bytes(tree)
     if value is None or not kind.accepts(value):
         plain = isinstance(literal, exp.Literal | exp.Column)
         written = spark(tree) if plain else "an expression"

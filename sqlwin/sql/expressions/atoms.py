@@ -60,12 +60,18 @@ def null(_: Compiler, node: Expr) -> Typed:
 
 
 def hex_string(_: Compiler, node: Expr) -> Typed:
-    digits = node.name if len(node.name) % 2 == 0 else "0" + node.name
-    if not set(digits) <= set(hexdigits):
+    made = hex_bytes(node)
+    if made is None:
         raise Uncompiled(
             node, f"X'{node.name}' has other characters than hexadecimal digits", "X'0A'"
         )
-    return Typed(f"unhex('{bytes.fromhex(digits).hex()}')", BINARY, bytes.fromhex(digits))
+    return Typed(f"unhex('{made.hex()}')", BINARY, made)
+
+
+def hex_bytes(node: Expr) -> bytes | None:
+    """Of X'0A'; None where a digit is none. An odd number of digits has a 0 before it."""
+    digits = node.name if len(node.name) % 2 == 0 else "0" + node.name
+    return bytes.fromhex(digits) if set(digits) <= set(hexdigits) else None
 
 
 def negative(compiler: Compiler, node: Expr) -> Typed:

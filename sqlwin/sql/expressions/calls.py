@@ -25,7 +25,7 @@ from sqlwin.aggregates import (
 )
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
-from sqlwin.sql.expressions.arguments import Arguments, arguments
+from sqlwin.sql.expressions.arguments import Arguments, Constant, arguments
 from sqlwin.sql.expressions.engine import aggregate_names
 from sqlwin.sql.expressions.registered import registered
 from sqlwin.sql.expressions.scalars import Expr, function_names, place, word, written_name
@@ -51,7 +51,7 @@ class Call:
     args: tuple[Expr, ...]
     where: Expr | None = None
     over: ast.Name | ast.Spec | None = None
-    params: tuple[int | float | str, ...] = ()
+    params: tuple[Constant, ...] = ()
     listed: bool = False
     distinct: bool = False
     order: tuple[exp.Ordered, ...] = ()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlwin.aggregates import DOUBLE, STRING, is_orderable
+from sqlwin.aggregates import BINARY, DOUBLE, STRING, is_orderable
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Aggregate, Project, Scalar
 from sqlwin.schema import RESERVED, Order, type_name
@@ -85,6 +85,7 @@ class Below:
         where = conjoined(call.where, not_null(call.args[0]) if call.skip else None)
         filter_ = None if where is None else self.condition(self._resolved(where, run), run)
         result = self._result(call, args, run)
+        self._between(call, args, run)
         order = tuple(self.order(key, run) for key in call.order)
         return Aggregate("", known.name, args, result, filter_, call.params, call.distinct, order)
 
@@ -98,7 +99,7 @@ class Below:
         if wanted is None and not known.numeric:
             return self.add(tree, run, "arg")
         have = scalar(self.relation.below(tree), self.relation.under, run).type
-        if known.casts is not None and pa.types.is_nested(have):
+        if known.casts is not None and (pa.types.is_nested(have) or have == BINARY):
             return self.add(tree, run, "arg")
         if known.numeric and have == STRING:
             tree = exp.cast(tree, type_name(DOUBLE), dialect="spark")
@@ -117,6 +118,16 @@ class Below:
             message = f"{call.function.name.upper()} takes {call.function.accepts}, not {types_}"
             raise QueryError(message, run.span, legal=call.function.example)
         return result
+
+    def _between(self, call: Call, args: tuple[str, ...], run: ast.Run) -> None:
+        """What stands between BINARY values is BINARY, between texts a text."""
+        binary = bool(args) and self.columns[args[0]].type == BINARY
+        for given in call.params:
+            if isinstance(given, bytes) != binary and isinstance(given, bytes | str) and given:
+                of, is_ = ("BINARY", "STRING") if binary else ("STRING", "BINARY")
+                message = f"{call.function.name.upper()} of {of} takes a {of} between, not a {is_}"
+                legal = "LISTAGG(value, X'2C')" if binary else "LISTAGG(value, ',')"
+                raise QueryError(message, run.span, legal=legal)
 
     def order(self, key: exp.Ordered, run: ast.Run) -> Order:
         name = self.add(self._resolved(key.this, run), run, "order")

@@ -15,7 +15,9 @@ True
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import reduce
 from operator import and_, or_, xor
 from typing import Any, Protocol
@@ -203,11 +205,31 @@ def _percentile(
     of = interpolated if function == "percentile_cont" else nearest
     exact = function in ("percentile_cont", "percentile_disc")
     fractions = [p for p in params if exact or isinstance(p, float)]  # others have an accuracy
-    found = [of(values, fraction, down) for fraction in fractions]
     one = type_.value_type if pa.types.is_list(type_) else type_
+    found = [of(values, fraction, down) for fraction in fractions]
+    if not exact:
+        found = [_sketched(value, values, one) for value in found]
     if pa.types.is_floating(one):
         found = [float(value) for value in found]
     return found if pa.types.is_list(type_) else found[0]
+
+
+def _sketched(value: Any, values: Values, type_: pa.DataType) -> Any:
+    """A single number among NaNs is lost; a DECIMAL is that of its DOUBLE, if the type holds it."""
+    nans = sum(1 for each in values if each != each)
+    if nans and nans == len(values) - 1:
+        return math.nan
+    if not pa.types.is_decimal(type_):
+        return value
+    unit = Decimal(1).scaleb(-type_.scale)
+    rounded = Decimal(repr(float(value))).quantize(unit, ROUND_HALF_UP, Context(prec=80))
+    return rounded if len(rounded.as_tuple().digits) <= type_.precision else None
+
+
+def _joined(values: Values, between: Any) -> Any:
+    if isinstance(values[0], bytes):
+        return (between or b"").join(values)
+    return str(between).join(values)
 
 
 def _set(values: Values, type_: pa.DataType, params: Params) -> Values:
@@ -244,6 +266,6 @@ _OF_VALUES: dict[str, Callable[[Values, pa.DataType, Params], Any]] = {
     "mode": _mode,
     "collect_list": lambda values, type_, params: values,
     "collect_set": _set,
-    "string_agg": lambda values, type_, params: str(params[0]).join(values),
+    "string_agg": lambda values, type_, params: _joined(values, params[0]),
     "top_k": _top,
 }

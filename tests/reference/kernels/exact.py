@@ -136,9 +136,9 @@ def interpolated(values: Values, fraction: Any, down: bool = False) -> float:
     low, high, rest = ranked[math.floor(at)], ranked[math.ceil(at)], at - math.floor(at)
     if low == high:
         return low
-    if math.isfinite(low) and math.isfinite(high):
+    if math.isfinite(high - low):
         return float(Fraction(low) * (1 - rest) + Fraction(high) * rest)
-    return low * float(1 - rest) + high * float(rest)  # rest is not 0: they would be equal
+    return low + (high - low) * float(rest)
 
 
 def nearest(values: Values, fraction: Any, down: bool = False) -> Any:
