@@ -58,7 +58,7 @@ from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, parted
 from sqlwin.operators.windows.counting import Counting
-from sqlwin.policies import Early, Policy
+from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.schema import PLACE, POSITION, REVISION, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import slice_width
@@ -295,7 +295,7 @@ class TopRows(Counting):
         if self.policy.early is None:
             return noted
         period = self.policy.early_period if self.policy.early is Early.EVERY else 0
-        next_due = pl.when(changed).then(pl.col(DUE).fill_null(now + period)).otherwise(DUE)
+        next_due = pl.when(changed).then(pl.col(DUE).fill_null(end_of_period(now, period))).otherwise(DUE)
         return noted.with_columns(next_due.alias(DUE))
 
     def _keep(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
