@@ -50,7 +50,7 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
 from sqlwin.operators.contract import Stores, everything, timeout_at
 from sqlwin.operators.emitter.changes import row_key_at
-from sqlwin.operators.emitter.kernel import changelog
+from sqlwin.operators.emitter.kernel import changelog, due
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, PENDING, STANDS, WORD
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, MessageRange, StateQuery, of_keys
@@ -58,7 +58,7 @@ from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, parted
 from sqlwin.operators.windows.counting import Counting
-from sqlwin.policies import Early, Policy, end_of_period
+from sqlwin.policies import Early, Policy
 from sqlwin.schema import PLACE, POSITION, REVISION, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import slice_width
@@ -286,17 +286,13 @@ class TopRows(Counting):
         entered = self._counted(kept.filter(NEW), NEW)
         waiting = pl.col(PENDING) + pl.col(CAME)
         noted = self._joined(rankings, entered).with_columns(waiting.alias(PENDING))
+        due_now = due(self.policy, pl.lit(False), now)
         if self.policy.early is Early.ROWS:
-            due = pl.when(pl.col(PENDING) >= self.policy.early_rows).then(pl.lit(now, INT))
-            return noted.with_columns(pl.coalesce(DUE, due).alias(DUE))
+            return noted.with_columns(due_now)
         changed = pl.col(NEW).is_not_null()
         if not self.weighted:  # nothing that is held has changed
             noted = noted.filter(changed)
-        if self.policy.early is None:
-            return noted
-        period = self.policy.early_period if self.policy.early is Early.EVERY else 0
-        next_due = pl.when(changed).then(pl.col(DUE).fill_null(end_of_period(now, period))).otherwise(DUE)
-        return noted.with_columns(next_due.alias(DUE))
+        return noted.with_columns(pl.when(changed).then(due_now).otherwise(DUE).alias(DUE))
 
     def _keep(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         """Write the rows of these rankings into their first slots, and the rankings."""
