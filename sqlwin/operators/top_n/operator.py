@@ -179,7 +179,7 @@ class TopRows(Counting):
         out = self._emit(self._waits & (pl.col(AT) < floor), stores, "full")
         for name in (TOP, RANKINGS):
             stores[name].expire(floor)
-        stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
+        self._renew_deadline(stores)
         return out
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -189,7 +189,9 @@ class TopRows(Counting):
             return self.on_end(stores, now)
         if stores.pending is None or now < stores.pending:
             return self.nothing()
-        return self._emit(pl.col(DUE) <= now, stores)
+        out = self._emit(pl.col(DUE) <= now, stores)
+        self._renew_deadline(stores)  # it may be that of rankings whose TTL expired
+        return out
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self._emit(self._waits, stores)
@@ -255,6 +257,9 @@ class TopRows(Counting):
     def _settle(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         done = rankings.with_columns(pl.lit(None, INT).alias(DUE), pl.lit(0, INT).alias(PENDING))
         self._keep(kept, done, stores)
+        self._renew_deadline(stores)
+
+    def _renew_deadline(self, stores: Stores) -> None:
         stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
 
     def _changes(self, rows: pl.DataFrame, within: bool, emit: str) -> pl.DataFrame:
