@@ -11,7 +11,7 @@ which never expires. A record of an expired row is not stored.
 >>> from sqlwin.state.memory import MemoryStore
 >>> known = ttl_layout({"__ts": pl.Int64()})
 >>> lives = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
->>> layout = Layout("told", (("t", pl.Int64()), ("__left.__ts", pl.Int64())), (), ("t",), DAY)
+>>> layout = Layout("revisions", (("t", pl.Int64()), ("__left.__ts", pl.Int64())), (), ("t",), DAY)
 >>> inner = paired(layout, ["left"])
 >>> place = {"left": "__left.__ts"}
 >>> sides = JoinTtlEntries({"left": lives}, {"left": {"__ts": place["left"]}}, place)

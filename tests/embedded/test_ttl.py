@@ -137,15 +137,15 @@ def test_the_deadline_is_the_next_expiry_and_what_was_due_is_forgotten() -> None
     kept = query(
         "SELECT user, COUNT(*) AS n FROM logins GROUP BY user EMIT EARLY EVERY '8' DAY", None
     )
-    kept.advance(now="2024-01-01T09:00:00Z")
-    kept.push("logins", [{"user": GONE, "ts": "2024-01-01T09:00:00Z"}])
+    kept.advance(now="2024-01-06T09:00:00Z")
+    kept.push("logins", [{"user": GONE, "ts": "2024-01-06T09:00:00Z"}])
     operator, stores = kept._task.top.query.operator, kept._task.top.stores
     assert operator is not None
-    day = 86_400_000_000
-    assert operator.next_deadline(stores) == kept._position.now + 7 * day
-    kept.advance(now="2024-01-08T09:00:00Z")
-    assert operator.next_deadline(stores) == kept._position.now + day  # of what is forgotten
-    kept.advance(now="2024-01-09T09:00:00Z")
+    hour = 3_600_000_000
+    assert operator.next_deadline(stores) == kept._position.now + 7 * 24 * hour
+    kept.advance(now="2024-01-13T09:00:00Z")
+    assert operator.next_deadline(stores) == kept._position.now + 15 * hour  # of what is expired
+    kept.advance(now="2024-01-14T00:00:00Z")
     assert operator.next_deadline(stores) is None
     assert kept.results().num_rows == 0
 

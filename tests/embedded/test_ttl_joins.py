@@ -310,7 +310,7 @@ def test_a_checkpoint_is_asked_by_the_clock_on_the_wall(tmp_path: Path) -> None:
     blobs.close()
     asked = state(tmp_path / "state")
     assert [row["l.user"] for row in asked.messages().to_pylist()] == [STAYS]
-    for store in ("left", "waiting"):
+    for store in ("left", "pending"):
         assert [row["l.user"] for row in asked.records(store).to_pylist()] == [STAYS]
     found = asked.sql('SELECT "left"."l.user" FROM "left" JOIN left_known USING (__seq)')
     assert found.to_pylist() == [{"l.user": STAYS}]

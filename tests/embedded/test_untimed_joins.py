@@ -27,10 +27,10 @@ def test_what_was_told_goes_with_the_row_that_has_a_time(kind: str) -> None:
         push(query, "a", 1, minute)
         push(query, "b", 1, minute)
     stores = query._task.complete_stores().named
-    assert {name: len(stores[name]) for name in ("left", "right", "told")} == {
+    assert {name: len(stores[name]) for name in ("left", "right", "revisions")} == {
         "left": 1,
         "right": 1,
-        "told": 1,
+        "revisions": 1,
     }
 
 

@@ -1,7 +1,7 @@
 """The stores of a query, as EXPLAIN names them and as its tasks opened them.
 
->>> named("Operator: join\\nStores: left (rows), told (revisions of results)")
-[['left', 'told']]
+>>> named("Operator: join\\nStores: left (rows), revisions (what was emitted of each result)")
+[['left', 'revisions']]
 """
 
 from __future__ import annotations

@@ -27,14 +27,12 @@ def test_what_is_in_order_leaves_no_record() -> None:
 # Early.
 
 
-def test_early_every_runs_from_the_first_change_of_each_window() -> None:
+def test_early_every_ends_at_multiples_of_its_length_whatever_changed_first() -> None:
     fed = Fed(aggregator(**EVERY_20))
     assert fed(("tea", 1, 0.1), now=5) == []
     assert fed(("tea", 2, 0.2), ("milk", 7, 0.1), now=10) == []
-    assert fed.deadline == 25
-    assert fed(now=25) == [("+I", "early", 0, "tea", 1, 3)]
-    assert fed.deadline == 30
-    assert fed(now=31) == [("+I", "early", 0, "milk", 1, 7)]
+    assert fed.deadline == 20
+    assert fed(now=20) == [("+I", "early", 0, "milk", 1, 7), ("+I", "early", 0, "tea", 1, 3)]
     assert fed.deadline is None
     assert fed(("tea", 4, 0.3), now=60) == []
     assert fed(now=80) == [("+U", "early", 1, "tea", 1, 7)]
@@ -85,16 +83,16 @@ def test_a_row_behind_the_watermark_in_an_open_window_is_early() -> None:
 # Late.
 
 
-def test_late_every_runs_from_the_first_change_of_each_window() -> None:
+def test_late_every_ends_at_multiples_of_its_length_whatever_changed_first() -> None:
     fed = Fed(aggregator(late_period=10 * SECOND))
     fed(("tea", 1, 0.1), watermark=5)
-    assert fed(("tea", 2, 0.2), now=100) == []
-    assert fed(("tea", 4, 0.2), ("milk", 8, 0.2), now=105) == []
+    assert fed(("tea", 2, 0.2), now=103) == []
+    assert fed(("tea", 4, 0.2), ("milk", 8, 0.2), now=109) == []
     assert fed.deadline == 110
-    assert fed(now=110) == [("+U", "late", 1, "tea", 1, 7)]
-    assert fed.deadline == 115
-    assert fed(now=116) == [("+I", "late", 0, "milk", 1, 8)]
+    assert fed(now=110) == [("+I", "late", 0, "milk", 1, 8), ("+U", "late", 1, "tea", 1, 7)]
     assert fed.deadline is None
+    assert fed(("tea", 8, 0.2), now=110) == []
+    assert fed.deadline == 120
 
 
 def test_late_on_update_tells_every_window_that_holds_the_row_and_only_those() -> None:
@@ -144,7 +142,7 @@ def test_timeout_begins_anew_with_rows_and_spares_shown_windows() -> None:
     fed(("tea", 2, 0.6), ("milk", 7, 0.6), now=100)
     assert fed.deadline == 160
     assert fed(now=160) == [("+I", "full", 0, "milk", 1, 7)]
-    assert fed(now=190) == [("+U", "late", 1, "tea", 1, 3)]
+    assert fed(now=180) == [("+U", "late", 1, "tea", 1, 3)]
 
 
 def test_timeout_comes_before_what_is_due_early() -> None:
@@ -158,7 +156,8 @@ def test_what_waits_in_a_shown_window_keeps_its_time_when_it_is_full() -> None:
     fed(("tea", 1, 0.5), end=True)
     assert fed(("tea", 2, 0.6), now=5) == []
     assert fed(watermark=1, now=6) == []
-    assert fed(now=15) == [("+U", "late", 1, "tea", 1, 3)]
+    assert fed(now=9) == []
+    assert fed(now=10) == [("+U", "late", 1, "tea", 1, 3)]
 
 
 def test_late_never_tells_a_shown_window_that_changed_when_it_closes() -> None:
@@ -192,20 +191,25 @@ def test_early_full_late_timeout_and_withdrawals(restarts: bool) -> None:
     assert fed(("tea", 1, 0.1), now=0) == []
     assert fed(now=20) == [("+I", "early", 0, "tea", 1, 1)]
     assert fed(("tea", 2, 0.2), now=25) == []
-    assert fed(now=45) == [("-U", "early", 0, "tea", 1, 1), ("+U", "early", 1, "tea", 1, 3)]
+    assert fed(now=40) == [("-U", "early", 0, "tea", 1, 1), ("+U", "early", 1, "tea", 1, 3)]
     assert fed(now=85) == [("-U", "full", 1, "tea", 1, 3), ("+U", "full", 2, "tea", 1, 3)]
     assert fed(("tea", 4, 0.3), ("milk", 9, 1.5), now=90) == []
     assert fed.deadline == 100
-    assert fed(now=100) == [("-U", "late", 2, "tea", 1, 3), ("+U", "late", 3, "tea", 1, 7)]
+    assert fed(now=100) == [
+        ("-U", "late", 2, "tea", 1, 3),
+        ("+U", "late", 3, "tea", 1, 7),
+        ("+I", "early", 0, "milk", 2, 9),
+    ]
     assert fed(("tea", 8, 0.4), watermark=2, now=105) == [
-        ("+I", "full", 0, "milk", 2, 9),
+        ("-U", "full", 0, "milk", 2, 9),
+        ("+U", "full", 1, "milk", 2, 9),
         # retention of the first minute is over: what waits there goes out before
         ("-U", "late", 3, "tea", 1, 7),
         ("+U", "late", 4, "tea", 1, 15),
     ]
     assert fed(("milk", 1, 1.6), now=110, end=True) == [
-        ("-U", "late", 0, "milk", 2, 9),
-        ("+U", "late", 1, "milk", 2, 10),
+        ("-U", "late", 1, "milk", 2, 9),
+        ("+U", "late", 2, "milk", 2, 10),
     ]
 
 

@@ -164,8 +164,8 @@ def test_early_full_late_timeout_and_both_retentions_at_once() -> None:
         ("+I", "full", 0, "tea", 3, 2, [2]),
     ]
     assert fed(("tea", 4, 1.7), watermark=2, now=61) == []
-    assert fed.deadline == 71
-    assert fed(now=71) == [
+    assert fed.deadline == 70
+    assert fed(now=70) == [
         ("+U", "late", 2, "tea", 2, 7, [1, 2, 4]),
         ("+U", "late", 1, "tea", 3, 6, [2, 4]),
     ]

@@ -135,8 +135,8 @@ def test_a_late_row_bridges_two_sessions(late: Late) -> None:
     fed = Fed(plan(late=late, late_period=5 * SECOND))
     fed(row("a", 0), row("a", 16), watermark=30)
     told = fed(row("a", 8), now=1)
-    assert fed.deadline == (None if late is Late.ON_UPDATE else 6)
-    assert (told or fed(now=6)) == [
+    assert fed.deadline == (None if late is Late.ON_UPDATE else 5)
+    assert (told or fed(now=5)) == [
         ("-D", "late", 1, "a", 0, 10, 1),
         ("-D", "late", 1, "a", 16, 26, 1),
         ("+I", "late", 0, "a", 0, 26, 3),
@@ -148,7 +148,8 @@ def test_one_that_is_bridged_into_an_open_session_is_withdrawn_by_itself() -> No
     fed = Fed(plan(late_period=5 * SECOND))
     fed(row("a", 0), row("a", 16), watermark=20)
     assert fed(row("a", 8), now=1) == []
-    assert fed(now=6) == [("-D", "late", 1, "a", 0, 10, 1)]
+    assert fed(now=4) == []
+    assert fed(now=5) == [("-D", "late", 1, "a", 0, 10, 1)]
     assert fed(watermark=27) == [("+I", "full", 0, "a", 0, 26, 3)]
 
 
@@ -205,15 +206,15 @@ def test_a_row_inside_a_session_changes_it_and_nothing_vanishes() -> None:
     assert fed(row("a", 8)) == [("+U", "late", 3, "a", 0, 18, 4)]
 
 
-def test_the_period_of_early_emissions_runs_on_in_what_replaces() -> None:
+def test_what_is_due_early_stays_so_in_what_replaces() -> None:
     fed = Fed(plan(early=Early.EVERY, early_period=20 * SECOND))
     fed(row("a", 0), now=0)
     fed(row("a", 8), now=15)
     assert fed.deadline == 20
     assert fed(now=20) == [("+I", "early", 0, "a", 0, 18, 2)]
     fed(row("a", 16), now=25)
-    assert fed(now=44) == []
-    assert fed(now=45) == [("-D", "early", 1, "a", 0, 18, 2), ("+I", "early", 0, "a", 0, 26, 3)]
+    assert fed(now=39) == []
+    assert fed(now=40) == [("-D", "early", 1, "a", 0, 18, 2), ("+I", "early", 0, "a", 0, 26, 3)]
 
 
 def test_rows_that_wait_are_counted_together_where_sessions_merge() -> None:
@@ -242,7 +243,7 @@ def test_a_chain_of_vanished_ones_withdraws_only_what_is_out() -> None:
     fed(row("a", 0))
     assert fed(now=5) == [("+I", "early", 0, "a", 0, 10, 1)]
     assert fed(row("a", 8), now=6) == fed(row("a", 16), now=7) == []
-    assert fed(now=11) == [("-D", "early", 1, "a", 0, 10, 1), ("+I", "early", 0, "a", 0, 26, 3)]
+    assert fed(now=10) == [("-D", "early", 1, "a", 0, 10, 1), ("+I", "early", 0, "a", 0, 26, 3)]
 
 
 def test_what_a_timeout_showed_is_withdrawn_when_the_session_goes_on() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.top_n.operator import RANKINGS, TOP, TopRows
-from sqlwin.policies import Early, Policy
+from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.schema import Order
 from tests.support.operators.driving import Driven, records, rows_of, told
 from tests.support.operators.topn import COLUMNS, top
@@ -169,7 +169,7 @@ class Brute:
                     self.due.setdefault(key, now)
             elif policy.early is not None and set(mine) & self.ranking(key).keys():
                 period = policy.early_period if policy.early is Early.EVERY else 0
-                self.due.setdefault(key, now + period)
+                self.due.setdefault(key, end_of_period(now, period))
         ready = [
             k for k in {self.key(r) for r in self.rows} if end or self.due.get(k, now + 1) <= now
         ]

@@ -14,7 +14,7 @@ from sqlwin.instants import MINUTE, SECOND
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.windows.tuples import RING, TupleAggregator
-from sqlwin.policies import Early, Policy
+from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.windows import Hop, Unit
 from tests.support.operators.driving import Driven, records, rows_of, told
 
@@ -185,7 +185,7 @@ class Brute:
                 if policy.early is not None:
                     self.waiting[at] += added
                     if policy.early is not Early.ROWS:
-                        self.due.setdefault(at, now + policy.early_period)
+                        self.due.setdefault(at, end_of_period(now, policy.early_period))
                     elif self.waiting[at] >= policy.early_rows:
                         self.due.setdefault(at, now)
         ready = [at for at, due in self.due.items() if due <= now]

@@ -28,14 +28,17 @@ from collections.abc import Iterable
 import polars as pl
 
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, PENDING, STANDS, WORD
-from sqlwin.policies import Early, Late, Policy
+from sqlwin.policies import Early, Late, Policy, end_of_period
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
 
 LINE = "__line"
 
 
 def due(policy: Policy, late: pl.Expr, now: int) -> pl.Expr:
-    """When a result that changed goes out, `late` or early; one that is due sooner stays so."""
+    """When a result that changed goes out, `late` or early; one that is due sooner stays so.
+
+    Periods end at multiples of their length, at the same time for all results.
+    """
     soon = pl.when(late).then(_late_due(policy, now)).otherwise(_early_due(policy, now))
     return soon.cast(pl.Int64).alias(DUE)
 
@@ -43,7 +46,7 @@ def due(policy: Policy, late: pl.Expr, now: int) -> pl.Expr:
 def _early_due(policy: Policy, now: int) -> pl.Expr:
     at = pl.lit(now, pl.Int64)
     if policy.early is Early.EVERY:
-        return pl.min_horizontal(DUE, at + policy.early_period)
+        return pl.min_horizontal(DUE, pl.lit(end_of_period(now, policy.early_period), pl.Int64))
     if policy.early is Early.ON_UPDATE:
         return pl.min_horizontal(DUE, at)
     if policy.early is Early.ROWS:
@@ -55,7 +58,7 @@ def _late_due(policy: Policy, now: int) -> pl.Expr:
     """No later than an early change was to go out."""
     if policy.late is Late.NEVER:
         return pl.lit(None, pl.Int64)
-    at = now + (policy.late_period if policy.late is Late.EVERY else 0)
+    at = end_of_period(now, policy.late_period if policy.late is Late.EVERY else 0)
     return pl.min_horizontal(DUE, pl.lit(at, pl.Int64))
 
 

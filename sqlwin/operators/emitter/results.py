@@ -104,7 +104,10 @@ class ResultLedger(ResultRecords):
         return self.emit_all(self.closing(ids, stores), stores)
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        return self.emit_all(self._due(now, stores), stores)
+        out = self.emit_all(self._due(now, stores), stores)
+        if stores.pending is not None and stores.pending <= now:  # of records whose TTL expired
+            self.renew_deadline(stores)
+        return out
 
     def on_end(self, stores: Stores) -> pl.DataFrame:
         late = self.emit_all(self._all_late(stores), stores)

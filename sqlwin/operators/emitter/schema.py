@@ -41,3 +41,6 @@ EXISTS = "__exists"
 """The result holds a row."""
 WORD = "__word"
 """What an emission of a result is called: `early`, `full` or `late`."""
+
+SIGN = "__sign"
+"""Of a change of a join: 1 where a result becomes true, -1 where it no longer is."""

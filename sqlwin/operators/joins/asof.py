@@ -9,7 +9,7 @@ nearest is found anew and compared with the one last told.
 | `left`       | the row, until it leaves by RETAIN                            |
 | `right`      | the row; looking back, the newest of each key always stays    |
 | `left_known` | what was told of the row; see `nearest`                       |
-| `waiting`, `told` | see `telling`                                            |
+| `pending`, `revisions` | see `change_ledger`                                      |
 
 Invariant: a row that is out is so with its nearest, but for what LATE NEVER keeps silent.
 The nearest of a left row that is kept is kept: looking back, no row is let go but for a
@@ -34,8 +34,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.schema import DUE, OLD
-from sqlwin.operators.emitter.undoing import SIGN
+from sqlwin.operators.emitter.schema import DUE, OLD, SIGN
 from sqlwin.operators.joins.asof_retention import retire
 from sqlwin.operators.joins.base import Joining
 from sqlwin.operators.joins.nearest import ANEW, BACK, FOUND, KNOWN, MET, OUT, Nearest, window_of
@@ -93,7 +92,7 @@ class AsOfJoin(Joining):
     def stores(self) -> list[StoreSpec]:
         words = "what was emitted of each left row"
         known = self.left.record(KNOWN, self.nearest.known, words, self.policy)
-        return [self.left.spec(self.policy), self._versions, known, *self.telling.stores()]
+        return [self.left.spec(self.policy), self._versions, known, *self.ledger.stores()]
 
     @property
     def _versions(self) -> StoreSpec:
@@ -134,10 +133,10 @@ class AsOfJoin(Joining):
         known = self.nearest.valued(self.left.scan(stores, since, watermark), stores)
         certain = self.nearest.certain(watermark) & ~self.nearest.settled(closed)
         changes = self._shown(known.filter(certain), stores, now)
-        emitted = self.telling.tell(changes, stores, now)
+        emitted = self.ledger.emit(changes, stores, now)
         if self.policy.retain is not None:
             was, horizon = closed - self.policy.retain, watermark - self.policy.retain
-            self.telling.retire(stores, retire(self.nearest, was, horizon, stores))
+            self.ledger.retire(stores, retire(self.nearest, was, horizon, stores))
         return emitted
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
@@ -178,7 +177,7 @@ class AsOfJoin(Joining):
         changed = pl.col(REPLACED) | pl.any_horizontal(other)
         both = pl.col(OUT) & pl.col(WANTED)
         moved = known.filter((pl.col(OUT) != pl.col(WANTED)) | (both & changed))
-        due = self.telling.due(now)
+        due = self.ledger.due(now)
         late = (pl.lit("late"), pl.lit(due.late, pl.Int64()))
         early = (pl.lit("early"), pl.lit(due.early, pl.Int64()))
         by_row = [pl.when(CERTAIN).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]
@@ -191,7 +190,7 @@ class AsOfJoin(Joining):
             self._change(self._as_emitted(moved.filter(OUT), gone), -1, *minus),
             self._change(moved.filter(WANTED), 1, *by_row),
         ]
-        taken = self.telling.taken(pl.concat(changes), stores)
+        taken = self.ledger.emitted_ever(pl.concat(changes), stores)
         on = list(self.left.identity)
         marks = {new: old for old, new in marked(self.left).items()}
         emitted = (
@@ -201,7 +200,7 @@ class AsOfJoin(Joining):
             pl.col(TAKEN).fill_null(False)
         )
         self._remember(judged, stores)
-        return self.telling.tell(taken, stores, now)
+        return self.ledger.emit(taken, stores, now)
 
     def _shown(self, known: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         """Changes that tell rows for the first time."""
@@ -261,4 +260,4 @@ class AsOfJoin(Joining):
             row_key(self.left.place),
             *(pl.col(old).alias(new) for old, new in marked(self.left).items()),
             *(pl.lit(None, dtype).alias(name) for name, dtype in nulls.items()),
-        ).select(*self.telling.columns)
+        ).select(*self.ledger.columns)

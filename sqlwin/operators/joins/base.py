@@ -17,7 +17,7 @@ import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.operators.contract import Stores, timeout_at
-from sqlwin.operators.emitter.telling import Telling
+from sqlwin.operators.emitter.change_ledger import ChangeLedger
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec
@@ -60,9 +60,9 @@ class Joining(ABC):
         """Changes that tell the rows which are not certain as if they were."""
 
     @cached_property
-    def telling(self) -> Telling:
+    def ledger(self) -> ChangeLedger:
         sides = (self.left, self.right)
-        return Telling(self.output, *sides, self.policy, self.repeats, self.withdraw)
+        return ChangeLedger(self.output, *sides, self.policy, self.repeats, self.withdraw)
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         """What `on_batch` takes of the rows of a side: 0 is the left one. Stateless."""
@@ -73,13 +73,13 @@ class Joining(ABC):
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         at = timeout_at(self.policy.timeout, stores)
         if at is None or now < at:
-            return self.telling.tell(self.telling.none(), stores, now)
+            return self.ledger.emit(self.ledger.none(), stores, now)
         stores.last_input = None
-        return self.telling.tell(self.show_all(stores, now), stores, now)
+        return self.ledger.emit(self.show_all(stores, now), stores, now)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         shown = self.show_all(stores, now)
-        return self.telling.tell(shown, stores, now, everything_due=True)
+        return self.ledger.emit(shown, stores, now, forced=True)
 
     def next_deadline(self, stores: Stores) -> int | None:
         times = (stores.pending, timeout_at(self.policy.timeout, stores))
@@ -89,7 +89,7 @@ class Joining(ABC):
         return empty({HORIZON: pl.Int64()})
 
     def nothing(self) -> pl.DataFrame:
-        return self.telling.nothing()
+        return self.ledger.nothing()
 
     # What is asked.
 

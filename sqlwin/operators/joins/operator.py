@@ -2,14 +2,14 @@
 
 A batch's rows look for partners among the rows of the other side that are kept, and among
 each other (`pairing`). What rows do by themselves, padded or as rows of a SEMI or ANTI
-join, says `padding`; `telling` says what goes out when. A pair is `late` where the
+join, says `padding`; `change_ledger` says what goes out when. A pair is `late` where the
 watermark had passed both its rows, else `full`; it never changes.
 
 | store                       | record                                       |
 |-----------------------------|----------------------------------------------|
 | `left`, `right`             | the row; see `join_sides`                    |
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
-| `waiting`, `told`           | see `telling`                                |
+| `pending`, `revisions`      | see `change_ledger`                          |
 | `left_floors`, `right_floors` | see `floors`; with RETAIN n ROWS of rows that may be withdrawn |
 | `counts`                    | under ROWS: messages of each side            |
 
@@ -31,10 +31,9 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
+from sqlwin.operators.emitter.change_ledger import Due
 from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.schema import DUE
-from sqlwin.operators.emitter.telling import Due
-from sqlwin.operators.emitter.undoing import SIGN
+from sqlwin.operators.emitter.schema import DUE, SIGN
 from sqlwin.operators.joins.base import Joining
 from sqlwin.operators.joins.padding import Alone
 from sqlwin.operators.joins.pairing import AT, Changes, Pairing, Residual, marked, of_pairs
@@ -93,7 +92,7 @@ class WindowJoin(Joining):
     def alone(self) -> tuple[Alone, ...]:
         early = self.policy.early is not None
         sides = [side for side in (self.left, self.right) if side.name in ALONE[self.kind]]
-        return tuple(Alone(side, self.kind, self.telling, early) for side in sides)
+        return tuple(Alone(side, self.kind, self.ledger, early) for side in sides)
 
     @property
     def by_count(self) -> bool:
@@ -114,7 +113,7 @@ class WindowJoin(Joining):
         kept += [rows.spec(self.policy) for rows in self.alone]
         kept += [spec for part in self.newest for spec in part.stores()]
         counts = [counts_of(COUNTS, "messages of each side")] if self.by_count else []
-        return [*kept, *self.telling.stores(), *counts]
+        return [*kept, *self.ledger.stores(), *counts]
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
@@ -123,7 +122,7 @@ class WindowJoin(Joining):
         lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
         if not (lefts or rights or self.by_count):
             return self.nothing()
-        bounds, due = self._bounds(stores), self.telling.due(now)
+        bounds, due = self._bounds(stores), self.ledger.due(now)
         pairs = self.pairing.changes(lefts, rights, stores)
         gone, came = pairs.gone, pairs.came
         stores.note(pl.concat([gone, came]))
@@ -134,11 +133,11 @@ class WindowJoin(Joining):
             arrived = lefts if each.side is self.left else rights
             moment = Moment(now, due, stores.watermark, bounds[each.side.name])
             changes.append(self._by_themselves(each, arrived, gone, came, moment, stores))
-        taken = self.telling.taken(pl.concat(changes), stores)
+        taken = self.ledger.emitted_ever(pl.concat(changes), stores)
         risen = [
             each.unmatched_of(_untouched(each.side, pairs), stores, now) for each in self.alone
         ]
-        emitted = self.telling.tell(pl.concat([taken, *risen]), stores, now)
+        emitted = self.ledger.emit(pl.concat([taken, *risen]), stores, now)
         if not self.by_count:
             return emitted
         self._count(lefts, rights, stores)
@@ -171,15 +170,15 @@ class WindowJoin(Joining):
 
     def _pairs(self, pairs: pl.DataFrame, sign: int, due: Due, stores: Stores) -> pl.DataFrame:
         if self.kind in ("semi", "anti"):
-            return self.telling.none()
-        late = (pl.col(AT) < stores.watermark) & pl.lit(self.telling.dated)
+            return self.ledger.none()
+        late = (pl.col(AT) < stores.watermark) & pl.lit(self.ledger.dated)
         times = (pl.lit(due.late, pl.Int64()), pl.lit(due.early, pl.Int64()))
         return pairs.with_columns(
             pl.lit(sign, pl.Int8()).alias(SIGN),
             pl.when(late).then(pl.lit("late")).otherwise(pl.lit("full")).alias(EMIT),
             pl.when(late).then(times[0]).otherwise(times[1]).alias(DUE),
             self._row_key,
-        ).select(*self.telling.columns)
+        ).select(*self.ledger.columns)
 
     @property
     def _row_key(self) -> pl.Expr:
@@ -200,13 +199,13 @@ class WindowJoin(Joining):
         stores: Stores,
     ) -> pl.DataFrame:
         touched = alone.touched(arrivals, gone, came, stores)
-        changes = self.telling.taken(alone.changes(touched, arrivals.gone, moment), stores)
+        changes = self.ledger.emitted_ever(alone.changes(touched, arrivals.gone, moment), stores)
         alone.remember(touched, arrivals.gone, changes, moment, stores)
         return changes
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         changes = [each.unmatched(stores, now) for each in self.alone]
-        return pl.concat([self.telling.none(), *changes])
+        return pl.concat([self.ledger.none(), *changes])
 
     # Certainty, and what leaves.
 
@@ -227,7 +226,7 @@ class WindowJoin(Joining):
         by_side = {each.side.name: each for each in self.alone}
         for each in self.newest:
             changes += each.evict(by_side.get(each.side.name), stores, now)
-        emitted = self.telling.tell(pl.concat([self.telling.none(), *changes]), stores, now)
+        emitted = self.ledger.emit(pl.concat([self.ledger.none(), *changes]), stores, now)
         self._retire(stores)
         return emitted
 
@@ -247,7 +246,7 @@ class WindowJoin(Joining):
             for side, floor in zip((self.left, self.right), horizons, strict=True)
             if side.timed or side.name in ALONE[self.kind]
         ]
-        self.telling.retire(stores, min(by_time, default=START))
+        self.ledger.retire(stores, min(by_time, default=START))
 
     def _counted(self, stores: Stores) -> tuple[int, int]:
         """Messages that have come, of the left and the right."""

@@ -81,13 +81,13 @@ class OrderedJoin(WindowJoin):
         were = self._bounds(stores)
         lefts, rights = self.left.arrivals(left, stores), self.right.arrivals(right, stores)
         self._count(lefts, rights, stores)
-        bounds, due = self._bounds(stores), self.telling.due(now)
+        bounds, due = self._bounds(stores), self.ledger.due(now)
         pairs = self.pairing.changes(lefts, rights, stores)
         gone, came = pairs.gone, pairs.came
         self.left.put(lefts, stores)
         self.right.put(rights, stores)
         changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]
-        risen = [self.telling.none()]
+        risen = [self.ledger.none()]
         for each in self.alone:
             side, arrived = (self.left, lefts) if each.side is self.left else (self.right, rights)
             fresh, name = side.fresh(arrived, gone, came), side.name
@@ -96,8 +96,8 @@ class OrderedJoin(WindowJoin):
             touched = (fresh.new, of_pairs(side, gone), of_pairs(side, came))
             waited = self._waited(side, arrived, touched, (were[name], bounds[name]), stores)
             risen.append(each.unmatched_of(waited, stores, now))
-        taken = self.telling.taken(pl.concat(changes), stores)
-        emitted = self.telling.tell(pl.concat([taken, *risen]), stores, now)
+        taken = self.ledger.emitted_ever(pl.concat(changes), stores)
+        emitted = self.ledger.emit(pl.concat([taken, *risen]), stores, now)
         self._retire(stores)
         return emitted
 
@@ -171,7 +171,7 @@ class OrderedJoin(WindowJoin):
             write_counts(PAST, past[0], past[1], stores)
         for each in self.alone:
             stores[each.store].expire(past[sides.index(each.side)])
-        self.telling.retire(stores, min(past))
+        self.ledger.retire(stores, min(past))
 
 
 def _apart(rows: pl.DataFrame, number: int) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -23,10 +23,9 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.emitter.change_ledger import ChangeLedger
 from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.schema import DUE
-from sqlwin.operators.emitter.telling import Telling
-from sqlwin.operators.emitter.undoing import SIGN
+from sqlwin.operators.emitter.schema import DUE, SIGN
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.sides import Arrivals, Columns, Side
 from sqlwin.operators.joins.words import Moment, both, by_pairs, either
@@ -46,7 +45,7 @@ class Alone:
 
     side: Side
     kind: str
-    telling: Telling
+    ledger: ChangeLedger
     early: bool
 
     @property
@@ -135,13 +134,13 @@ class Alone:
     def unmatched(self, stores: Stores, now: int, lo: int = START, hi: int = END) -> pl.DataFrame:
         """Changes that tell the rows of these positions that have no match, and are not out."""
         if self.kind == "semi" or lo >= hi:
-            return self.telling.none()
+            return self.ledger.none()
         return self.unmatched_of(self.side.ending(stores, lo, hi), stores, now)
 
     def unmatched_of(self, rows: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         """The same of these rows, which are stored."""
         if self.kind == "semi" or rows.is_empty():
-            return self.telling.none()
+            return self.ledger.none()
         known = self._known(rows, stores)
         rows = known.filter(pl.col(MATCHES) == 0, ~pl.col(OUT))
         stores[self.store].put(rows.with_columns(pl.lit(True).alias(OUT)).select(*self.known))
@@ -151,7 +150,7 @@ class Alone:
 
     def _causes(self, pairs: pl.DataFrame, sign: int, stores: Stores) -> pl.DataFrame:
         """The side's rows of pairs, with what each pair adds to what is known of its row."""
-        side, late = self.side, _late(pl.col(AT), stores.watermark, self.telling.dated)
+        side, late = self.side, _late(pl.col(AT), stores.watermark, self.ledger.dated)
         names = {name: pl.col(new).alias(name) for name, new in marked(side).items()}
         flags = (late & (sign > 0), ~late & (sign > 0), late & (sign < 0), ~late & (sign < 0))
         return pairs.select(
@@ -234,7 +233,7 @@ class Alone:
     def _change(
         self, rows: pl.DataFrame, sign: int, words: tuple[pl.Expr, pl.Expr]
     ) -> pl.DataFrame:
-        side, telling = self.side, self.telling
+        side, ledger = self.side, self.ledger
         known = rows.with_columns(
             pl.lit(sign, pl.Int8()).alias(SIGN),
             words[0].alias(EMIT),
@@ -243,9 +242,9 @@ class Alone:
             self._row_key,
             *(pl.col(old).alias(new) for old, new in marked(side).items()),
         )
-        lacking = {n: t for n, t in telling.columns.items() if n not in known.columns}
+        lacking = {n: t for n, t in ledger.columns.items() if n not in known.columns}
         padded = known.with_columns(pl.lit(None, dtype).alias(n) for n, dtype in lacking.items())
-        return padded.select(*telling.columns)
+        return padded.select(*ledger.columns)
 
     @property
     def _row_key(self) -> pl.Expr:

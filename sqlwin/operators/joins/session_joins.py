@@ -11,7 +11,7 @@ its session.
 |-----------------------------|---------------------------------------------|
 | those of `session_sides`    |                                             |
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
-| `waiting`, `told`           | see `telling`                               |
+| `pending`, `revisions`      | see `change_ledger`                         |
 
 Invariant: between two calls the matches told, or waiting, are those of all rows kept.
 
@@ -100,4 +100,4 @@ class SessionJoin(WindowJoin):
         for side, others in zip(sides, reversed(reaching), strict=True):
             names = [side.name, *([known[side.name]] if side.name in known else [])]
             side.evict(horizon, others, names, stores)
-        self.telling.retire(stores, min(stores[side.name].floor for side in sides))
+        self.ledger.retire(stores, min(stores[side.name].floor for side in sides))

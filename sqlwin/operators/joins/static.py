@@ -8,7 +8,7 @@ withdraws what the row of its position made.
 | store              | record                                            |
 |--------------------|---------------------------------------------------|
 | `right`            | a row of the table, by its equal keys             |
-| `waiting`, `told`  | see `telling`                                     |
+| `pending`, `revisions` | see `change_ledger`                               |
 
 Invariant: no left row is compared with a part of the table.
 
@@ -26,8 +26,7 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.schema import DUE
-from sqlwin.operators.emitter.undoing import SIGN
+from sqlwin.operators.emitter.schema import DUE, SIGN
 from sqlwin.operators.joins.base import Joining
 from sqlwin.operators.joins.pairing import AT, Pairing, Residual, marked
 from sqlwin.operators.joins.sides import Side
@@ -63,7 +62,7 @@ class StaticJoin(Joining):
     def stores(self) -> list[StoreSpec]:
         table = self.right.spec(self.policy)
         kept = table.on(table.layout, words="the table", expected=not_estimated)
-        return [kept, *self.telling.stores()]
+        return [kept, *self.ledger.stores()]
 
     @property
     def _kept(self) -> tuple[Side, ...]:
@@ -81,14 +80,14 @@ class StaticJoin(Joining):
         gone = left.filter(pl.col(WEIGHT) < 0) if WEIGHT in left.columns else left.clear()
         came = left.filter(pl.col(WEIGHT) > 0) if WEIGHT in left.columns else left
         changes = [self._made(gone, -1, stores, now), self._made(came, 1, stores, now)]
-        return self.telling.tell(pl.concat(changes), stores, now)
+        return self.ledger.emit(pl.concat(changes), stores, now)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         stores.watermark = max(watermark, stores.watermark)
         return self.nothing()
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
-        return self.telling.none()
+        return self.ledger.none()
 
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         why = "a table has no time, so a join with it has no windows"
@@ -111,13 +110,13 @@ class StaticJoin(Joining):
         emitted = (
             pl.lit(sign, pl.Int8()).alias(SIGN),
             pl.lit("full").alias(EMIT),
-            pl.lit(self.telling.due(now).early, pl.Int64()).alias(DUE),
+            pl.lit(self.ledger.due(now).early, pl.Int64()).alias(DUE),
         )
         return pl.concat([self._whole(part.with_columns(*emitted)) for part in parts])
 
     def _whole(self, changes: pl.DataFrame) -> pl.DataFrame:
         """With NULL for what a row that is alone lacks."""
-        columns = self.telling.columns
+        columns = self.ledger.columns
         lacking = {name: columns[name] for name in columns if name not in changes.columns}
         padded = changes.with_columns(pl.lit(None, dtype).alias(n) for n, dtype in lacking.items())
         return padded.select(*columns)

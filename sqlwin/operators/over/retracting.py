@@ -119,7 +119,9 @@ class Retracting:
         if going.is_empty():
             return came.select(on).clear().with_columns(pl.lit(False).alias(LATE_ONE))
         late = pl.Series(self.fullness.timed(going, stores.watermark)) & ~_among(going, left)
-        waits = pl.col(STANDS) | pl.lit(self.early)
+        there = going.with_columns(pl.col(MOVED + name).alias(name) for name in rest)
+        stays_late = late & pl.Series(self.fullness.timed(there, stores.watermark))
+        waits = pl.col(STANDS) | stays_late | pl.lit(self.early)
         emitted = going.with_columns(
             (pl.col(FORCED) | (pl.col(STANDS) & late)).alias(FORCED),
             pl.when(waits).then(DUE).alias(DUE),

@@ -11,7 +11,7 @@ left row, whatever becomes of the right one; see `nearest`.
 |-----------------------------|-----------------------------------------|
 | `left`, `left_known`, `left_sessions` | the left row, or its session key; they are of `TtlStore` |
 | `right`, `right_known`, `right_sessions` | the right one                |
-| `waiting`, `told`           | either, of those that have a TTL; of `PairStore` |
+| `pending`, `revisions`      | either, of those that have a TTL; of `PairStore` |
 | `left_lives`, `right_lives` | the tables of lives                     |
 
 Invariant: a row of a side with a TTL, or its key, has a life as long as anything is known of it.
@@ -38,6 +38,7 @@ from sqlwin.operators.joins.pairing import marked
 from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.load import NOT_ESTIMATED, Expected, Load, Records, least
+from sqlwin.operators.stages.ttl_stage import TtlStage
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Ttl, TtlTime, Update
 from sqlwin.schema import TS, WEIGHT
@@ -50,10 +51,14 @@ from sqlwin.state.ttl_store import TtlStore, lived
 
 
 @dataclass(frozen=True)
-class JoinTtl:
+class JoinTtl(TtlStage):
     """inner: its policy says which of its sides have a TTL."""
 
     inner: WindowJoin | AsOfJoin
+
+    @property
+    def within(self) -> WindowJoin | AsOfJoin:
+        return self.inner
 
     @property
     def ttls(self) -> dict[str, Ttl]:
@@ -130,37 +135,21 @@ class JoinTtl:
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        lives, batch = self._begun(stores, now), {"left": left, "right": right}
-        lives.accessed(batch)
+        self.begun(stores, now)
+        assert stores.sides is not None
+        batch = {"left": left, "right": right}
+        stores.sides.accessed(batch)
         out = self.inner.on_batch(left, right, stores, now)
-        lives.taken({side: self._there(side, rows) for side, rows in batch.items()})
-        lives.read()
-        return out
+        stores.sides.taken({side: self._there(side, rows) for side, rows in batch.items()})
+        return self.having_read(out, stores)
 
-    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        lives = self._begun(stores, now)
-        out = self.inner.on_watermark(watermark, stores, now)
-        lives.read()
-        return out
-
-    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        lives = self._begun(stores, now)
-        out = self.inner.on_tick(now, stores)
-        lives.read()
-        lives.end(now, stores.watermark)
-        return out
-
-    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        out = self.inner.on_end(stores, now)
-        self._lives(stores).read()
-        return out
+    def read(self, emitted: pl.DataFrame, stores: Stores) -> None:
+        """What matched was noted in the call, with what was emitted."""
+        assert stores.sides is not None
+        stores.sides.read()
 
     def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         return self.inner.horizons(stores, side)
-
-    def next_deadline(self, stores: Stores) -> int | None:
-        times = (self.inner.next_deadline(stores), self._lives(stores).deadline)
-        return min((time for time in times if time is not None), default=None)
 
     def _there(self, side: str, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows of a batch that are there after it."""
@@ -168,15 +157,6 @@ class JoinTtl:
             return rows
         last = rows.unique(list(self.sides[side].identity), keep="last", maintain_order=True)
         return last.filter(pl.col(WEIGHT) > 0)
-
-    def _begun(self, stores: Stores, now: int) -> JoinTtlEntries:
-        lives = self._lives(stores)
-        lives.begin(now, stores.watermark)
-        return lives
-
-    def _lives(self, stores: Stores) -> JoinTtlEntries:
-        assert stores.sides is not None
-        return stores.sides
 
 
 def outlived(ttl: Ttl, load: Load) -> Records:

@@ -1,4 +1,4 @@
-"""An operator whose keys' state has a TTL: it tells the lives what happens, and when.
+"""An operator whose keys' state has a TTL; what its TTL entries hear, and when.
 
 A batch is judged by processing time, or by the watermark as it stood before it, as
 lateness is; what a batch brings in time counts from its end on.
@@ -11,10 +11,7 @@ lateness is; what a batch brings in time counts from its end on.
 
 Scans of all keys, such as its search for what is due, are no access to any of them, and to note
 that messages of others made a session in ROWS full puts nothing of its key's rows. Where rows
-may be withdrawn, `knowing` says which of them write.
-
-`stores.pending` may be that of a key that was forgotten: then nothing is due when it
-has come, and what waits is looked up anew.
+may be retracted, `changelog_normalizer` says which of them write.
 
 Worked example, the last row of each key, TTL 1 hour: a row of 9:00 comes at 9:00. At
 9:40 one of 8:00 comes, which changes nothing: that reads the key. One that comes at
@@ -29,9 +26,9 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.operators.contract import Operator, Stores, everything
-from sqlwin.operators.emitter.schema import DUE
+from sqlwin.operators.contract import Operator, Stores
 from sqlwin.operators.load import Load, Records
+from sqlwin.operators.stages.ttl_stage import TtlStage
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import effective
 from sqlwin.policies import Ttl, TtlTime
@@ -45,12 +42,16 @@ CAME = "__came"
 
 
 @dataclass(frozen=True)
-class OperatorTtl:
+class OperatorTtl(TtlStage):
     """inner: an operator; all its rows, stores and emissions have the columns `keys`."""
 
     inner: Operator
     ttl: Ttl
     keys: dict[str, pl.DataType]
+
+    @property
+    def within(self) -> Operator:
+        return self.inner
 
     def stores(self) -> list[StoreSpec]:
         """Each record has the number of its TTL entry, and these are a store."""
@@ -87,55 +88,20 @@ class OperatorTtl:
         return _beside(self.inner.prepare(rows), rows, list(self.keys), told)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        lives = self._begun(stores, now)
-        lives.accessed(batch, int(batch[CAME].sum()) if CAME in batch.columns else 0)
+        self.begun(stores, now)
+        assert stores.lives is not None
+        stores.lives.accessed(batch, int(batch[CAME].sum()) if CAME in batch.columns else 0)
         out = self.inner.on_batch(batch.drop(LATEST, CAME, strict=False), stores, now)
-        lives.taken()
-        return self._told(out, lives)
+        stores.lives.taken()
+        return self.having_read(out, stores)
 
-    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        lives = self._begun(stores, now)
-        return self._told(self.inner.on_watermark(watermark, stores, now), lives)
-
-    def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        lives = self._begun(stores, now)
-        out = self._told(self.inner.on_tick(now, stores), lives)
-        if stores.pending is not None and stores.pending <= now:
-            stores.pending = self._pending(stores)
-        lives.end(now, stores.watermark)
-        return out
-
-    def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        return self._told(self.inner.on_end(stores, now), self._lives(stores))
+    def read(self, emitted: pl.DataFrame, stores: Stores) -> None:
+        assert stores.lives is not None
+        if len(emitted):
+            stores.lives.read(emitted)
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return self.inner.horizons(stores)
-
-    def next_deadline(self, stores: Stores) -> int | None:
-        times = (self.inner.next_deadline(stores), self._lives(stores).deadline)
-        return min((time for time in times if time is not None), default=None)
-
-    def _begun(self, stores: Stores, now: int) -> Lifetimes:
-        lives = self._lives(stores)
-        lives.begin(now, stores.watermark)
-        return lives
-
-    def _lives(self, stores: Stores) -> Lifetimes:
-        assert stores.lives is not None
-        return stores.lives
-
-    def _told(self, emitted: pl.DataFrame, lives: Lifetimes) -> pl.DataFrame:
-        if len(emitted):
-            lives.read(emitted)
-        return emitted
-
-    def _pending(self, stores: Stores) -> int | None:
-        due = [
-            everything(stores, name)[DUE].min()
-            for name, store in stores.named.items()
-            if DUE in store.layout.schema
-        ]
-        return min((int(time) for time in due if time is not None), default=None)  # type: ignore[arg-type]
 
 
 def _beside(

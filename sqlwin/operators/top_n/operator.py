@@ -50,7 +50,7 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
 from sqlwin.operators.contract import Stores, everything, timeout_at
 from sqlwin.operators.emitter.changes import row_key_at
-from sqlwin.operators.emitter.kernel import changelog
+from sqlwin.operators.emitter.kernel import changelog, due
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, PENDING, STANDS, WORD
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, MessageRange, StateQuery, of_keys
@@ -179,7 +179,7 @@ class TopRows(Counting):
         out = self._emit(self._waits & (pl.col(AT) < floor), stores, "full")
         for name in (TOP, RANKINGS):
             stores[name].expire(floor)
-        stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
+        self._renew_deadline(stores)
         return out
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -189,7 +189,9 @@ class TopRows(Counting):
             return self.on_end(stores, now)
         if stores.pending is None or now < stores.pending:
             return self.nothing()
-        return self._emit(pl.col(DUE) <= now, stores)
+        out = self._emit(pl.col(DUE) <= now, stores)
+        self._renew_deadline(stores)  # it may be that of rankings whose TTL expired
+        return out
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         return self._emit(self._waits, stores)
@@ -255,6 +257,9 @@ class TopRows(Counting):
     def _settle(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         done = rankings.with_columns(pl.lit(None, INT).alias(DUE), pl.lit(0, INT).alias(PENDING))
         self._keep(kept, done, stores)
+        self._renew_deadline(stores)
+
+    def _renew_deadline(self, stores: Stores) -> None:
         stores.pending = everything(stores, RANKINGS)[DUE].min()  # type: ignore[assignment]
 
     def _changes(self, rows: pl.DataFrame, within: bool, emit: str) -> pl.DataFrame:
@@ -286,17 +291,13 @@ class TopRows(Counting):
         entered = self._counted(kept.filter(NEW), NEW)
         waiting = pl.col(PENDING) + pl.col(CAME)
         noted = self._joined(rankings, entered).with_columns(waiting.alias(PENDING))
+        due_now = due(self.policy, pl.lit(False), now)
         if self.policy.early is Early.ROWS:
-            due = pl.when(pl.col(PENDING) >= self.policy.early_rows).then(pl.lit(now, INT))
-            return noted.with_columns(pl.coalesce(DUE, due).alias(DUE))
+            return noted.with_columns(due_now)
         changed = pl.col(NEW).is_not_null()
         if not self.weighted:  # nothing that is held has changed
             noted = noted.filter(changed)
-        if self.policy.early is None:
-            return noted
-        period = self.policy.early_period if self.policy.early is Early.EVERY else 0
-        next_due = pl.when(changed).then(pl.col(DUE).fill_null(now + period)).otherwise(DUE)
-        return noted.with_columns(next_due.alias(DUE))
+        return noted.with_columns(pl.when(changed).then(due_now).otherwise(DUE).alias(DUE))
 
     def _keep(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         """Write the rows of these rankings into their first slots, and the rankings."""

@@ -25,7 +25,7 @@ from sqlwin.state.ttl_entries import LIVES, ttl_store_name
 
 METADATA = "header"
 TABLES = {LIVES, POSITIONS, ttl_store_name("left"), ttl_store_name("right")}
-VERSION = 3
+VERSION = 4
 Metadata = dict[str, Any]
 
 

@@ -3,7 +3,7 @@
 >>> policy = Policy(retain=None, early=Early.ROWS, early_rows=3)
 >>> wait_early(policy, Waiting(1), 1, now=7), wait_early(policy, Waiting(2), 1, now=7)
 (Waiting(rows=2, due=None), Waiting(rows=3, due=7))
->>> wait_late(policy, False, Waiting(1, due=9), 1, now=7)  # 10 s from the first change
+>>> wait_late(policy, False, Waiting(1, due=9), 1, now=7)  # it is due sooner than at 10 s
 Waiting(rows=2, due=9)
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlwin.policies import Early, Late, Policy
+from sqlwin.policies import Early, Late, Policy, end_of_period
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ def wait_early(policy: Policy, known: Waiting, rows: int, now: int) -> Waiting |
     rows += known.rows
     if policy.early is Early.ROWS:
         return _since(known, rows, now if rows >= policy.early_rows else None)
-    return _since(known, rows, now + policy.early_period if policy.early is Early.EVERY else now)
+    period = policy.early_period if policy.early is Early.EVERY else 0
+    return _since(known, rows, end_of_period(now, period))
 
 
 def wait_late(policy: Policy, closed: bool, known: Waiting, rows: int, now: int) -> Waiting | None:
@@ -38,7 +39,8 @@ def wait_late(policy: Policy, closed: bool, known: Waiting, rows: int, now: int)
     rows += known.rows
     if policy.late is Late.NEVER:
         return None if closed else Waiting(rows)
-    return _since(known, rows, now + policy.late_period if policy.late is Late.EVERY else now)
+    period = policy.late_period if policy.late is Late.EVERY else 0
+    return _since(known, rows, end_of_period(now, period))
 
 
 def together(waiting: Iterable[Waiting]) -> Waiting:
@@ -54,5 +56,5 @@ def together(waiting: Iterable[Waiting]) -> Waiting:
 
 
 def _since(known: Waiting, rows: int, due: int | None) -> Waiting:
-    """A period runs from the first change that waits."""
+    """What waits for the end of a period waits no longer for a further change."""
     return Waiting(rows, min((d for d in (known.due, due) if d is not None), default=None))

@@ -1,0 +1,244 @@
+"""The ledger of joins: what becomes true or untrue of results, and when it goes out.
+
+A *change* is a row of the output, `__sign` 1 where it becomes true and -1 where it no
+longer is, and
+
+    __row_key | __emit | __due | __at | the marks of the rows it is made of
+
+`__due`: processing time to go out, NULL for never. A result with both signs is replaced.
+Of one result only what changed since it was emitted counts: a change that is pending is undone
+by its opposite, and what is pending already waits no longer for a further change. What is
+emitted of the two, `kernel.changelog` says: with -1 the last emission stands, with 1 the result
+exists.
+
+| store       | record                                                         |
+|-------------|----------------------------------------------------------------|
+| `pending`   | a change, if there are periods; `__void` where it was undone   |
+| `revisions` | the last revision of a result, if it is not its first; with a TTL its marks |
+
+Invariant: `Stores.pending` is the least `__due` of what is pending. What is pending of one result
+has the same `__due`, and of each sign one row at most.
+
+Records of `pending` lie by the time they are due, so those that went out are evicted together,
+and the rest stays where it is. A record that is replaced before is void: by one that is due
+sooner, by none if the change was undone, or as an end of input emits what is due later.
+
+Worked example, LATE EVERY 10 s: at now = 3 a right row withdraws a padded result, which is pending
+as -1, and makes a pair, as 1; both are due at 10. The right row is retracted at now = 7: both are
+void. Otherwise `-D` and `+I` go out at 10, and all records below 10 are evicted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
+from sqlwin.operators.emitter.consolidation import consolidated
+from sqlwin.operators.emitter.kernel import changelog
+from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, SIGN, STANDS, STORE, WORD
+from sqlwin.operators.joins.pairing import AT, marked
+from sqlwin.operators.joins.sides import Columns, Side
+from sqlwin.operators.load import nothing
+from sqlwin.operators.store_spec import StoreSpec, layout_of
+from sqlwin.policies import Early, Late, Policy, end_of_period
+from sqlwin.schema import EMIT, REVISION, ROW_KEY, TS, empty
+from sqlwin.state.combine import last_written
+
+CHANGES = "pending"
+VOID, TIME = "__void", "__time"
+RECORDED = "__recorded"
+ONE_INSTANT = 1
+"""Few times are due at once, the ends of periods, and each goes as a whole."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """When a change that comes now goes out; None: never."""
+
+    early: int
+    late: int | None
+
+
+@dataclass(frozen=True)
+class ChangeLedger:
+    """repeats: whether a result may change after it was emitted. Else no revision is kept."""
+
+    output: Columns
+    left: Side
+    right: Side
+    policy: Policy
+    repeats: bool
+    withdraw: bool
+
+    @property
+    def batched(self) -> bool:
+        """Whether anything is ever pending."""
+        policy = self.policy
+        early = policy.early is Early.EVERY and policy.early_period > 0
+        return early or (policy.late is Late.EVERY and policy.late_period > 0)
+
+    @property
+    def dated(self) -> bool:
+        """Whether a pair may be late: when the watermark had passed what has a time in it."""
+        return self.left.dated or self.right.dated
+
+    @property
+    def columns(self) -> Columns:
+        """Of a change."""
+        emitted = {ROW_KEY: pl.String(), EMIT: pl.String(), DUE: pl.Int64(), AT: pl.Int64()}
+        return {**self.output, SIGN: pl.Int8(), **emitted, **self._marks}
+
+    @property
+    def _marks(self) -> Columns:
+        return {
+            name: side.marks[old]
+            for side in (self.left, self.right)
+            for old, name in marked(side).items()
+        }
+
+    def stores(self) -> list[StoreSpec]:
+        kept = {**self.columns, REVISION: pl.Int32(), VOID: pl.Boolean()}
+        changes = layout_of(CHANGES, kept, (), (DUE, ROW_KEY, SIGN), ONE_INSTANT)
+        emitted = {TIME: pl.Int64(), ROW_KEY: pl.String(), REVISION: pl.Int32()}
+        emitted |= self._marks if self.policy.ttls else {}
+        revisions = layout_of(STORE, emitted, (), (TIME, ROW_KEY), self.left.slice_width)
+        words = ("changes that wait for the end of a period", "what was emitted of each result")
+        pending = StoreSpec(changes, last_written(changes), words[0], nothing, "pair")
+        expected = self.left.expected(self.policy)
+        repeats = StoreSpec(revisions, last_written(revisions), words[1], expected, "pair")
+        return [pending] * self.batched + [repeats] * self.repeats
+
+    def none(self) -> pl.DataFrame:
+        return empty(self.columns)
+
+    def nothing(self) -> pl.DataFrame:
+        return empty({**self.output, **CHANGE_SCHEMA})
+
+    # When.
+
+    def due(self, now: int) -> Due:
+        """Periods end at multiples of them: at the same time for all keys, wherever they lie."""
+        policy = self.policy
+        early = end_of_period(now, policy.early_period) if policy.early is Early.EVERY else now
+        late = end_of_period(now, policy.late_period) if policy.late is Late.EVERY else now
+        return Due(early, None if policy.late is Late.NEVER else late)
+
+    def emitted_ever(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `changes` that go out some time; LATE NEVER emits what is pending anyway."""
+        if self.policy.late is not Late.NEVER or changes.is_empty():
+            return changes
+        ever = pl.col(DUE).is_not_null().any().over(ROW_KEY)
+        if stores.pending is None:
+            return changes.filter(ever)
+        return changes.filter(
+            ever | pl.col(ROW_KEY).is_in(self._pending(stores)[ROW_KEY].to_list())
+        )
+
+    # What goes out.
+
+    def emit(
+        self, changes: pl.DataFrame, stores: Stores, now: int, forced: bool = False
+    ) -> pl.DataFrame:
+        """Take changes (of `emitted_ever`), and emit what is due; forced: all that is pending."""
+        quiet = stores.pending is None or (now < stores.pending and not forced)
+        if changes.is_empty() and quiet:
+            return self.nothing()
+        fresh = self._revised(self._as_one(changes), stores)
+        if not self.batched:
+            return self._sent(fresh, stores)
+        goes = pl.lit(True) if forced else pl.col(DUE) <= now
+        pending = self._pending(stores)
+        own = pending.join(fresh, on=ROW_KEY, how="semi", maintain_order="left")
+        rest = pending.join(fresh, on=ROW_KEY, how="anti", maintain_order="left")
+        left = consolidated(own, fresh, tuple(self.output))
+        taken = pl.concat([own, rest.filter(goes)])
+        later = self._kept(taken, left.filter(~goes), now, stores)
+        stores.pending = pl.concat([later[DUE], rest.filter(~goes)[DUE]]).min()  # type: ignore[assignment]
+        return self._sent(pl.concat([left, rest.select(left.columns)]).filter(goes), stores)
+
+    def _pending(self, stores: Stores) -> pl.DataFrame:
+        found = everything(stores, CHANGES).filter(~pl.col(VOID))
+        return found.select(*self.columns, REVISION)
+
+    def _as_one(self, changes: pl.DataFrame) -> pl.DataFrame:
+        """Of a result that is replaced: one word, that of what becomes true, and one time."""
+        if not self.repeats or changes.is_empty():
+            return changes
+        word = pl.col(EMIT).sort_by(SIGN).last().over(ROW_KEY)
+        return changes.with_columns(word, pl.col(DUE).min().over(ROW_KEY))
+
+    def _revised(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With the revision emitted last; without a record: 0 where it was emitted, or -1."""
+        emitted = (pl.col(SIGN) < 0).any()
+        plain = pl.when(emitted.over(ROW_KEY) if self.repeats else pl.col(SIGN) < 0).then(0)
+        known = changes.with_columns(plain.otherwise(-1).cast(pl.Int32).alias(REVISION))
+        if not self.repeats or changes.is_empty():
+            return known
+        times = known.select(self._time).to_series()
+        found = stores[STORE].scan(*bounds(times))
+        if found.is_empty():
+            return known
+        records = found.group_by(ROW_KEY).agg(pl.col(REVISION).max().alias(RECORDED))
+        joined = known.join(records, on=ROW_KEY, how="left", maintain_order="left")
+        return joined.with_columns(pl.coalesce(RECORDED, REVISION).alias(REVISION)).drop(RECORDED)
+
+    @property
+    def _time(self) -> pl.Expr:
+        """Where the record of a result lies: at its left row, of an unmatched right one there."""
+        at = self.left.identity[0]
+        return pl.coalesce(marked(self.left)[at], marked(self.right)[at]).alias(TIME)
+
+    def _kept(
+        self, taken: pl.DataFrame, later: pl.DataFrame, now: int, stores: Stores
+    ) -> pl.DataFrame:
+        """Keep what goes out later, as it is kept. taken: records that go out or are replaced."""
+        store = stores[CHANGES]
+        if stores.pending is not None and stores.pending <= now:
+            store.expire(now + 1)
+        # a clock that went back must not bring records below the floor
+        due = pl.max_horizontal(DUE, pl.lit(store.floor, pl.Int64)).alias(DUE)
+        kept = later.with_columns(due)
+        still = taken.filter(pl.col(DUE) >= store.floor)
+        void = still.join(kept, on=[DUE, ROW_KEY, SIGN], how="anti", maintain_order="left")
+        for records, undone in ((void, True), (kept, False)):
+            marked_ = records.with_columns(pl.lit(undone).alias(VOID))
+            store.put(marked_.select(store.layout.schema.names()))
+        return kept
+
+    def _sent(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        if changes.is_empty():
+            return self.nothing()
+        stores.note(changes)
+        results = self._results(changes)
+        if self.repeats:  # revisions that are not the first
+            last = results.with_columns(self._time, pl.col(REVISION) + 1)
+            put = last.filter(pl.col(REVISION) > 0).select(*stores[STORE].layout.schema)
+            stores[STORE].put(put)
+        return changelog(results, self.output, self.withdraw)
+
+    def _results(self, changes: pl.DataFrame) -> pl.DataFrame:
+        """A line a result, as the kernel has it: those that are no more, then by their rows."""
+        known = changes.with_columns(pl.col(EMIT).alias(WORD))
+        old = [pl.col(name).alias(OLD + name) for name in self.output]
+        gone = known.filter(pl.col(SIGN) < 0).with_columns(*old, pl.lit(True).alias(STANDS))
+        there = known.filter(pl.col(SIGN) > 0)
+        if self.repeats:
+            before = gone.select(ROW_KEY, STANDS, *(OLD + name for name in self.output))
+            gone = gone.join(there, on=ROW_KEY, how="anti", maintain_order="left")
+            there = there.join(before, on=ROW_KEY, how="left", maintain_order="left")
+        else:
+            there = there.with_columns(pl.lit(False).alias(STANDS))
+        parts = [
+            gone.with_columns(pl.lit(False).alias(EXISTS)),
+            there.with_columns(pl.col(STANDS).fill_null(False), pl.lit(True).alias(EXISTS)),
+        ]
+        order = [AT, *(marked(s)[m] for s in (self.left, self.right) for m in (TS, *s.place))]
+        both = pl.concat([part for part in parts if len(part)], how="diagonal")
+        return both.sort(EXISTS, *order)  # NULL first: an unmatched row of the right
+
+    def retire(self, stores: Stores, floor: int) -> None:
+        if self.repeats:
+            stores[STORE].expire(floor)
