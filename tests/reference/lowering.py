@@ -212,6 +212,7 @@ def _operator(
             ordered=_orders(window),
             keyed=keeps_horizons(_inner(window)) and isinstance(_inner(window), WindowAggregate),
             ends=_ends(_inner(window)),
+            varies=not isinstance(window, WindowAggregate) or bool(window.aggregates),
             **_of_all(_inner(window)),
         )
     )
