@@ -16,16 +16,17 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import Scan, StaticScan
 from sqlwin.plan.properties.times import preferred
 from sqlwin.sql.expressions.scalars import parsed
+from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
 from sqlwin.sql.joins.sessions import Sessioned, sessioned
 from sqlwin.sql.relations.relation import Relation, Side, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
 from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.window import of_spec
+from sqlwin.sql.windows.window import Window, of_spec
 from sqlwin.windows import Frame, Unit
 
-Shape = Frame | Sessioned
+Shape = Frame | Sessioned | LastRows
 LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (ROWS 3 PRECEDING)"
 
 
@@ -34,6 +35,7 @@ class Input:
     """relation: with the join's names. ts: of its event time, where a column shows it.
 
     frame: of its window; none: what came before is never too old. session: of its sessions.
+    last: of a window of the last row of each key.
     """
 
     relation: Relation
@@ -43,6 +45,7 @@ class Input:
     as_of: ast.Name | None
     span: Span
     session: Sessioned | None = None
+    last: LastRows | None = None
 
     @property
     def static(self) -> bool:
@@ -119,6 +122,10 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
         raise QueryError(message, spec.span, legal=f"FROM TUMBLE(…) a JOIN …; {LEGAL_WINDOW}")
     if isinstance(relation.base, StaticScan):
         raise QueryError("a static table has no window", spec.span, legal="the table alone")
+    if is_last(spec):
+        ts = event_time(spec.order) if spec.order else None
+        made = timed(relation, Window(spec.span, frame=Frame(Unit.RANGE, 0), ts=ts))
+        return made, last_rows(made, spec)
     if spec.partition and spec.session is None:
         message = "a window of a join is not parted: its condition says which rows pair"
         raise QueryError(message, spec.partition[0].span, legal=LEGAL_WINDOW)
@@ -222,7 +229,8 @@ def _input(
     renamed = replace(relation, columns=columns, names=(name,), sides=())
     frame = shape if isinstance(shape, Frame) else None
     session = shape.of(side) if isinstance(shape, Sessioned) else None
-    return Input(renamed, side, _time(renamed), frame, as_of, span, session)
+    last = shape.of(side) if isinstance(shape, LastRows) else None
+    return Input(renamed, side, _time(renamed), frame, as_of, span, session, last)
 
 
 def _time(relation: Relation) -> str | None:

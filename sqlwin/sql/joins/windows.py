@@ -22,6 +22,8 @@ from sqlwin.windows import Unit
 
 def windowed(pair: Pair, within: ast.Within | None) -> None:
     right = pair.right.input
+    if right.last is not None:
+        return
     if pair.op is not None or right.static:
         _refuse(pair)
         return
