@@ -195,7 +195,7 @@ def _operator(
             replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
         )
     if isinstance(window, WindowedRelation):
-        return ReferenceRelation(stream.name, carried, _moving(window))
+        return ReferenceRelation(stream.name, carried, _moving(window), window.instants)
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(

@@ -85,7 +85,7 @@ def why_changing(plan: Node) -> tuple[str, str]:
 def _reasons(plan: Node) -> Iterator[tuple[str, str]]:
     found, policy = operator_of(plan), window_policy(plan)
     own = found if found is None or isinstance(found, Join) else unranked(found)
-    if isinstance(own, WindowedRelation):
+    if isinstance(own, WindowedRelation) and not own.instants:
         yield "rows leave its window", "ISTREAM(SELECT …), which has what enters"
     if found is None or own is None or policy is None or not _revises(found):
         stream, made = next(
