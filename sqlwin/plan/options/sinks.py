@@ -24,6 +24,7 @@ from sqlwin.plan.ir.nodes import (
     WindowedRelation,
     WindowRank,
 )
+from sqlwin.plan.ir.once import from_below
 from sqlwin.plan.properties.changelog import revises
 from sqlwin.plan.properties.facts import (
     arriving,
@@ -41,6 +42,7 @@ CHANGELOGS = ("append", "upsert", "retract")
 FINAL = "EMIT FINAL, which sends full windows once"
 
 
+@from_below(below_of)
 def changes(plan: Node) -> bool:
     """Whether a result that was sent may be withdrawn or replaced."""
     if _revises(plan):
