@@ -65,6 +65,7 @@ def specified(fast: OrderedAggregator) -> ReferenceOperator:
             buckets=fast.partition,
             weighted=True,
             ordered=True,
+            varies=bool(values),
         )
     )
 

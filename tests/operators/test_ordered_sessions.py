@@ -69,6 +69,7 @@ def specified(fast: OrderedSessions) -> ReferenceOperator:
             weighted=True,
             sessions=True,
             ordered=True,
+            varies=bool(values),
         )
     )
 

@@ -195,7 +195,7 @@ def _operator(
             replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
         )
     if isinstance(window, WindowedRelation):
-        return ReferenceRelation(stream.name, carried, _moving(window))
+        return ReferenceRelation(stream.name, carried, _moving(window), window.instants)
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(
@@ -212,6 +212,7 @@ def _operator(
             ordered=_orders(window),
             keyed=keeps_horizons(_inner(window)) and isinstance(_inner(window), WindowAggregate),
             ends=_ends(_inner(window)),
+            varies=not isinstance(window, WindowAggregate) or bool(window.aggregates),
             **_of_all(_inner(window)),
         )
     )

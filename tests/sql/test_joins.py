@@ -553,6 +553,12 @@ def test_emit(said: str, early: tuple[Early | None, int], late: Late) -> None:
     assert ((policy.early, policy.early_period), policy.late) == (early, late)
 
 
+def test_late_says_nothing_of_messages_that_are_counted() -> None:
+    text = "SELECT o.id FROM orders o [ROWS 3] JOIN shipments s ON o.id = s.id"
+    for late in ("LATE NEVER", "LATE ON UPDATE", "LATE EVERY 30 SECONDS"):
+        assert query(f"{text} EMIT {late}").plan == query(text).plan
+
+
 def test_retain_and_expired() -> None:
     text = f"SELECT value FROM orders o JOIN shipments s {ON} RETAIN 1 HOUR EXPIRED INTO bad"
     policy = join(text).policy

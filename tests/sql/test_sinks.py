@@ -8,10 +8,14 @@ from sqlwin.cli import main
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.sql import script
 from tests.support.sql.cases import underlined
-from tests.support.sql.chains import COUNTED, STREAMS, mistake
+from tests.support.sql.chains import BOUNDS, COUNTED, STREAMS, mistake
 
 SINK = "CREATE SINK s WITH (connector = 'none', changelog = '{}'); INSERT INTO s "
 JOINED = "SELECT b.price FROM bid b LEFT JOIN sold s ON b.auction = s.id"
+RANKED = (
+    "SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY price) AS rn "
+    "FROM TUMBLE(TABLE bid, DESCRIPTOR(ts), INTERVAL '10' SECOND)"
+)
 GROUPED = "SELECT auction, COUNT(*) AS n FROM bid GROUP BY auction"
 
 
@@ -24,6 +28,9 @@ GROUPED = "SELECT auction, COUNT(*) AS n FROM bid GROUP BY auction"
         (COUNTED + " EMIT ON CLOSE TIMEOUT 1 HOUR LATE NEVER", "rows may come after a TIMEOUT"),
         (JOINED, "a row may find a match, or a nearer one, after it was sent"),
         ("SELECT price FROM bid UNION ALL " + JOINED, "results below union change"),
+        (f"SELECT DISTINCT n FROM ({GROUPED}) g", "results below query change"),
+        (f"SELECT DISTINCT * FROM ({RANKED}) r WHERE rn = 1", "results below "),
+        (f"SELECT * FROM ({RANKED}) WHERE rn = 1", "late rows correct it"),
     ],
 )
 def test_what_changes_cannot_be_appended(query: str, why: str) -> None:
@@ -72,6 +79,13 @@ HOURS = (
         COUNTED + " EMIT FINAL",
         "SELECT b.price FROM bid b JOIN sold s ON b.auction = s.id",
         "SELECT SUM(price) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM bid EMIT LATE NEVER",
+        # A group without an aggregate has nothing that a later row would change.
+        "SELECT DISTINCT auction FROM bid",
+        "SELECT price FROM bid UNION SELECT price FROM sold",
+        "SELECT DISTINCT auction, price FROM bid EMIT EARLY EVERY 10 SECONDS RETAIN 1000 ROWS",
+        f"SELECT DISTINCT auction, {BOUNDS} FROM TUMBLE(TABLE bid, DESCRIPTOR(ts), 10 SECONDS)",
+        "SELECT * FROM TUMBLE(TABLE bid, DESCRIPTOR(ts), 10 SECONDS) EMIT CHANGES",
+        "SELECT auction FROM bid OVER (ROWS 9 PRECEDING ADVANCE BY 3 ROWS) GROUP BY auction",
     ],
 )
 def test_what_stays_can_be_appended(query: str) -> None:

@@ -7,7 +7,8 @@ that was:
 | exists | stands | goes out                                                         |
 |--------|--------|------------------------------------------------------------------|
 | yes    | no     | `+I`, one revision more                                          |
-| yes    | yes    | `+U`, one more, where a value differs or the word is `full`;     |
+| yes    | yes    | `+U`, one more, where a value differs, or the word is `full` and |
+|        |        | there are values, which a group without an aggregate has not;    |
 |        |        | directly below its `-U` with the old values, if pairs are wanted |
 | no     | yes    | `-D` with the old values, one more                               |
 
@@ -23,7 +24,7 @@ takes back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -62,12 +63,13 @@ def _late_due(policy: Policy, now: int) -> pl.Expr:
     return pl.min_horizontal(DUE, pl.lit(at, pl.Int64))
 
 
-def goes_out(values: Iterable[str]) -> pl.Expr:
+def goes_out(values: Sequence[str]) -> pl.Expr:
     """Whether anything is emitted of a result with `__old.*` of these values: an update that
-    changes none of them is not, but one that is `full` is in any case."""
+    changes none of them is not, but one that is `full` is, unless nothing in it may change."""
     moved = (pl.col(name).ne_missing(pl.col(OLD + name)) for name in values)
     differs = pl.any_horizontal(~pl.col(STANDS), *moved)
-    return pl.when(EXISTS).then(differs | (pl.col(WORD) == "full")).otherwise(STANDS)
+    full = (pl.col(WORD) == "full") & bool(values)
+    return pl.when(EXISTS).then(differs | full).otherwise(STANDS)
 
 
 def changelog(frame: pl.DataFrame, output: Iterable[str], pairs: bool) -> pl.DataFrame:

@@ -23,6 +23,7 @@ from sqlwin.state.combine import last_written
 from sqlwin.state.contract import HORIZON
 
 ROWS, STAGE = "rows", "__stage"
+INSTANT = "__at"
 WAITS, LEFT = 0, 1
 """Of a stored row: time says where it is; or an end of input has had it enter and leave."""
 
@@ -36,6 +37,20 @@ def changed(rows: pl.DataFrame, stream: str, output: Iterable[str], op: str) -> 
         pl.lit(0 if op == "+I" else 1, pl.Int32).alias(REVISION),
         row_key_at(stream),
         *POSITION,
+    )
+
+
+def there_at(rows: pl.DataFrame, stream: str, output: Iterable[str], at: Columns) -> pl.DataFrame:
+    """Emissions of rows that are there at an instant, each a row of its own.
+
+    rows: with `__word`. at: the columns that know the instant.
+    """
+    return rows.select(
+        *output,
+        pl.lit("+I").alias(OP),
+        pl.col(WORD).alias(EMIT),
+        pl.lit(0, pl.Int32).alias(REVISION),
+        row_key_at(stream, at),
     )
 
 

@@ -96,13 +96,19 @@ class CountedRelation(Entering):
         if come.is_empty():
             return self.nothing()
         keys = come.select(self.partition) if self.partition else None
+        placed = self._placed(self._beside(come, keys, stores))
+        self._keep(placed, stores)
+        return self._changes(placed.with_columns(pl.lit(word).alias(WORD)))
+
+    def _beside(
+        self, come: pl.DataFrame, keys: pl.DataFrame | None, stores: Stores
+    ) -> pl.DataFrame:
+        """Rows that enter and those that are there, of `keys` or of all, in their order."""
         names = [*self.carried, *PLACE, NEW]
         held = stores[LAST].scan(START, END, keys).with_columns(pl.lit(False).alias(NEW))
         new = come.with_columns(pl.lit(True).alias(NEW))
         both = pl.concat([held.select(names), new.select(names)])
-        placed = self._placed(both.sort(*self.partition, *POSITION))
-        self._keep(placed, stores)
-        return self._changes(placed.with_columns(pl.lit(word).alias(WORD)))
+        return both.sort(*self.partition, *POSITION)
 
     def _placed(self, rows: pl.DataFrame) -> pl.DataFrame:
         """With `__step`, how many of the partition have entered up to each row, and `__leaves`, the

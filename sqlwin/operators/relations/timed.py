@@ -28,12 +28,19 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import WORD
-from sqlwin.operators.relations.changes import LEFT, ROWS, STAGE, WAITS, Entering, changed, entering
+from sqlwin.operators.relations.changes import (
+    INSTANT,
+    LEFT,
+    ROWS,
+    STAGE,
+    WAITS,
+    Entering,
+    changed,
+    entering,
+)
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.schema import OP, PART, PLACE, POSITION, SEQ, TS
 from sqlwin.state.slices import slice_width
-
-AT = "__at"
 
 
 @dataclass(frozen=True)
@@ -104,10 +111,10 @@ class TimedRelation(Entering):
             changed(rows, self.stream, self.carried, op).with_columns(self._at(after))
             for rows, op, after in ((come, "+I", 0), (gone, "-D", length))
         ]
-        ordered = pl.concat(parts).sort(AT, TS, PART, SEQ, OP, maintain_order=True)
-        return ordered.drop(AT, *POSITION)
+        ordered = pl.concat(parts).sort(INSTANT, TS, PART, SEQ, OP, maintain_order=True)
+        return ordered.drop(INSTANT, *POSITION)
 
     def _at(self, after: int) -> pl.Expr:
         """The instant at which a row has been there for so long."""
         at = pl.col(TS) + after
-        return (at if self.slide is None else (at // self.slide + 1) * self.slide).alias(AT)
+        return (at if self.slide is None else (at // self.slide + 1) * self.slide).alias(INSTANT)

@@ -108,7 +108,8 @@ def _ranked(node: TopN | WindowRank) -> str:
 
 def _relation(node: WindowedRelation) -> str:
     slide = "" if node.slide is None else f" every {length(node.slide, Unit.RANGE)}"
-    return f"WindowedRelation {frame(node.frame)}{slide}{_listed(' by', node.partition)}"
+    instants = " at each change" * node.instants
+    return f"WindowedRelation {frame(node.frame)}{slide}{_listed(' by', node.partition)}{instants}"
 
 
 def _orders(order: Iterable[Order]) -> list[str]:

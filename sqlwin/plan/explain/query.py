@@ -16,7 +16,7 @@ from sqlwin.plan.explain import joins, windows
 from sqlwin.plan.explain.lines import line
 from sqlwin.plan.explain.warnings import undeclared, warnings_of
 from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, Stream
-from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.options.sinks import changes
 from sqlwin.plan.properties.facts import (
     derived_streams,
     join_of,
@@ -63,7 +63,7 @@ def _derived(stream: Stream) -> str:
     """Its event time, and whether its rows are ever updated."""
     time = "no event time" if stream.ts is None else f"event time {stream.ts}"
     rows = (
-        "rows are retracted and replaced" if changing(Scan(stream)) else "each row is emitted once"
+        "rows are retracted and replaced" if changes(Scan(stream)) else "each row is emitted once"
     )
     if stream.change is not None:
         rows = {"ISTREAM": "what comes into results", "DSTREAM": "what leaves results"}[

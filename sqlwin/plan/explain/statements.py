@@ -16,7 +16,7 @@ from sqlwin.plan.ir.nodes import (
     Statement,
     Stream,
 )
-from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.options.sinks import changes
 from sqlwin.schema import Schema, type_name
 
 
@@ -55,7 +55,7 @@ def _described(described: Describe) -> Iterator[str]:
 def _derived(stream: Stream) -> Iterator[str]:
     behind = f", {format_duration(stream.delay)} behind" if stream.delay else ""
     yield f"  event time: {stream.ts}{behind}" if stream.ts else "  event time: none"
-    if changing(Scan(stream)):
+    if changes(Scan(stream)):
         yield "  changing: rows are retracted and replaced"
 
 

@@ -92,6 +92,8 @@ def _relation(window: WindowedRelation, stream: Stream) -> Iterator[str]:
         enters, leaves = f"at the next {slide}", f"at the first {slide} {format_duration(size)} on"
     yield f"Enters: {enters}"
     yield f"Leaves: {leaves}"
+    if window.instants:
+        yield "Emitted: all rows that are there, at each instant at which one enters or leaves"
     if not arriving(window):
         if stream.ts is not None:
             yield f"Watermark: {watermark(stream)}"

@@ -207,8 +207,9 @@ class WindowedRelation:
 
     Rows enter (`+I`) and leave (`-D`). frame: it ends at the row; with RANGE rows are in it for
     so long, with ROWS the last ones of each `partition` are. slide: microseconds, of a window in
-    RANGE that moves at multiples of it; None: at each instant.
-    Output: all input columns. A row is known by its position.
+    RANGE that moves at multiples of it; None: at each instant. instants: RSTREAM of it, all rows
+    that are there, `+I`, at each instant at which one enters or leaves.
+    Output: all input columns. A row is known by its position, and the instant.
     """
 
     input: Node
@@ -216,6 +217,7 @@ class WindowedRelation:
     partition: tuple[str, ...]
     policy: Policy
     slide: int | None = None
+    instants: bool = False
 
     def __post_init__(self) -> None:
         if self.frame.preceding is None or self.frame.following != 0:

@@ -7,17 +7,29 @@
 | `retract` | both halves of a change, `-U` before `+U` | the same |
 
 Whether results are append-only is not whether rows have weights (`facts.changing`): a window
-that is emitted once, when it is full, is never updated, however its input is corrected.
+that is emitted once, when it is full, is never updated, however its input is corrected. Nor is
+a group without an aggregate: `SELECT DISTINCT` emits a row when it first comes, and a row that
+comes again changes no column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.ir.nodes import Join, Node, Scan, WindowAggregate, WindowedRelation
+from sqlwin.plan.ir.nodes import (
+    Join,
+    Node,
+    Scan,
+    WindowAggregate,
+    WindowedRelation,
+    WindowRank,
+)
+from sqlwin.plan.ir.once import from_below
 from sqlwin.plan.properties.changelog import revises
 from sqlwin.plan.properties.facts import (
+    arriving,
     below_of,
+    counts,
     operator_of,
     streams_of,
     unranked,
@@ -30,13 +42,31 @@ CHANGELOGS = ("append", "upsert", "retract")
 FINAL = "EMIT FINAL, which sends full windows once"
 
 
+@from_below(below_of)
 def changes(plan: Node) -> bool:
     """Whether a result that was sent may be withdrawn or replaced."""
-    if revises(plan):
+    if _revises(plan):
         return True
     if isinstance(plan, Scan) and plan.stream.change is not None:
         return False
     return not _told_once(plan) and any(changes(below) for below in below_of(plan))
+
+
+def _revises(plan: Node) -> bool:
+    """Whether its topmost node updates or withdraws what it has emitted, by itself."""
+    if isinstance(plan, WindowRank):
+        return revises(plan.input)  # a late row changes others' ranks
+    return revises(plan) and not _only_keys(plan)
+
+
+def _only_keys(plan: Node) -> bool:
+    """Groups without an aggregate, which stay where they are: `SELECT DISTINCT`, rows of windows.
+
+    Sessions move as they merge, and so do windows in ROWS of results, which are numbered anew.
+    """
+    if not isinstance(plan, WindowAggregate) or plan.aggregates:
+        return False
+    return not isinstance(plan.window, Session) and (not counts(plan) or arriving(plan))
 
 
 def _told_once(plan: Node) -> bool:
@@ -57,9 +87,9 @@ def why_changing(plan: Node) -> tuple[str, str]:
 def _reasons(plan: Node) -> Iterator[tuple[str, str]]:
     found, policy = operator_of(plan), window_policy(plan)
     own = found if found is None or isinstance(found, Join) else unranked(found)
-    if isinstance(own, WindowedRelation):
+    if isinstance(own, WindowedRelation) and not own.instants:
         yield "rows leave its window", "ISTREAM(SELECT …), which has what enters"
-    if own is None or policy is None or not revises(own):
+    if found is None or own is None or policy is None or not _revises(found):
         stream, made = next(
             (s, made)
             for s in streams_of(plan)

@@ -53,7 +53,7 @@ def revises(plan: Node) -> bool:
     if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
         return False
     if isinstance(plan, WindowedRelation):
-        return True
+        return not plan.instants
     if isinstance(plan, Join):
         return (counts(plan) and not arriving(plan)) or _pads_or_corrects(plan)
     if isinstance(plan, OverAggregate) and plan.by_arrival:
@@ -96,12 +96,12 @@ def _corrected(plan: Node) -> int | None:
     found = operator_of(plan)
     if found is None or (isinstance(found, Join) and found.static):  # rows go as they come
         return next((lateness(stream) for stream in streams_of(plan)), 0)
+    if isinstance(found, WindowedRelation):
+        return found.policy.retain if found.instants else _stays(found)
     if not isinstance(found, Join) and not changing(found):
         return 0
     policy = window_policy(found)
     assert policy is not None
-    if isinstance(found, WindowedRelation):
-        return _stays(found)
     return policy.retain
 
 

@@ -173,7 +173,9 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
     """
     if isinstance(window, Join):
         return window.buckets[0]
-    if isinstance(window, TopN | WindowedRelation):
+    if isinstance(window, WindowedRelation):
+        return () if window.instants else window.partition  # an instant is one of all keys
+    if isinstance(window, TopN):
         return window.partition
     if isinstance(window, WindowRank):
         return tuple(key for key in bucket_keys(window.input) if key in window.partition)

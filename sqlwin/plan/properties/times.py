@@ -22,6 +22,7 @@ is not late above.
                             right column      its own, and how far it may be behind
                             GREATEST of both  the greater of their own: the newer row came last
     window by itself        carried column    its own, and the slide; in ROWS, as they come: none
+    RSTREAM of one          carried column    its own, and the window's length; in ROWS: none
     any                     GREATEST(x, …)    the least of those that have one
     FULL JOIN               COALESCE(l, r)    the greater of theirs, where there is no NULL
 """
@@ -122,7 +123,10 @@ def _as_below(plan: Filter | TopN | WindowedRelation | WindowRank, name: str) ->
     """Of a column that is one of its input."""
     own = delay(plan.input, name)
     if isinstance(plan, WindowedRelation):
-        return None if arriving(plan) else _plus(own, plan.slide or 0)
+        if plan.instants and plan.frame.unit is Unit.ROWS:
+            return None  # the last row of a key may be as old as it likes
+        stays = plan.frame.preceding if plan.instants else plan.slide
+        return None if arriving(plan) else _plus(own, stays or 0)
     waits = isinstance(plan, TopN) and plan.policy.early is not Early.ON_UPDATE
     if waits and isinstance(plan, TopN) and plan.policy.retain is not None:
         return _plus(own, plan.policy.retain)

@@ -44,6 +44,7 @@ _CALLED = {
     "early_rows": "the rows of EARLY",
     "expired": "EXPIRED",
     "hold": "the grace of EMIT FINAL",
+    "instants": "RSTREAM",
     "keys": "the keys",
     "late": "LATE",
     "late_period": "the period of LATE",

@@ -18,7 +18,9 @@ from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.ranks.cohorts import Ranks
 from sqlwin.operators.relations.counted import CountedRelation
+from sqlwin.operators.relations.counted_instants import CountedInstants
 from sqlwin.operators.relations.timed import TimedRelation
+from sqlwin.operators.relations.timed_instants import TimedInstants
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
 from sqlwin.operators.top_n.operator import TopRows
@@ -77,13 +79,16 @@ class Assembly:
         rest = (self.filtered, self.weighted, becomes_final(window))
         return TopRows(self.stream, carried, *kept, *rest)
 
-    def _relation(self, window: WindowedRelation) -> TimedRelation | CountedRelation:
+    def _relation(self, window: WindowedRelation) -> Operator:
         carried, reach = polars_schema(window.input.schema), window.frame.preceding
         assert reach is not None
+        if window.frame.unit is Unit.RANGE and window.instants:
+            return TimedInstants(self.stream, carried, reach, window.policy.retain)
         if window.frame.unit is Unit.RANGE:
             return TimedRelation(self.stream, carried, reach, window.slide)
         timed = not arriving(window)
-        return CountedRelation(self.stream, carried, reach + 1, window.partition, timed)
+        made = CountedInstants if window.instants else CountedRelation
+        return made(self.stream, carried, reach + 1, window.partition, timed)
 
     def _ranked(self, window: WindowRank) -> SessionAggregator | WindowAggregator:
         if counts(window):

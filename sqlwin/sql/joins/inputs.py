@@ -16,16 +16,18 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import Scan, StaticScan
 from sqlwin.plan.properties.times import preferred
 from sqlwin.sql.expressions.scalars import parsed
+from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
 from sqlwin.sql.joins.sessions import Sessioned, sessioned
+from sqlwin.sql.joins.slides import Slides, refuse_more, slides
 from sqlwin.sql.relations.relation import Relation, Side, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
 from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.window import of_spec
+from sqlwin.sql.windows.window import Window, of_spec
 from sqlwin.windows import Frame, Unit
 
-Shape = Frame | Sessioned
+Shape = Frame | Sessioned | LastRows | Slides
 LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (ROWS 3 PRECEDING)"
 
 
@@ -34,6 +36,7 @@ class Input:
     """relation: with the join's names. ts: of its event time, where a column shows it.
 
     frame: of its window; none: what came before is never too old. session: of its sessions.
+    last: of a window of the last row of each key. slide: of a window that advances by so much.
     """
 
     relation: Relation
@@ -43,6 +46,8 @@ class Input:
     as_of: ast.Name | None
     span: Span
     session: Sessioned | None = None
+    last: LastRows | None = None
+    slide: int | None = None
 
     @property
     def static(self) -> bool:
@@ -119,6 +124,10 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
         raise QueryError(message, spec.span, legal=f"FROM TUMBLE(…) a JOIN …; {LEGAL_WINDOW}")
     if isinstance(relation.base, StaticScan):
         raise QueryError("a static table has no window", spec.span, legal="the table alone")
+    if is_last(spec):
+        ts = event_time(spec.order) if spec.order else None
+        made = timed(relation, Window(spec.span, frame=Frame(Unit.RANGE, 0), ts=ts))
+        return made, last_rows(made, spec)
     if spec.partition and spec.session is None:
         message = "a window of a join is not parted: its condition says which rows pair"
         raise QueryError(message, spec.partition[0].span, legal=LEGAL_WINDOW)
@@ -127,8 +136,11 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
     if window.session is not None:
         shape = sessioned(relation, spec, window)
         return timed(relation, replace(window, ts=ts)), shape
+    slide = slides(window)
+    if slide is not None:
+        return timed(relation, replace(window, ts=ts)), slide
     if window.frame is None:
-        message = "a window of a join slides with each row"
+        message = "a window in ROWS of a join slides with each row"
         raise QueryError(message, spec.span, legal=LEGAL_WINDOW)
     made = timed(relation, replace(window, ts=ts))
     return made, window.frame if window.frame.preceding is not None else None
@@ -137,7 +149,10 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
 def _alike(
     frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
 ) -> None:
-    """All in RANGE or, of two inputs, all in ROWS."""
+    """All in RANGE or, of two inputs, all in ROWS; a window that advances, too, is of two."""
+    for frame, each in zip(frames, given, strict=True):
+        if isinstance(frame, Slides):
+            refuse_more(len(given), frame, _span(each))
     given_windows = [
         (f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None
     ]
@@ -220,9 +235,12 @@ def _input(
     )
     side = Side(name, tuple(zip(own, called, strict=True)))
     renamed = replace(relation, columns=columns, names=(name,), sides=())
-    frame = shape if isinstance(shape, Frame) else None
+    slide = shape if isinstance(shape, Slides) else None
+    frame = shape if isinstance(shape, Frame) else None if slide is None else slide.frame
     session = shape.of(side) if isinstance(shape, Sessioned) else None
-    return Input(renamed, side, _time(renamed), frame, as_of, span, session)
+    last = shape.of(side) if isinstance(shape, LastRows) else None
+    step = None if slide is None else slide.slide
+    return Input(renamed, side, _time(renamed), frame, as_of, span, session, last, step)
 
 
 def _time(relation: Relation) -> str | None:

@@ -21,6 +21,7 @@ from sqlwin.schema import type_name
 from sqlwin.sql.expressions.scalars import Expr, column, conjoined, scalar, spark
 from sqlwin.sql.joins import sessions as join_sessions
 from sqlwin.sql.joins.inputs import Input
+from sqlwin.sql.joins.last_rows import check_key
 from sqlwin.sql.joins.policies import Match, of_join
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree
 from sqlwin.sql.relations.rank_bounds import OpenTop
@@ -108,6 +109,7 @@ class Plans:
 
     def _match(self, pair: Pair, sides: tuple[_Side, _Side]) -> Match:
         """Which rows lie near enough; puts the keys into both sides."""
+        check_key(pair)
         first, rest = join_sessions.keys(pair) if pair.sessions else ([], pair.keys)
         for one, other, run in first:
             self._key(sides, one, other, run)

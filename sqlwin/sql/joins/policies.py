@@ -2,7 +2,8 @@
 
 If nothing is said, a pair is sent as it is found, on time or late; a row without a match
 once it is certain to have none. EARLY EVERY d and LATE EVERY d send what was found in
-that time; EARLY pads at once, too, and withdraws what then finds a match.
+that time; EARLY pads at once, too, and withdraws what then finds a match. Of messages that are
+counted as they come none is late, so there LATE says nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwin.errors import QueryError
-from sqlwin.policies import Late, Policy
+from sqlwin.policies import DEFAULT_LATE_PERIOD, Late, Policy
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import policy
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
@@ -42,8 +43,11 @@ def of_join(
     if match is None or _counted(match):  # nothing is kept, or what numbers say
         given = replace(given, retain_rows=None)
     made = policy(given, 0 if ordered else _extent(match), lateness, grace)
-    given_late = given.late is not None or given.final is not None
-    return made if given_late else replace(made, late=Late.ON_UPDATE)
+    arriving = _counted(match) and not ordered  # messages as they come: none is late
+    given_late = (given.late is not None and not arriving) or given.final is not None
+    if given_late:
+        return made
+    return replace(made, late=Late.ON_UPDATE, late_period=DEFAULT_LATE_PERIOD)
 
 
 def _extent(match: Match | None) -> int | None:
@@ -83,7 +87,4 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool
         raise QueryError(message, expired.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
     if match is None and given.late is not None:
         message = "what a static table says of a row never changes: nothing is late"
-        raise QueryError(message, given.late.span, legal="EMIT EARLY …")
-    if _counted(match) and not ordered and given.late is not None:
-        message = "a window in ROWS counts messages as they come: none is late"
         raise QueryError(message, given.late.span, legal="EMIT EARLY …")

@@ -20,6 +20,7 @@ from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.joins.asof import nearest_by, version_of
 from sqlwin.sql.joins.inputs import Input, inputs
 from sqlwin.sql.joins.kinds import MIRRORED, join_type, refuse
+from sqlwin.sql.joins.last_rows import alone, is_last, is_now, looked_up
 from sqlwin.sql.joins.plans import Plans
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree, is_true, on, take
 from sqlwin.sql.joins.windows import windowed
@@ -97,6 +98,8 @@ def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
     source = mirrored(select.relation, known)
     first, *rest = inputs(source, known, bind, select.where)
+    if first.last is not None:
+        raise alone(first.last)
     joining = Joining(Leaf(first), [first])
     for join, right in zip(source.joins, rest, strict=True):
         _join(joining, join, right)
@@ -120,15 +123,22 @@ def _owned(tree: Expr, own: Input | None) -> Expr:
 
 
 def mirrored(source: ast.From, known: Known) -> ast.From:
-    """A stream behind a static table and JOIN looks it up, as if it stood before it."""
-    name, joins = source.source, source.joins
-    static = isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
+    """A stream behind a static table, or behind last rows, and JOIN looks them up, as if it stood
+    before them."""
+    joins = source.joins
     word = MIRRORED.get(joins[0].word.text) if joins else None
-    if not static or word is None or source.as_of is not None:
+    if word is None or source.as_of is not None or not _looked_up(source, joins[0], known):
         return source
     table = replace(source, joins=(), above=None)
     looked_up = replace(joins[0], word=replace(joins[0].word, text=word), right=table)
     return replace(joins[0].right, joins=(looked_up, *joins[1:]), above=source.above)
+
+
+def _looked_up(source: ast.From, join: ast.Join, known: Known) -> bool:
+    if is_last(source.window):
+        return is_now(join.right.window)
+    name = source.source
+    return isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
 
 
 def _join(joining: Joining, join: ast.Join, right: Input) -> None:
@@ -143,6 +153,8 @@ def _join(joining: Joining, join: ast.Join, right: Input) -> None:
         pair.op, terms = nearest_by(pair, match, terms)
     elif right.as_of is not None:
         pair.op = version_of(pair, joining.scope(), right.as_of)
+    elif right.last is not None:
+        pair.op = looked_up(pair, type_, join.within)
     windowed(pair, join.within)
     for name in join.using:
         joining.merged[name.text.lower()] = _using(joining, pair, name)

@@ -187,7 +187,8 @@ def take(tree: Tree, term: Term) -> None:
     elif read and read <= tree.right.names and tree.kind in ("inner", "right") and not tree.op:
         take(tree.right, term)
     elif tree.kind != "inner" or tree.op:
-        tree.above.append(term)
+        if not _by_last(tree, term):
+            tree.above.append(term)
     else:
         tree.above += [part for part in _parts(tree, term) if not _paired(tree, part)]
 
@@ -195,7 +196,9 @@ def take(tree: Tree, term: Term) -> None:
 def on(pair: Pair, term: Term) -> None:
     """A condition of which rows make a pair. QueryError for what an ASOF join cannot test."""
     read = frozenset(inputs(term.tree))
-    if pair.op is not None:
+    if pair.right.input.last is not None and pair.kind == "inner":
+        take(pair, term)
+    elif pair.op is not None:
         if not _keyed(pair, term):
             message = "an ASOF join takes the nearest row of equal columns, and tests nothing else"
             raise QueryError(message, term.span, legal=LEGAL_ASOF)
@@ -258,6 +261,19 @@ def _keyed(pair: Pair, term: Term) -> bool:
         if all(reads) and reads[0] <= pair.left.names and reads[1] <= pair.right.names:
             pair.keys.append((left.unnest(), right.unnest(), term.run))
             return True
+    return False
+
+
+def _by_last(pair: Pair, term: Term) -> bool:
+    """Whether it is an equality by which the last row of its key is looked up."""
+    last = pair.right.input.last
+    if last is None or pair.kind != "inner" or not _keyed(pair, term):
+        return False
+    right = pair.keys[-1][1]
+    before = [tree for _, tree, _ in pair.keys[:-1]]
+    if isinstance(right, exp.Column) and right.name in last.key and right not in before:
+        return True
+    pair.keys.pop()
     return False
 
 

@@ -14,6 +14,7 @@ from sqlwin.instants import format_duration
 from sqlwin.sql.expressions.scalars import Expr, column
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.sessions import refuse
+from sqlwin.sql.joins.slides import refuse_untimed, stays
 from sqlwin.sql.joins.time_bounds import Near, greatest, least
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, absent
 from sqlwin.sql.text import ast
@@ -22,6 +23,8 @@ from sqlwin.windows import Unit
 
 def windowed(pair: Pair, within: ast.Within | None) -> None:
     right = pair.right.input
+    if right.last is not None:
+        return
     if pair.op is not None or right.static:
         _refuse(pair)
         return
@@ -40,8 +43,27 @@ def windowed(pair: Pair, within: ast.Within | None) -> None:
             pair.high = left.frame.preceding
         else:
             _ahead(pair, left, left.frame.preceding)
+    _slid(pair)
     if within is not None:
         _within(pair, within)
+
+
+def _slid(pair: Pair) -> None:
+    """Of windows that advance by steps: bounds as wide as they need, and their conditions."""
+    left, right = pair.left.leaves[0].input, pair.right.input
+    if left.slide is None and right.slide is None:
+        return
+    refuse_untimed((left, right))
+    for own, other in ((left, right), (right, left)):
+        found = stays(own, other)
+        if found is None:
+            continue
+        if own is left:
+            pair.high = found[0]
+        else:
+            pair.low = -found[0]
+        run = ast.Run("", "", own.span)
+        pair.residual.append(Term(found[1], run, own.span))
 
 
 def _refuse(pair: Pair) -> None:

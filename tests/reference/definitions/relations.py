@@ -1,5 +1,7 @@
 """A window by itself, by definition: after each step, which rows have entered and which have left.
 
+With `instants` all rows that are there are emitted at each instant at which one enters or leaves.
+
 In RANGE a row is there from the first instant of the relation that holds it to the last: instants
 are all, or the multiples of a slide. In ROWS rows enter one by one, and the last n of a partition
 are there. Every row ever taken is kept.
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from sqlwin.instants import END
+from sqlwin.instants import END, format_instant
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.store_spec import StoreSpec
@@ -66,9 +68,11 @@ class ReferenceRelation:
     stream: str
     carried: dict[str, pl.DataType]
     window: Moving | Last
+    instants: bool = False
     taken: list[Row] = field(default_factory=list)
     entered: set[tuple[int, int]] = field(default_factory=set)
     left: set[tuple[int, int]] = field(default_factory=set)
+    known: set[tuple[object, ...]] = field(default_factory=set)
 
     def stores(self) -> list[StoreSpec]:
         return []
@@ -93,7 +97,10 @@ class ReferenceRelation:
         return self.nothing()
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        return self._emitted(END, None)
+        out = self._emitted(END, None)
+        if self.instants and isinstance(self.window, Moving):
+            self.taken = []
+        return out
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return pl.DataFrame()
@@ -107,12 +114,54 @@ class ReferenceRelation:
     def _emitted(self, now: int, late: int | None) -> pl.DataFrame:
         """What has changed at the instant `now`. late: older rows came late; None: none came."""
         window = self.window
+        if self.instants:
+            return self._at_instants(now, late)
         found = self._moved(window, now) if isinstance(window, Moving) else self._last(window, now)
         records = []
         for _, op, row in sorted(found, key=lambda change: change[:2]):
             came_late = late is not None and self._late(row, late)
             records.append(self._record(op, row, "late" if came_late else "full"))
         return pl.DataFrame(records, schema=self.nothing().schema, orient="row")
+
+    def _at_instants(self, now: int, late: int | None) -> pl.DataFrame:
+        window = self.window
+        if isinstance(window, Last):
+            came_late = late is not None and window.timed
+            held = self._held_last(window, now, "late" if came_late else "full")
+        else:
+            held = self._held(window, now, late)
+        return pl.DataFrame(list(held), schema=self.nothing().schema, orient="row")
+
+    def _held(self, window: Moving, now: int, late: int | None) -> Iterator[Row]:
+        """At each instant of change up to now the rows that are there and were not emitted."""
+        instants = {at(row) for row in self.taken for at in (window.enters, window.leaves)}
+        for instant in sorted(at for at in instants if at <= now):
+            word = "late" if late is not None and instant < late else "full"
+            for row in sorted(self.taken, key=_order):
+                known = (*_at(row), instant)
+                there = window.enters(row) <= instant < window.leaves(row)
+                if there and known not in self.known:
+                    self.known.add(known)
+                    yield self._there(row, word, [format_instant(instant)])
+
+    def _held_last(self, window: Last, now: int, word: str) -> Iterator[Row]:
+        """After each row that enters, and stays."""
+        new = [row for row in self.taken if _at(row) not in self.entered]
+        for row in sorted(new, key=_order):
+            if window.timed and row[TS] > now:
+                continue
+            self.entered.add(_at(row))
+            self.left |= {_at(gone) for gone in self._out(window, key_text(row, window.partition))}
+            if _at(row) in self.left:
+                continue
+            for other in sorted(self.taken, key=_order):
+                if _at(other) in self.entered - self.left:
+                    yield self._there(other, word, list(_at(row)))
+
+    def _there(self, row: Row, word: str, instant: list[object]) -> Row:
+        values = {name: row[name] for name in self.carried}
+        row_key = json_array([self.stream, row[PART], row[SEQ], *instant])
+        return {**values, OP: "+I", EMIT: word, REVISION: 0, ROW_KEY: row_key}
 
     def _late(self, row: Row, watermark: int) -> bool:
         """Of a row that enters as it comes, or that leaves for one."""

@@ -96,7 +96,7 @@ class Sender(Book):
                 continue
             self.waiting.pop(key, None)
             values = placed[key] if key in placed else window.values()
-            if key in asked and emit == "full":
+            if key in asked and emit == "full" and (out is None or self.definition.varies):
                 yield window, values, emit
             elif out is None or comparable(values) != comparable(out):
                 own = window.family is not None or key not in asked

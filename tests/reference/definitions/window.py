@@ -69,8 +69,8 @@ class Definition:
     weighted: rows may be withdrawn. sessions: others may take the place of windows that lose
     rows. keyed: of a position there may be a row in each bucket, for what withdraws one may be
     beyond the horizon of its bucket, and what replaces it not. ordered: rows are numbered by event
-    time, within buckets. ends: of the windows that hold an instant, by which a row is judged; None:
-    by its own time.
+    time, within buckets. varies: a result has values beside those that it is known by. ends: of
+    the windows that hold an instant, by which a row is judged; None: by its own time.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -88,6 +88,7 @@ class Definition:
     sessions: bool = False
     ordered: bool = False
     keyed: bool = False
+    varies: bool = True
     ends: Callable[[int], list[int]] | None = None
 
     def ident(self, row: Row) -> Position:

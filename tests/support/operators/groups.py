@@ -40,6 +40,7 @@ def specified(fast: WindowAggregator) -> ReferenceOperator:
             buckets=buckets,
             floor_of=lambda ts: pane_of(ts, window),
             weighted=fast.weighted,
+            varies=bool(values),
         )
     )
 

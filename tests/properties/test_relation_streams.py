@@ -1,0 +1,159 @@
+"""What ISTREAM, DSTREAM and RSTREAM emit is what DuckDB computes of the relation at each instant.
+
+Rows come in any order and in any batches; those that are late are within RETAIN. After each push
+the relation is that of the watermark, computed from all rows so far.
+
+    ISTREAM    what is in the relation and was not before
+    DSTREAM    what was in it and is not any more
+    RSTREAM    what is in it at each of its instants up to the watermark, so far
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlwin.embedded.query import EmbeddedQuery
+from sqlwin.instants import SECOND, format_instant
+from sqlwin.sql import script
+from tests.properties.deliveries import START
+from tests.properties.duck import connection
+from tests.properties.hosts import Host, fast_hosts
+
+DELAY, FAR = 3, 10_000
+STREAM = """CREATE STREAM s (id BIGINT, k STRING, v BIGINT, ts TIMESTAMP,
+  WATERMARK FOR ts AS ts - INTERVAL '3' SECOND);
+"""
+Push = list[tuple[str | None, int, int]]
+Answers = Counter[tuple[Any, ...]]
+"""Rows, each as often as it is there."""
+PUSHES = st.lists(
+    st.lists(
+        st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3), st.integers(0, 25)),
+        min_size=1,
+        max_size=5,
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def emitted(text: str, pushes: list[Push], host: Host) -> list[Answers]:
+    """After each push, and after the end of input: what it emitted."""
+    lives, out, first = host(script(STREAM + text)), [], 0
+    for push in pushes:
+        query = next(lives)
+        query.push("s", _rows(push, first))
+        first += len(push)
+        out.append(_values(query))
+    query = next(lives)
+    query.drain()
+    return [*out, _values(query)]
+
+
+def _rows(push: Push, first: int) -> list[dict[str, Any]]:
+    return [
+        {"id": first + at, "k": k, "v": v, "ts": format_instant(START + ts * SECOND)}
+        for at, (k, v, ts) in enumerate(push)
+    ]
+
+
+def _values(query: EmbeddedQuery) -> Answers:
+    found = pl.DataFrame(pl.from_arrow(query.results()))
+    assert query.expired().num_rows == 0
+    assert set(found["op"]) <= {"+I"}
+    return Counter(found.drop("op", "emit", "revision", "row_key").rows())
+
+
+def batch(text: str, pushes: list[Push]) -> list[Answers]:
+    """DuckDB's answer after each push; `{w}` in the text is the watermark in seconds."""
+    con, out = connection(), []
+    for upto in [*range(len(pushes) + 1)]:
+        rows = [row for push in pushes[: upto + 1] for row in push]
+        watermark = FAR if upto == len(pushes) else max(ts for _, _, ts in rows) - DELAY
+        columns = {"id": list(range(len(rows)))}
+        named = {name: [row[at] for row in rows] for at, name in enumerate(("k", "v", "ts"))}
+        schema = pa.schema([("id", pa.int64()), ("k", pa.string()), ("v", pa.int64())])
+        con.register("s", pa.table(columns | named, schema.append(pa.field("ts", pa.int64()))))
+        out.append(Counter(con.sql(text.format(w=watermark)).fetchall()))
+    return out
+
+
+def came(relations: list[Answers]) -> list[Answers]:
+    return [now - was for was, now in _steps(relations)]
+
+
+def gone(relations: list[Answers]) -> list[Answers]:
+    return [was - now for was, now in _steps(relations)]
+
+
+def _steps(relations: list[Answers]) -> list[tuple[Answers, Answers]]:
+    return list(zip([Counter(), *relations], relations, strict=False))
+
+
+OF: dict[str, Callable[[list[Answers]], list[Answers]]] = {"ISTREAM": came, "DSTREAM": gone}
+RETAIN = "RETAIN 1 HOUR"
+
+
+@given(PUSHES, fast_hosts(), st.sampled_from(list(OF)), st.integers(0, 9))
+def test_counts_of_a_window_of_time(pushes: list[Push], host: Host, word: str, size: int) -> None:
+    window = f"(SELECT * FROM s [RANGE {size} SECONDS] {RETAIN})"
+    text = f"{word}(SELECT k, COUNT(*) AS n, SUM(v) AS t FROM {window} GROUP BY k)"
+    there = f"FROM s WHERE ts BETWEEN {{w}} - {size} AND {{w}}"
+    relations = batch(f"SELECT k, COUNT(*), SUM(v) {there} GROUP BY k", pushes)
+    assert emitted(text, pushes, host) == OF[word](relations)
+
+
+@given(PUSHES, fast_hosts(), st.sampled_from(list(OF)), st.integers(1, 4), st.booleans())
+def test_last_rows(pushes: list[Push], host: Host, word: str, n: int, keyed: bool) -> None:
+    """Every message is an instant."""
+    ones = [[row] for push in pushes for row in push]
+    by = "PARTITION BY k" if keyed else ""
+    last = f"QUALIFY ROW_NUMBER() OVER ({by} ORDER BY id DESC) <= {n}"
+    relations = batch(f"SELECT id, v FROM s {last}", ones)
+    text = f"{word}(SELECT id, v FROM s [{by} ROWS {n}])"
+    expected = sum(OF[word](relations), Counter())
+    assert sum(emitted(text, pushes, host), Counter()) == expected
+
+
+@given(PUSHES, fast_hosts(), st.integers(1, 9), st.integers(0, 3))
+def test_rows_at_each_change(pushes: list[Push], host: Host, size: int, least: int) -> None:
+    text = f"RSTREAM(SELECT id FROM s [RANGE {size} SECONDS] WHERE v >= {least} {RETAIN})"
+    micros = size * SECOND
+    answer = f"""
+        WITH r AS (SELECT *, ts * {SECOND} AS us FROM s),
+        instants AS (SELECT us AS t FROM r UNION SELECT us + {micros + 1} FROM r)
+        SELECT id FROM instants JOIN r ON us BETWEEN t - {micros} AND t
+        WHERE t <= {{w}}::BIGINT * {SECOND} AND v >= {least}"""
+    assert emitted(text, pushes, host) == came(batch(answer, pushes))
+
+
+@given(PUSHES, fast_hosts(), st.integers(1, 4), st.integers(1, 3))
+def test_rows_at_each_slide(pushes: list[Push], host: Host, slide: int, times: int) -> None:
+    size = slide * times
+    window = f"[RANGE {size} SECONDS SLIDE {slide} SECONDS]"
+    text = f"RSTREAM(SELECT id FROM s {window} EMIT LATE ON UPDATE {RETAIN})"
+    answer = f"""
+        SELECT id FROM s JOIN range(0, 60, {slide}) m(t) ON ts >= t - {size} AND ts < t
+        WHERE t <= {{w}}"""
+    assert emitted(text, pushes, host) == came(batch(answer, pushes))
+
+
+@given(PUSHES, fast_hosts())
+def test_rows_of_each_instant(pushes: list[Push], host: Host) -> None:
+    text = f"RSTREAM(SELECT id FROM s [NOW] {RETAIN})"
+    assert emitted(text, pushes, host) == came(batch("SELECT id FROM s WHERE ts <= {w}", pushes))
+
+
+@given(PUSHES, fast_hosts(), st.booleans())
+def test_distinct_rows_are_emitted_once(pushes: list[Push], host: Host, union: bool) -> None:
+    query = "SELECT k, v FROM s UNION SELECT k, id % 3 FROM s"
+    text = query if union else "SELECT DISTINCT k, v FROM s EMIT EARLY ON UPDATE"
+    answer = query if union else "SELECT DISTINCT k, v FROM s"
+    assert emitted(text, pushes, host) == came(batch(answer, pushes))
