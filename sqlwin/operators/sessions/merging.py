@@ -24,7 +24,8 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.sessions import runs_of
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED
-from sqlwin.operators.sessions.spans import RUN, first_of, met
+from sqlwin.operators.sessions.judging import doubted
+from sqlwin.operators.sessions.spans import REACH, RUN, first_of, met
 from sqlwin.operators.windows.contents import FIRST, LAST, ROWS, merges
 from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
@@ -32,7 +33,6 @@ from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
 SESSIONS = "sessions"
-REACH = "__reach"
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Merged(Spans):
     """
 
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
-        keys = tuple(self.by.keys)
+        keys = (*self.by.keys, *doubted(rows))
         ordered = rows.sort(*keys, *POSITION)
         reached = ordered.with_columns(self.reach.alias(REACH))
         first = first_of(reached, keys)

@@ -70,7 +70,7 @@ class Definition:
     rows. keyed: of a position there may be a row in each bucket, for what withdraws one may be
     beyond the horizon of its bucket, and what replaces it not. ordered: rows are numbered by event
     time, within buckets. ends: of the windows that hold an instant, by which a row is judged; None:
-    by its own time.
+    by its own time. judged: gap and session key of sessions that judge rows as `late_sessions`.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -89,6 +89,7 @@ class Definition:
     ordered: bool = False
     keyed: bool = False
     ends: Callable[[int], list[int]] | None = None
+    judged: tuple[int, tuple[str, ...]] | None = None
 
     def ident(self, row: Row) -> Position:
         """What a row is known by."""
