@@ -62,6 +62,15 @@ class RowRetention:
         """Rows that are expired unless a session says otherwise; None where none can be."""
         return None if self.gap is None else in_doubt(self.ended(watermark), self.gap)
 
+    def late(self, watermark: int) -> pl.Expr:
+        """Rows that count, and come after a window that holds them was full."""
+        if self.window is not None:
+            first, last = ends_at(pl.col(TS), self.window)
+            return (first <= watermark) & (last > self.ended(watermark))
+        if self.gap is not None:
+            return in_doubt(watermark, self.gap) & ~in_doubt(self.ended(watermark), self.gap)
+        return pl.col(TS).is_between(self.horizon(watermark), watermark, closed="left")
+
     def missed(self, rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Those of the rows, by their `__ts`, that miss a window that holds them."""
         if self.gap is not None:

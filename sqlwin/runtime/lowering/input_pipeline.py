@@ -25,7 +25,15 @@ from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.rows.error_stream import WHOLE, judged, no_rejects, rejects, texts
+from sqlwin.runtime.rows.error_stream import (
+    COUNTED,
+    LATE,
+    WHOLE,
+    judged,
+    no_rejects,
+    rejects,
+    texts,
+)
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
 from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column
 
@@ -77,7 +85,8 @@ class InputPipeline:
             return PreparedRows(selected.drop(RAW), pl.concat([errors, failures]), marks)
         rows, expired = self._unexpired(selected, timed, watermark, lost)
         ready = self._judged(rows, timed, watermark)
-        return PreparedRows(ready, pl.concat([errors, failures, expired]), marks, self._read(timed))
+        errors = pl.concat([errors, failures, expired, self._ignored(rows, timed, watermark)])
+        return PreparedRows(ready, errors, marks, self._read(timed))
 
     def _judged(self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
@@ -200,6 +209,17 @@ class InputPipeline:
             return selected, errors
         expired = missed.filter(pl.col(TS) < kept.horizon(watermark))
         return selected.join(expired, on=RAW, how="anti", maintain_order="left"), errors
+
+    def _ignored(
+        self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int
+    ) -> pl.DataFrame:
+        """Rows that LATE NEVER corrects nothing by, to be counted."""
+        kept, policy = self.input.retention, self.query.policy
+        if kept is None or policy is None or not policy.ignores:
+            return no_rejects()
+        late = rows.filter(kept.late(watermark))
+        reasons = [f"{LATE}: {COUNTED}"] * len(late)
+        return self._refused(timed_rows[late[RAW].to_list()], reasons, watermark)
 
     def _refused(
         self, rows: pl.DataFrame, reasons: list[str], watermark: int | None
