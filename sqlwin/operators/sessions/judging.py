@@ -53,6 +53,19 @@ def doubted(rows: pl.DataFrame) -> tuple[str, ...]:
     return tuple(name for name in DOUBT if name in rows.columns)
 
 
+def apart(rows: pl.DataFrame) -> tuple[str, ...]:
+    """The same, where there are such rows: to fold by columns of NULLs costs time."""
+    names = doubted(rows)
+    return names if names and rows[DOUBT_PART].null_count() < len(rows) else ()
+
+
+def with_doubt_of(rows: pl.DataFrame, lifted: pl.DataFrame) -> pl.DataFrame:
+    """What was lifted of `rows`, by `apart`, with all columns of doubt, behind the others."""
+    names = doubted(rows)
+    none = [pl.lit(None, rows.schema[n]).alias(n) for n in names if n not in lifted.columns]
+    return lifted.with_columns(none).select(pl.exclude(names), *names) if names else lifted
+
+
 def in_doubt(ended: int, gap: int) -> pl.Expr:
     """Rows that alone would make a session that has ended."""
     return pl.col(TS) + gap < ended
