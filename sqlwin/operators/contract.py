@@ -119,6 +119,11 @@ class Operator(Timed, Protocol):
         """Take prepared rows, none of them expired; emit what must go out at once."""
 
 
+DOUBT_PART, DOUBT_SEQ, DOUBT_TEXT = "__doubt_part", "__doubt_seq", "__doubt_text"
+DOUBT = (DOUBT_PART, DOUBT_SEQ, DOUBT_TEXT)
+"""Position and text of a row that may be expired: no two of them are folded into one."""
+
+
 @runtime_checkable
 class Judging(Operator, Protocol):
     """An operator that says which rows are expired by what it has stored."""

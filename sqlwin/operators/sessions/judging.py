@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.instants import SECOND
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import DOUBT, DOUBT_PART, Stores
 from sqlwin.operators.sessions.spans import AT, REACH, RUN, met
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS
@@ -27,9 +27,6 @@ from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
 SPARE = 60 * SECOND
-DOUBT_PART, DOUBT_SEQ, DOUBT_TEXT = "__doubt_part", "__doubt_seq", "__doubt_text"
-DOUBT = (DOUBT_PART, DOUBT_SEQ, DOUBT_TEXT)
-"""Position and text of a row that may be expired: no two of them are folded into one."""
 NUMBER, ENDS, BEGAN, ENDED = "__number", "__ends", "__began", "__ended"
 
 

@@ -13,8 +13,15 @@ from typing import cast
 import polars as pl
 
 from sqlwin.instants import END
-from sqlwin.operators.contract import Joining, Judging, Stores
-from sqlwin.operators.sessions.judging import DOUBT, DOUBT_PART, DOUBT_SEQ, DOUBT_TEXT
+from sqlwin.operators.contract import (
+    DOUBT,
+    DOUBT_PART,
+    DOUBT_SEQ,
+    DOUBT_TEXT,
+    Joining,
+    Judging,
+    Stores,
+)
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.admission import Admitted, admit
 from sqlwin.runtime.inputs.message_numbers import Numbers

@@ -23,8 +23,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.operators.contract import Restoring, Stores
-from sqlwin.operators.sessions.judging import DOUBT
+from sqlwin.operators.contract import DOUBT, Restoring, Stores
 from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
