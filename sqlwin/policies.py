@@ -113,7 +113,8 @@ class Policy:
     that is not used is kept; None: as long as retention says. Of a join it is that of its
     left side, and right_ttl that of its right one. hold: how far the operator's watermark stays
     behind that of its input, so that what is emitted once is final. since: an instant up to
-    which windows were retired under another `retain`, which a checkpoint had.
+    which windows were retired under another `retain`, which a checkpoint had. ignores: LATE NEVER
+    beside a RETAIN of time: what comes late within it is counted.
     """
 
     retain: int | None
@@ -130,6 +131,7 @@ class Policy:
     right_ttl: Ttl | None = field(default=None, repr=False)
     since: int | None = field(default=None, repr=False)  # of a checkpoint, not of the text
     hold: int = 0
+    ignores: bool = field(default=False, repr=False)  # follows from the other clauses
 
     def __post_init__(self) -> None:
         lengths = (self.retain, self.hold, self.late_period, self.early_period, self.timeout)

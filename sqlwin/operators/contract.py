@@ -119,6 +119,25 @@ class Operator(Timed, Protocol):
         """Take prepared rows, none of them expired; emit what must go out at once."""
 
 
+DOUBT_PART, DOUBT_SEQ, DOUBT_TEXT = "__doubt_part", "__doubt_seq", "__doubt_text"
+DOUBT = (DOUBT_PART, DOUBT_SEQ, DOUBT_TEXT)
+"""Position and text of a row that may be expired: no two of them are folded into one."""
+
+
+@runtime_checkable
+class Judging(Operator, Protocol):
+    """An operator that says which rows are expired by what it has stored."""
+
+    def judge(self, rows: pl.DataFrame, stores: Stores, ended: int) -> pl.DataFrame:
+        """Those of a batch's rows, prepared or not, that are; with `__from`, their instant.
+
+        ended: the watermark less RETAIN.
+        """
+
+    def oldest(self, stores: Stores, ended: int) -> int:
+        """No row before this instant counts."""
+
+
 class Joining(Timed, Protocol):
     """An operator over two inputs. Its watermark is the least of those of its inputs."""
 

@@ -147,6 +147,9 @@ def _retention(window: Window, scan: Scan) -> RowRetention | None:
     policy = _policy(window)
     if _counts(window) or policy.retain is None or policy.expired is Expired.EMIT:
         return None
+    judged = _judged(_inner(window))
+    if judged is not None:
+        return RowRetention(policy.retain, gap=judged[0]) if scan.stream.of else None
     if _ends(_inner(window)) is None:
         return RowRetention(policy.retain)
     own = getattr(_inner(window), "window", None)
@@ -213,6 +216,7 @@ def _operator(
             keyed=keeps_horizons(_inner(window)) and isinstance(_inner(window), WindowAggregate),
             ends=_ends(_inner(window)),
             varies=not isinstance(window, WindowAggregate) or bool(window.aggregates),
+            judged=_judged(_inner(window)),
             **_of_all(_inner(window)),
         )
     )
@@ -245,6 +249,17 @@ def _ends(window: Node) -> Callable[[int], list[int]] | None:
     if not isinstance(own, Hop | Cumulate) or own.unit is not Unit.RANGE:
         return None
     return lambda at: [end for _, end in windows_holding(at, own)]
+
+
+def _judged(window: Node) -> tuple[int, tuple[str, ...]] | None:
+    """Gap and session key, where only the pause after the last row ends a session."""
+    if not isinstance(window, WindowAggregate) or not isinstance(window.window, Session):
+        return None
+    own, policy = window.window, window.policy
+    plain = own.unit is Unit.RANGE and (own.most, own.starts, own.ends) == (None,) * 3
+    if own.gap is None or not plain or window.sets or weighted(window) or policy.ttl is not None:
+        return None
+    return own.gap, window.partition
 
 
 def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], withdraw: bool) -> Top:

@@ -53,12 +53,12 @@ from dataclasses import replace
 
 import polars as pl
 
-from sqlwin.instants import format_instant
-from sqlwin.operators.contract import Stores
+from sqlwin.instants import START, format_instant
+from sqlwin.operators.contract import DOUBT, Stores
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Expired, Late
 from sqlwin.runtime.rows.error_stream import IN_PART
-from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
+from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT
 from tests.reference.definitions.admitted import expired, fresh, misses
 from tests.reference.definitions.horizons import floor_frame, horizons
 from tests.reference.definitions.sending import Sender
@@ -80,7 +80,8 @@ class ReferenceOperator(Sender):
         weight = [WEIGHT] if self.definition.weighted else []
         if weight and WEIGHT not in rows.columns:
             rows = rows.with_columns(pl.lit(1, pl.Int8()).alias(WEIGHT))
-        return rows.select(*self.definition.carried, *POSITION, *weight)
+        doubt = [name for name in DOUBT if name in rows.columns]
+        return rows.select(*self.definition.carried, *POSITION, *weight, *doubt)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if self.definition.weighted:
@@ -132,7 +133,14 @@ class ReferenceOperator(Sender):
 
     def expired(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Of a batch's rows those beyond retention."""
-        return expired(rows, self.reached, self.definition, self.closed)
+        return expired(rows, self.taken, self.reached, self.definition, self.closed)
+
+    def judge(self, rows: pl.DataFrame, stores: Stores, ended: int) -> pl.DataFrame:
+        """Of rows of another query those beyond retention, which the task asks for."""
+        return self.expired(rows).with_columns(pl.col(TS).alias("__from"))
+
+    def oldest(self, stores: Stores, ended: int) -> int:
+        return START
 
     def next_deadline(self, stores: Stores) -> int | None:
         deadlines = [w.due for w in self.waiting.values() if w.due is not None]

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.sessions.merging import REACH
-from sqlwin.operators.sessions.spans import AT
+from sqlwin.operators.sessions.spans import AT, REACH
 from sqlwin.operators.sessions.splitting import ENDS, STARTS, Parted
 from sqlwin.operators.weights import SIGN, parted
 from sqlwin.operators.windows.contents import FIRST, LAST, ROWS, merges

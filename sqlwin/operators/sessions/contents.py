@@ -23,6 +23,7 @@ from sqlwin.instants import format_instant
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.sessions.changes import Changing
+from sqlwin.operators.sessions.judging import doubted
 from sqlwin.operators.sessions.merging import Merged, Spans
 from sqlwin.operators.sessions.spans import RUN, extent_of, within
 from sqlwin.operators.sessions.splitting import Parted
@@ -83,7 +84,7 @@ class SessionContents(Folded):
         marks = (window.gap_by, window.starts, window.ends, self.where)
         kept = [*self.read(self.by.keys, self.folds), *(mark for mark in marks if mark is not None)]
         weight = [WEIGHT] if self.weighted else []
-        return rows.select(list(dict.fromkeys([*kept, *weight])))
+        return rows.select(list(dict.fromkeys([*kept, *weight, *doubted(rows)])))
 
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
         return self.spans.lift(rows)

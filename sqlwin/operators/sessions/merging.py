@@ -24,7 +24,8 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.sessions import runs_of
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED
-from sqlwin.operators.sessions.spans import RUN, first_of, met
+from sqlwin.operators.sessions.judging import apart, with_doubt_of
+from sqlwin.operators.sessions.spans import REACH, RUN, first_of, met
 from sqlwin.operators.windows.contents import FIRST, LAST, ROWS, merges
 from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
@@ -32,7 +33,6 @@ from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
 SESSIONS = "sessions"
-REACH = "__reach"
 
 
 @dataclass(frozen=True)
@@ -140,14 +140,15 @@ class Merged(Spans):
     """
 
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
-        keys = tuple(self.by.keys)
+        keys = (*self.by.keys, *apart(rows))
         ordered = rows.sort(*keys, *POSITION)
         reached = ordered.with_columns(self.reach.alias(REACH))
         first = first_of(reached, keys)
         runs = runs_of(first, reached[TS].to_numpy(), reached[REACH].to_numpy())
         grouped = reached.with_columns(pl.Series(RUN, runs)).group_by(RUN, *keys)
         span = [pl.col(TS).min().alias(FROM), pl.col(REACH).max().alias(UNTIL)]
-        return self.by.spread(grouped.agg(*span, *self._lifted()).drop(RUN))
+        lifted = grouped.agg(*span, *self._lifted()).drop(RUN)
+        return self.by.spread(with_doubt_of(rows, lifted))
 
     def values(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         return {name: t for name, t in self.columns(below).items() if name not in self.identity}

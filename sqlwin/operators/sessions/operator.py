@@ -33,6 +33,7 @@ from sqlwin.operators.order.numbering import COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.ranks.cohorts import Ranks, rank_of
 from sqlwin.operators.sessions.contents import SessionContents
+from sqlwin.operators.sessions.judging import SessionJudging, judged_gap
 from sqlwin.operators.sessions.merging import Spans
 from sqlwin.operators.sessions.ranking import RankedSessions
 from sqlwin.operators.sessions.restoring import SessionRestoring
@@ -41,7 +42,7 @@ from sqlwin.operators.sessions.stores import SessionStores
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.policies import Expired, Policy
-from sqlwin.schema import REVISION, TS
+from sqlwin.schema import POSITION, REVISION, TS
 from sqlwin.state.session_store import UNTIL
 from sqlwin.windows import Session, Unit
 
@@ -130,7 +131,8 @@ class SessionAggregator(SessionRestoring):
 
     @cached_property
     def retention(self) -> SessionRetention:
-        return SessionRetention(self.policy, self.spans, self.ledger, self.weighted)
+        judged = None if self.judging is None else self.judging.gap
+        return SessionRetention(self.policy, self.spans, self.ledger, self.weighted, judged)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sessions of these rows alone where they are enough, else what is read of them."""
@@ -143,6 +145,20 @@ class SessionAggregator(SessionRestoring):
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return self.retention.horizons(stores)
+
+    @cached_property
+    def judging(self) -> SessionJudging | None:
+        """How rows are judged by their sessions; None: by their own time."""
+        gap = judged_gap(self.window, self.policy, bool(self.sets), self.weighted)
+        return None if gap is None else SessionJudging(gap, self.spans.partition, self.spans.store)
+
+    def judge(self, rows: pl.DataFrame, stores: Stores, ended: int) -> pl.DataFrame:
+        assert self.judging is not None
+        return self.judging.refused(rows, stores, ended)
+
+    def oldest(self, stores: Stores, ended: int) -> int:
+        assert self.judging is not None
+        return self.judging.oldest(stores, ended)
 
     def without_eviction(self) -> SessionAggregator:
         return replace(self, restoring=True)
@@ -215,8 +231,13 @@ class SessionAggregator(SessionRestoring):
         retain = self.policy.retain
         if self.policy.expired is not Expired.EMIT or retain is None:
             return batch.clear(), batch
-        gone = pl.col(TS) < stores.watermark - retain
-        return batch.filter(gone), batch.filter(~gone)
+        ended = stores.watermark - retain
+        if self.judging is None:
+            gone = pl.col(TS) < ended
+            return batch.filter(gone), batch.filter(~gone)
+        refused = self.judging.refused(batch, stores, ended).select(POSITION)
+        on = list(POSITION)
+        return batch.join(refused, on=on, how="semi"), batch.join(refused, on=on, how="anti")
 
     def _alone(self, rows: pl.DataFrame) -> pl.DataFrame:
         """KIP-94's rule: each is a session of its own, emitted and not stored."""

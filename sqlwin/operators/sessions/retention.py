@@ -1,10 +1,10 @@
 """Which sessions are out of retention, and what of the stores goes with them.
 
-A session that ends below the *horizon* takes no row any more. By time the horizon is the
-watermark less RETAIN; with RETAIN n ROWS each bucket has its own, the instant of its n-th
-newest row, or the watermark if that is less; under both the later one holds. A bucket is
-the session key, or what all grouping sets have of it. Where rows may be withdrawn its instant
-never goes back, see `floors`.
+A session that ends below the *horizon* is out of retention. By time the horizon is the
+watermark less RETAIN, and what a late row may join is kept a little longer, see `judging`; with
+RETAIN n ROWS each bucket has its own, the instant of its n-th newest row, or the watermark if
+that is less; under both the later one holds. A bucket is the session key, or what all grouping
+sets have of it. Where rows may be withdrawn its instant never goes back, see `floors`.
 
 The record of a session goes with its segment; panes and messages go by key, so that one
 that has gone on for long holds nothing of other keys back.
@@ -30,6 +30,7 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.schema import EXISTS, STORE
 from sqlwin.operators.emitter.superseding import SupersedingLedger, overlapping
 from sqlwin.operators.horizons import Horizons
+from sqlwin.operators.sessions.judging import stored_since
 from sqlwin.operators.sessions.merging import SESSIONS, Spans
 from sqlwin.operators.sessions.spans import AT
 from sqlwin.operators.windows.contents import MESSAGES, PANES
@@ -44,12 +45,13 @@ ENDED = "__ended"
 
 @dataclass(frozen=True)
 class SessionRetention:
-    """weighted: rows may be withdrawn."""
+    """weighted: rows may be withdrawn. judged: the gap, where sessions judge their rows."""
 
     policy: Policy
     spans: Spans
     ledger: SupersedingLedger
     weighted: bool = False
+    judged: int | None = None
 
     @property
     def by_rows(self) -> bool:
@@ -108,7 +110,8 @@ class SessionRetention:
     def retire(self, stores: Stores) -> None:
         """Drop what only retired sessions need; what waited there was emitted."""
         if self.policy.retain is not None:
-            self.drop(self.horizon(stores), stores)
+            horizon, gap = self.horizon(stores), self.judged
+            self.drop(horizon if gap is None else stored_since(horizon, gap), stores)
             if self.reached is not None:
                 self.reached.expire(self.horizon(stores), stores)
         self._cut(self._limits(stores), stores)

@@ -17,6 +17,7 @@ from sqlwin.kernels.sessions import runs_of
 from sqlwin.state.session_store import FROM, UNTIL
 
 AT = "__at"
+REACH = "__reach"
 KEY, NEW, RUN = "__key", "__new", "__run"
 
 

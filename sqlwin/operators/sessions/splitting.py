@@ -19,8 +19,9 @@ from sqlwin.instants import END
 from sqlwin.kernels.sessions import cut_runs, runs_of
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED
-from sqlwin.operators.sessions.merging import REACH, Spans
-from sqlwin.operators.sessions.spans import AT, NEW, RUN, extent_of, first_of, met, within
+from sqlwin.operators.sessions.judging import apart, with_doubt_of
+from sqlwin.operators.sessions.merging import Spans
+from sqlwin.operators.sessions.spans import AT, NEW, REACH, RUN, extent_of, first_of, met, within
 from sqlwin.operators.windows.contents import PANES, ROWS, merges
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.session_store import FROM, UNTIL
@@ -40,8 +41,10 @@ class Parted(Spans):
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
         reach = self.reach.max().alias(REACH)
         marks = [mark.any().alias(name) for name, mark in self._marks.items()]
-        grouped = rows.sort(POSITION).group_by(*self.by.keys, pl.col(TS).alias(AT))
-        return self.by.spread(grouped.agg(reach, *marks, *self._lifted()))
+        keys = (*self.by.keys, *apart(rows))
+        grouped = rows.sort(POSITION).group_by(*keys, pl.col(TS).alias(AT))
+        lifted = grouped.agg(reach, *marks, *self._lifted())
+        return self.by.spread(with_doubt_of(rows, lifted))
 
     @property
     def _marks(self) -> dict[str, pl.Expr]:

@@ -35,6 +35,8 @@ def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
         yield never_final(stream)
     else:
         yield from _state(window)
+    if window.policy.ignores:
+        yield "LATE NEVER corrects no result by rows within RETAIN; they are counted as late"
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window, window.window)
     if replayed(stream) and arriving(window):

@@ -87,19 +87,24 @@ class Admission:
         return tuple(name for name, _ in self.by_rows or ())
 
     def retire(
-        self, watermark: int, stores: Stores, horizons: pl.DataFrame | None, kept: list[Store]
+        self,
+        watermark: int,
+        stores: Stores,
+        horizons: pl.DataFrame | None,
+        kept: list[Store],
+        oldest: int = END,
     ) -> None:
         """Evict expired positions, but of no stored message: a recovery may have to replay it.
 
-        kept: the stores that pin the positions of their messages.
+        kept: the stores that pin the positions of their messages. oldest: no row before it counts.
         """
         if self.store not in stores.named:
             return
         if horizons is not None and len(horizons) and not self.nameless:
             stores[self.store].cut(self._lowered(horizons, watermark, kept))
         if self.retention is not None:
-            oldest = [store.floor for store in kept]
-            stores[self.store].expire(min([self.retention.horizon(watermark), *oldest]))
+            pinned = [store.floor for store in kept]
+            stores[self.store].expire(min([self.retention.horizon(watermark), oldest, *pinned]))
 
     def _lowered(self, horizons: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:
         """Retention horizons, lowered to the watermark and to the oldest message of the keys."""

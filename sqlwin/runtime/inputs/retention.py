@@ -27,6 +27,7 @@ import polars as pl
 
 from sqlwin.instants import START, format_instant
 from sqlwin.kernels.panes import earliest, ends_at
+from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS
 from sqlwin.windows import Cumulate, Hop
@@ -36,24 +37,44 @@ from sqlwin.windows import Cumulate, Hop
 class RowRetention:
     """retain: microseconds. window: of event time, whose ends tell; None: the row's own time does.
 
-    since: windows that end by here, or rows before it, went under another RETAIN.
+    since: windows that end by here, or rows before it, went under another RETAIN. gap: of
+    sessions, which judge their rows where the store is: here they are only in doubt.
     """
 
     retain: int
     since: int | None = None
     window: Hop | Cumulate | None = None
+    gap: int | None = None
 
     def ended(self, watermark: int) -> int:
         """Windows that end by here are out of retention."""
         return max(watermark - self.retain, START if self.since is None else self.since)
 
     def horizon(self, watermark: int) -> int:
-        """Rows before this instant count in no window."""
+        """Rows before this instant count in no window, or in a session that has gone on from
+        then."""
         ended = self.ended(watermark)
+        if self.gap is not None:
+            return stored_since(ended, self.gap)
         return ended if self.window is None else earliest(ended + 1, self.window)
+
+    def doubtful(self, watermark: int) -> pl.Expr | None:
+        """Rows that are expired unless a session says otherwise; None where none can be."""
+        return None if self.gap is None else in_doubt(self.ended(watermark), self.gap)
+
+    def late(self, watermark: int) -> pl.Expr:
+        """Rows that count, and come after a window that holds them was full."""
+        if self.window is not None:
+            first, last = ends_at(pl.col(TS), self.window)
+            return (first <= watermark) & (last > self.ended(watermark))
+        if self.gap is not None:
+            return in_doubt(watermark, self.gap) & ~in_doubt(self.ended(watermark), self.gap)
+        return pl.col(TS).is_between(self.horizon(watermark), watermark, closed="left")
 
     def missed(self, rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Those of the rows, by their `__ts`, that miss a window that holds them."""
+        if self.gap is not None:
+            return rows.clear()
         if self.window is None:
             return rows.filter(pl.col(TS) < self.horizon(watermark))
         first, _ = ends_at(pl.col(TS), self.window)

@@ -19,12 +19,21 @@ import polars as pl
 
 from sqlwin.functions.core.volatility import NOW
 from sqlwin.operators.joins.sides import PASSED_WHERE
+from sqlwin.operators.sessions.judging import with_doubt
 from sqlwin.plan.ir.nodes import column_of
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.rows.error_stream import WHOLE, judged, no_rejects, rejects, texts
+from sqlwin.runtime.rows.error_stream import (
+    COUNTED,
+    LATE,
+    WHOLE,
+    judged,
+    no_rejects,
+    rejects,
+    texts,
+)
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
 from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column
 
@@ -76,23 +85,29 @@ class InputPipeline:
             return PreparedRows(selected.drop(RAW), pl.concat([errors, failures]), marks)
         rows, expired = self._unexpired(selected, timed, watermark, lost)
         ready = self._judged(rows, timed, watermark)
-        return PreparedRows(ready, pl.concat([errors, failures, expired]), marks, self._read(timed))
+        errors = pl.concat([errors, failures, expired, self._ignored(rows, timed, watermark)])
+        return PreparedRows(ready, errors, marks, self._read(timed))
 
     def _judged(self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
         admission = self.input.admission
+        rows = self._with_doubt(rows, timed_rows, watermark)
         if admission is None and not self.input.numbered:
             return self.query.prepare(rows.drop(RAW), self.at)
         if admission is None or admission.by_rows is None:
             return rows.drop(RAW)
-        late = rows.filter(pl.col(TS) < watermark)
-        if late.is_empty():
-            return rows.with_columns(pl.lit(None, pl.String).alias(WHOLE)).drop(RAW)
-        text = pl.DataFrame(
-            {RAW: late[RAW], WHOLE: texts(timed_rows[late[RAW].to_list()])},
-            schema={RAW: rows.schema[RAW], WHOLE: pl.String},
-        )
-        return rows.join(text, on=RAW, how="left", maintain_order="left").drop(RAW)
+        return _with_text(rows, timed_rows, pl.col(TS) < watermark).drop(RAW)
+
+    def _with_doubt(
+        self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int
+    ) -> pl.DataFrame:
+        """With position and text of the rows that only the stored sessions can judge."""
+        kept = self.input.retention
+        doubtful = None if kept is None else kept.doubtful(watermark)
+        if doubtful is None:
+            return rows
+        told = _with_text(rows, timed_rows, doubtful)
+        return with_doubt(told, doubtful, pl.col(WHOLE)).drop(WHOLE)
 
     def _timed(self, raw: pl.DataFrame, watermark: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:
         """With computed columns, `__ts` and, where an OFFSET is declared, `__seq` from it."""
@@ -195,6 +210,17 @@ class InputPipeline:
         expired = missed.filter(pl.col(TS) < kept.horizon(watermark))
         return selected.join(expired, on=RAW, how="anti", maintain_order="left"), errors
 
+    def _ignored(
+        self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int
+    ) -> pl.DataFrame:
+        """Rows that LATE NEVER corrects nothing by, to be counted."""
+        kept, policy = self.input.retention, self.query.policy
+        if kept is None or policy is None or not policy.ignores:
+            return no_rejects()
+        late = rows.filter(kept.late(watermark))
+        reasons = [f"{LATE}: {COUNTED}"] * len(late)
+        return self._refused(timed_rows[late[RAW].to_list()], reasons, watermark)
+
     def _refused(
         self, rows: pl.DataFrame, reasons: list[str], watermark: int | None
     ) -> pl.DataFrame:
@@ -204,3 +230,15 @@ class InputPipeline:
         if ts is not None and ts in rows.columns:
             timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
         return rejects(self.input.stream.name, timed, reasons, watermark)
+
+
+def _with_text(rows: pl.DataFrame, timed_rows: pl.DataFrame, which: pl.Expr) -> pl.DataFrame:
+    """Rows with `__whole`, the JSON text of those meant, NULL of the others."""
+    told = rows.filter(which)
+    if told.is_empty():
+        return rows.with_columns(pl.lit(None, pl.String).alias(WHOLE))
+    text = pl.DataFrame(
+        {RAW: told[RAW], WHOLE: texts(timed_rows[told[RAW].to_list()])},
+        schema={RAW: rows.schema[RAW], WHOLE: pl.String},
+    )
+    return rows.join(text, on=RAW, how="left", maintain_order="left")

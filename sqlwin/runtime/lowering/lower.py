@@ -13,6 +13,7 @@ from sqlwin.operators.contract import Joining, Operator
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.sessions.judging import judged_gap
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
 from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.operators.stages.ttl import OperatorTtl
@@ -54,7 +55,7 @@ from sqlwin.runtime.lowering.windows import Assembly
 from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import CHANGE, WEIGHT, polars_schema
 from sqlwin.state.slices import ENDLESS, slice_width
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import Cumulate, Hop, Session, Unit
 
 
 @dataclass(frozen=True)
@@ -270,7 +271,14 @@ def row_retention(window: Window | None) -> RowRetention | None:
         return None
     own = bare.window if isinstance(bare, WindowAggregate) else None
     aligned = own if isinstance(own, Hop | Cumulate) and own.unit is Unit.RANGE else None
-    return RowRetention(policy.retain, policy.since, aligned)
+    return RowRetention(policy.retain, policy.since, aligned, _judged_gap(window))
+
+
+def _judged_gap(window: Window) -> int | None:
+    bare = unranked(window)
+    if not isinstance(bare, WindowAggregate) or not isinstance(bare.window, Session):
+        return None
+    return judged_gap(bare.window, bare.policy, bool(bare.sets), weighted(window))
 
 
 def _of_join(join: Join) -> RowRetention | None:

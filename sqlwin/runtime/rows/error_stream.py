@@ -19,6 +19,8 @@ from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty
 EXPIRED = "expired"
 IN_PART = f"{EXPIRED} in part"
 """Of a row that counts in some of its windows, and came too late for others."""
+LATE = "late"
+"""Of a row that counts, though LATE NEVER corrects nothing by it: never in the error stream."""
 COUNTED = "counted only"
 """Detail of a row that is not in the error stream: its stage emits it, or wants no more."""
 WHOLE = "__whole"
@@ -99,7 +101,8 @@ def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
     expired: as the query says. A stage below it has said so already, see `judged`.
     """
     counted = _expired & pl.col("reason").str.ends_with(f": {COUNTED}")
-    return errors.filter(~(counted if expired is Expired.STREAM else _expired))
+    gone = counted if expired is Expired.STREAM else _expired
+    return errors.filter(~gone & (_reason != LATE))
 
 
 _reason = pl.col("reason").str.split(":").list.first()

@@ -12,12 +12,25 @@ from typing import cast
 
 import polars as pl
 
-from sqlwin.operators.contract import Joining, Stores
+from sqlwin.instants import END
+from sqlwin.operators.contract import (
+    DOUBT,
+    DOUBT_PART,
+    DOUBT_SEQ,
+    DOUBT_TEXT,
+    Joining,
+    Judging,
+    Stores,
+)
+from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.admission import Admitted, admit
 from sqlwin.runtime.inputs.message_numbers import Numbers
 from sqlwin.runtime.inputs.positions import Positions
 from sqlwin.runtime.inputs.watermarks import Watermarks
 from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.error_stream import EXPIRED, no_rejects, refused
+from sqlwin.schema import PART, SEQ, TS
+from sqlwin.state.session_store import FROM
 
 
 def admitted(
@@ -52,14 +65,37 @@ def _judged(
     query: Lowered, at: int, rows: pl.DataFrame, stores: Stores, offsets: dict[int, int]
 ) -> Admitted:
     rule = query.inputs[at].admission
+    rows, expired = _by_sessions(query, at, rows, stores)
     if rule is None:
-        return Admitted(rows)
+        return Admitted(rows, expired)
     judged = admit(
         rule, rows, stores, offsets, _horizons(query, at, stores), stores.input_watermarks[at]
     )
     if query.inputs[at].numbered:
         return judged
-    return replace(judged, rows=query.prepare(judged.rows, at))
+    errors = pl.concat([expired, judged.errors])
+    return replace(judged, rows=query.prepare(judged.rows, at), errors=errors)
+
+
+def _by_sessions(
+    query: Lowered, at: int, rows: pl.DataFrame, stores: Stores
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that count by the sessions that they join, and the errors of the others. Under
+    EXPIRED EMIT the operator takes those as well."""
+    read = query.inputs[at]
+    if read.retention is None or read.retention.gap is None:
+        return rows, no_rejects()
+    watermark = stores.input_watermarks[at]
+    gone = cast(Judging, query.operator).judge(rows, stores, read.retention.ended(watermark))
+    if gone.is_empty():
+        return rows.drop(DOUBT), no_rejects()
+    told = gone.select(*DOUBT, FROM).rename({DOUBT_PART: PART, DOUBT_SEQ: SEQ, FROM: TS})
+    whole = told[DOUBT_TEXT].to_list()
+    errors = refused(read.stream.name, told, whole, [EXPIRED] * len(told), watermark)
+    if query.expired is Expired.EMIT:
+        return rows.drop(DOUBT), errors
+    on = [DOUBT_PART, DOUBT_SEQ]
+    return rows.join(gone, on=on, how="anti", maintain_order="left").drop(DOUBT), errors
 
 
 def retire(query: Lowered, stores: Stores, clock: Watermarks, pinning: Sequence[str]) -> None:
@@ -71,7 +107,17 @@ def retire(query: Lowered, stores: Stores, clock: Watermarks, pinning: Sequence[
     for at, each in enumerate(query.inputs):
         rule = each.admission
         if rule is not None and rule.store in stores.named:
-            rule.retire(clock.of(each.stream.name), stores, _horizons(query, at, stores), kept)
+            watermark = clock.of(each.stream.name)
+            horizons = _horizons(query, at, stores)
+            rule.retire(watermark, stores, horizons, kept, _oldest(query, at, stores, watermark))
+
+
+def _oldest(query: Lowered, at: int, stores: Stores, watermark: int) -> int:
+    """Before this instant no row counts, whatever its key."""
+    kept = query.inputs[at].retention
+    if kept is None or kept.gap is None:
+        return END
+    return cast(Judging, query.operator).oldest(stores, kept.ended(watermark))
 
 
 def _horizons(query: Lowered, at: int, stores: Stores) -> pl.DataFrame | None:

@@ -23,7 +23,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.operators.contract import Restoring, Stores
+from sqlwin.operators.contract import DOUBT, Restoring, Stores
 from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
@@ -234,7 +234,7 @@ class Task:
         rows = pl.concat(arrived) if arrived else pl.DataFrame()
         replayed_rows = recovery.again(rows, stores)
         if len(replayed_rows):
-            prepared = self._restoring.prepare(replayed_rows.drop(INTERNAL, strict=False))
+            prepared = self._restoring.prepare(replayed_rows.drop(*INTERNAL, *DOUBT, strict=False))
             self._restoring.restore(prepared, stores, now, recovery.since)
             rows = rows.join(replayed_rows, on=list(POSITION), how="anti", maintain_order="left")
         missing, errors = recovery.missing(stores), no_rejects()

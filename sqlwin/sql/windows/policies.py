@@ -39,6 +39,7 @@ def policy(
         retain=retain,
         retain_rows=_rows(given),
         timeout=_timeout(given),
+        ignores=_ignores(given, grace),
         **_early(given, early),
         **_late(given),
         **_expired(given),
@@ -164,6 +165,12 @@ def _early(given: ast.Policies, default: Early | None) -> dict[str, Any]:
         period = _period("EARLY EVERY", clause.every, "EARLY ON UPDATE")
         return {"early": Early.EVERY, "early_period": period}
     return {"early": Early.ON_UPDATE}
+
+
+def _ignores(given: ast.Policies, grace: ast.Duration | None) -> bool:
+    """Whether rows within a RETAIN that is given correct nothing."""
+    never = given.late is not None and _late(given)["late"] is Late.NEVER
+    return never and given.final is None and (given.retain is not None or grace is not None)
 
 
 def _late(given: ast.Policies) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Which rows of a batch an operator takes: none beyond retention, and each message once.
 
 A row is expired when every window that holds it ended `retain` before the watermark, or where it
-has none of fixed bounds it is older than that; or when it is late, and older than the horizon that
-RETAIN n ROWS gives its bucket. A message that was taken is a no-op;
-of a tuple window, also one whose offset does not rise.
+has none of fixed bounds it is older than that, of sessions as `late_sessions` has it; or when it
+is late, and older than the horizon that RETAIN n ROWS gives its bucket. A message that was taken is
+a no-op; of a tuple window, also one whose offset does not rise.
 
 >>> rows = [{"__part": 0, "__seq": seq} for seq in (7, 7, 3)]
 >>> from sqlwin.policies import Policy
@@ -20,21 +20,29 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.schema import PART, SEQ, TS
 from tests.reference.definitions.horizons import Horizons
+from tests.reference.definitions.late_sessions import of_each_key
 from tests.reference.definitions.window import Definition, key_text
 from tests.reference.kernels.rows import Row
 
 
 def expired(
-    rows: pl.DataFrame, found: Horizons, definition: Definition, closed: int
+    rows: pl.DataFrame,
+    taken: Sequence[Row],
+    found: Horizons,
+    definition: Definition,
+    closed: int,
 ) -> pl.DataFrame:
-    """Those of a batch that are; found, closed: horizons and watermark before it."""
+    """Those of a batch that are; taken, found, closed: rows, horizons and watermark before it."""
     if definition.by_count:
         return rows.clear()
     retain = definition.policy.retain
     horizon = START if retain is None else closed - retain
     keys = [key_text(row, definition.buckets) for row in rows.to_dicts()]
     least = [min(closed, found[key][0] if key in found else START) for key in keys]
-    gone = [not _counts(ts, horizon, definition) for ts in rows[TS]]
+    if definition.judged is None or retain is None:
+        gone = [not _counts(ts, horizon, definition) for ts in rows[TS]]
+    else:
+        gone = of_each_key(rows.to_dicts(), taken, *definition.judged, horizon)
     below = pl.col(TS) < pl.Series(least, dtype=pl.Int64)
     return rows.filter(below | pl.Series(gone, dtype=pl.Boolean))
 

@@ -70,7 +70,8 @@ class Definition:
     rows. keyed: of a position there may be a row in each bucket, for what withdraws one may be
     beyond the horizon of its bucket, and what replaces it not. ordered: rows are numbered by event
     time, within buckets. varies: a result has values beside those that it is known by. ends: of
-    the windows that hold an instant, by which a row is judged; None: by its own time.
+    the windows that hold an instant, by which a row is judged; None: by its own time. judged: gap
+    and session key of sessions that judge rows as `late_sessions`.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -90,6 +91,7 @@ class Definition:
     keyed: bool = False
     varies: bool = True
     ends: Callable[[int], list[int]] | None = None
+    judged: tuple[int, tuple[str, ...]] | None = None
 
     def ident(self, row: Row) -> Position:
         """What a row is known by."""
