@@ -42,25 +42,30 @@ class Standing:
         """
         tail = (Order(column) for column in ties)
         by = (*(Order(column) for column in self.partition), *self.order, *tail)
-        ordered = rows.sort(
-            [b.column for b in by],
-            descending=[b.descending for b in by],
-            nulls_last=[b.nulls_last for b in by],
-            maintain_order=True,
-        )
-        begins = _differs(self.partition)
-        peers = begins | _differs([by.column for by in self.order])
+        ordered = in_order(rows, by)
+        begins = differs(self.partition)
+        peers = begins | differs([by.column for by in self.order])
         number = number_within(self.partition)
         return ordered.with_columns(FUNCTIONS[self.function](number, peers, begins).alias(name))
+
+
+def in_order(rows: pl.DataFrame, order: Sequence[Order]) -> pl.DataFrame:
+    """`rows` sorted; those that the order cannot tell apart stay as they stand."""
+    return rows.sort(
+        [by.column for by in order],
+        descending=[by.descending for by in order],
+        nulls_last=[by.nulls_last for by in order],
+        maintain_order=True,
+    )
 
 
 def number_within(partition: Sequence[str]) -> pl.Expr:
     """1, 2, 3, … in each partition, of rows that stand partition by partition. Int64."""
     at = pl.int_range(pl.len(), dtype=pl.Int64)
-    return at - _since(_differs(partition), at) + 1
+    return at - _since(differs(partition), at) + 1
 
 
-def _differs(columns: Sequence[str]) -> pl.Expr:
+def differs(columns: Sequence[str]) -> pl.Expr:
     """Whether a row is the first, or differs from the one above it."""
     differs = [pl.col(c).ne_missing(pl.col(c).shift()) for c in columns]
     return pl.any_horizontal(pl.int_range(pl.len()) == 0, *differs)

@@ -73,3 +73,17 @@ def test_places_of_before_they_had_a_version(tmp_path: Path) -> None:
     blobs.put(PROGRESS, json.dumps(old).encode())
     blobs.close()
     assert run(script(SCRIPT), options).read == 0
+
+
+def test_a_store_of_an_older_plan(tmp_path: Path) -> None:
+    file = tmp_path / "orders.state"
+    query = stored(file)
+    push(query, A_MINUTE_EACH[:2])
+    query.flush()
+    blobs = DurableStore(file)
+    (own, index), *others = json.loads(blobs.get("header"))["stores"].items()
+    changed(blobs, "header", stores={"top": index, **dict(others)})
+    with pytest.raises(
+        StateError, match=f"the state has no {own}: this query was planned otherwise"
+    ):
+        stored(file)

@@ -10,6 +10,7 @@
 | `cumulate`, `whole`, `sets` | CUMULATE, GROUP BY without a window, GROUPING SETS |
 | `frames` | frames with any bounds |
 | `exclude` | EXCLUDE |
+| `orders` | keys behind event time in ORDER BY |
 | `values` | aggregates that keep all values, DISTINCT, lists |
 | `pairs` | COVAR, CORR, NTH_VALUE |
 | `sketches` | approximate aggregates |
@@ -29,8 +30,8 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 T = TypeVar("T")
-WORDS = """early timeout rows endless cumulate whole sets frames exclude values pairs sketches
-analytic qualify top ranks replays sessions chains ttl"""
+WORDS = """early timeout rows endless cumulate whole sets frames exclude orders values pairs
+sketches analytic qualify top ranks replays sessions chains ttl"""
 ALL = frozenset(WORDS.split())
 LANDED: frozenset[str] = ALL
 

@@ -124,9 +124,21 @@ def message_sessions(draw: DrawFn, stream: Stream) -> WindowAggregate:
 @st.composite
 def overs(draw: DrawFn, stream: Stream) -> OverAggregate:
     calls = tuple(
-        OverCall(a, draw(partitions()), draw(frames())) for a in draw(aggregates(stream.schema))
+        OverCall(a, draw(partitions()), *draw(ordered_frames()))
+        for a in draw(aggregates(stream.schema))
     )
     return OverAggregate(Scan(stream), calls, draw(policies()))
+
+
+@st.composite
+def ordered_frames(draw: DrawFn) -> tuple[Frame, tuple[Order, ...]]:
+    """A frame and the keys behind event time; with keys one in RANGE has no distance."""
+    frame = draw(frames())
+    keys = draw(st.just(()) | _orders(["i", "f", "k"])) if has("orders") else ()
+    if not keys or frame.unit is Unit.ROWS:
+        return frame, keys
+    low, high = (None if end is None else 0 for end in (frame.preceding, frame.following))
+    return replace(frame, preceding=low, following=high), keys
 
 
 @st.composite

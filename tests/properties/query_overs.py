@@ -122,11 +122,44 @@ ANALYTIC: list[Columns] = [
 ]
 
 
+KEYS: list[Columns] = [
+    ("i", "i NULLS FIRST"),
+    ("i DESC, k", "i DESC NULLS LAST, k NULLS FIRST"),
+    ("k DESC NULLS FIRST", "k DESC NULLS FIRST"),
+    ("f NULLS LAST", "f NULLS LAST"),
+]
+"""Keys behind event time: ours, theirs."""
+
+_PLACED = ", seq"
+ORDERED: list[tuple[str, str, str]] = [
+    *((call, call, _PLACED) for call in ("LAG(id, 2)", "LEAD(i)", "ROW_NUMBER()", "NTILE(3)")),
+    *((f"{name}()", f"{name}()", "") for name in ("RANK", "DENSE_RANK", "CUME_DIST")),
+    ("SUM(i)", "SUM(i)", ""),
+    ("FIRST_VALUE(id)", "first(id)", _PLACED),
+]
+"""Ours, theirs, what theirs needs behind its keys."""
+
+
 @st.composite
 def analytic(draw: DrawFn) -> Columns:
     by = partitioned(draw(partitions()))
+    if has("orders") and draw(st.booleans()):
+        return draw(ordered(by))
     mine, theirs_ = draw(st.sampled_from(ANALYTIC))
     return mine.format(by=by), theirs_.format(by=by)
+
+
+@st.composite
+def ordered(draw: DrawFn, by: str) -> Columns:
+    """A call over an order whose keys begin with event time."""
+    (mine, theirs_), (ours_, call, place) = (
+        draw(st.sampled_from(KEYS)),
+        draw(st.sampled_from(ORDERED)),
+    )
+    return (
+        f"{ours_} OVER ({by}ORDER BY ts, {mine})",
+        f"{call} OVER ({by}ORDER BY us, {theirs_}{place})",
+    )
 
 
 QUALIFIED: list[Columns] = [

@@ -279,7 +279,9 @@ def _windows(
     return Overs(
         stream=stream,
         carried=tuple(column.name for column in window.input.schema),
-        calls=tuple((_value(c.aggregate, functions), c.partition, c.frame) for c in window.calls),
+        calls=tuple(
+            (_value(c.aggregate, functions), c.partition, c.frame, c.order) for c in window.calls
+        ),
         by_arrival=window.by_arrival,
         per_instant=window.per_instant,
         where=window.where,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sqlwin.schema import Order
 from sqlwin.windows import Exclude, Frame, Unit
 from tests.support.sql.cases import MINUTE, over
 
@@ -91,6 +92,32 @@ def test_descending_order_mirrors(window: str, meant: Frame) -> None:
 )
 def test_behind_the_offset_no_rows_are_peers(window: str, meant: Frame) -> None:
     assert frame(window) == meant
+
+
+@pytest.mark.parametrize(
+    ("window", "meant", "order"),
+    [
+        ("ORDER BY ts, price", Frame(RANGE, None, 0), [Order("price")]),
+        ("ORDER BY ts, id DESC", Frame(RANGE, None, 0), [Order("id", True, True)]),
+        (
+            "ORDER BY ts DESC, price, n NULLS LAST",
+            Frame(RANGE, 0, None),
+            [Order("price", True, True), Order("n", descending=True)],
+        ),
+        ("ORDER BY ts, n, n DESC ROWS 2 PRECEDING", Frame(ROWS, 2), [Order("n")]),
+        ("ORDER BY ts, n + 1 RANGE CURRENT ROW", Frame(RANGE, 0), [Order("_order1")]),
+        (
+            "ORDER BY ts, n ROWS 9 PRECEDING EXCLUDE GROUP",
+            Frame(ROWS, 9, 0, Exclude.GROUP),
+            [Order("n")],
+        ),
+    ],
+)
+def test_keys_behind_event_time_are_a_part_of_the_call(
+    window: str, meant: Frame, order: list[Order]
+) -> None:
+    (call,) = over(f"SELECT SUM(value) OVER ({window}) FROM orders").calls
+    assert (call.frame, list(call.order)) == (meant, order)
 
 
 def test_the_offset_may_be_renamed_below() -> None:

@@ -93,6 +93,11 @@ class Fold(ABC):
         """Whether accumulators merge by adding up, exactly."""
         return False
 
+    @property
+    def placed(self) -> bool:
+        """Whether accumulators hold positions, which put rows of several parts in order."""
+        return self.call.named("seq") in self.columns
+
     def negated(self) -> list[pl.Expr]:
         """Of an invertible fold: accumulators to what undoes them."""
         return [-pl.col(column) for column in self.columns]

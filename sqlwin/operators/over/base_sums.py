@@ -8,7 +8,10 @@
 n: the number of the share (the calls of one partition). `base` has the rows of each
 time slice of the row store, as they came; a late row is merged into its slice, and one
 that is withdrawn taken out of it. Where accumulators do not let go of a row and rows may
-be withdrawn, there is no `base`: what it would have is lifted from the row store.
+be withdrawn, there is no `base`: what it would have is lifted from the row store. The same where
+the order has further keys and an accumulator holds positions: rows of one instant, which come in
+several batches, are put in order together. In `past` they are together as well: whole slices of the
+row store leave, and whole instants of the history.
 `past` has the rows that are in no store any more.
 
 Invariant: a row of a partition is in the row store and in `base`, or in the share's
@@ -30,6 +33,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.over.ordering import renumbered, sorted_rows
 from sqlwin.operators.over.sharing import Share
 from sqlwin.operators.weights import there
 from sqlwin.schema import PLACE, POSITION, TS, empty
@@ -53,7 +57,13 @@ class BaseSums:
     @property
     def sliced(self) -> bool:
         """Whether there is a `base`."""
+        if self._renumbers:
+            return False
         return not self.weighted or all(fold.invertible for fold in self.folds)
+
+    @property
+    def _renumbers(self) -> bool:
+        return bool(self.share.order) and any(fold.placed for fold in self.folds)
 
     @property
     def base(self) -> str:
@@ -126,9 +136,13 @@ class BaseSums:
 
     def _lifted(self, rows: pl.DataFrame, slice_: pl.Expr) -> pl.DataFrame:
         """rows: in any order; accumulators by partition and slice."""
-        needed = {*self.share.partition, *POSITION, *(n for f in self.folds for n in f.call.inputs)}
+        order = self.share.order
+        inputs = (n for f in self.folds for n in (*f.call.inputs, *(key.column for key in order)))
         lifts = [expr for fold in self.folds for expr in fold.lift()]
-        ordered = rows.select(sorted(needed)).sort(POSITION)
+        ordered = sorted_rows(
+            rows.select(sorted({*self.share.partition, *POSITION, *inputs})), order
+        )
+        ordered = renumbered(ordered) if self._renumbers else ordered
         return ordered.group_by(*self.share.partition, slice_.alias(SLICE)).agg(lifts)
 
     def _merged(self, records: pl.DataFrame) -> pl.DataFrame:

@@ -1,8 +1,9 @@
 """Calls over frames: rows in order go in, a value for each wanted row comes out.
 
-Rows come in the order of their frames (time or number, then position). They are
-put partition by partition, each different frame is found once, and every call
-that has it slides over it. Only the columns a call reads are moved. What an
+Rows come in the order of the axis (time or number), then position. For each partition and
+order of the calls they are put partition by partition, and those of one instant in the order
+of the further keys (`ordering`); each different frame is found once, and every call that has it
+slides over it. Only the columns a call reads are moved. What an
 unbounded frame held before the first row at hand comes as accumulators (`base`).
 
 `changed` says whose frame a batch has changed: the set of its rows is another than
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +28,8 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.frames import Frames, Ints, Mask, parts_of
 from sqlwin.kernels.unions import Base, slide_all
 from sqlwin.operators.over.arrivals import Came, arrived
-from sqlwin.schema import POSITION, SEQ
+from sqlwin.operators.over.ordering import Arranged, arrange, renumbered
+from sqlwin.schema import POSITION, SEQ, Order
 from sqlwin.windows import Frame, Unit
 
 AT = "__at"
@@ -34,31 +37,28 @@ AT = "__at"
 
 @dataclass(frozen=True)
 class Call:
-    """One aggregate over one frame. dtype: of its result."""
+    """One aggregate over one frame. dtype: of its result. order: the keys behind event time."""
 
     fold: Fold
     partition: tuple[str, ...]
     frame: Frame
     dtype: pl.DataType
+    order: tuple[Order, ...] = ()
 
     @property
     def name(self) -> str:
         return self.fold.call.name
 
     @property
+    def scope(self) -> tuple[tuple[str, ...], tuple[Order, ...]]:
+        """Calls of one scope see the same rows in the same order."""
+        return self.partition, self.order
+
+    @property
     def reads(self) -> set[str]:
         """Columns of a row that its fold looks at."""
         place = set(POSITION) if self.fold.ordered or self.fold.full_state else set()
         return {name for name in self.fold.call.inputs if name not in POSITION} | place
-
-
-@dataclass(frozen=True)
-class Arranged:
-    """Rows partition by partition: their numbers, the partition's number and the axis of each."""
-
-    order: Ints
-    runs: Ints
-    at: Ints
 
 
 def evaluate(
@@ -73,7 +73,7 @@ def evaluate(
 
     axis: the Int64 column that RANGE is measured in. stream: for messages. base: the
     partition's columns and accumulators of the calls that are unbounded, where all
-    calls have one partition: what came before the first of its `rows`.
+    calls have one scope: what came before the first of its `rows`.
     """
     columns: dict[str, pl.Series] = {}
     for arranged, parts, sharing in framed(rows, calls, axis):
@@ -94,25 +94,13 @@ def evaluate(
 def framed(
     rows: pl.DataFrame, calls: tuple[Call, ...], axis: str
 ) -> Iterator[tuple[Arranged, list[Frames], list[Call]]]:
-    """For each different (partition, frame): the order of the rows, their frames, the calls."""
-    for partition in dict.fromkeys(call.partition for call in calls):
-        arranged = arrange(rows, partition, axis)
-        same = [call for call in calls if call.partition == partition]
+    """For each different (scope, frame): the order of the rows, their frames, the calls."""
+    for scope in dict.fromkeys(call.scope for call in calls):
+        arranged = arrange(rows, axis, *scope)
+        same = [call for call in calls if call.scope == scope]
         for frame in dict.fromkeys(call.frame for call in same):
             sharing = [call for call in same if call.frame == frame]
-            yield arranged, parts_of(arranged.runs, arranged.at, frame), sharing
-
-
-def arrange(rows: pl.DataFrame, partition: tuple[str, ...], axis: str) -> Arranged:
-    """Within a partition the rows stay in their order."""
-    at = rows[axis].to_numpy()
-    if not partition:
-        return Arranged(np.arange(len(rows)), np.zeros(len(rows), dtype=np.int64), at)
-    numbered = rows.select(partition).with_row_index(AT)
-    groups = numbered.group_by(partition, maintain_order=True).agg(AT)[AT]
-    runs = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
-    order = groups.explode().to_numpy().astype(np.int64)
-    return Arranged(order, runs, at[order])
+            yield arranged, parts_of(arranged.runs, arranged.along, frame), sharing
 
 
 def changed(
@@ -122,11 +110,11 @@ def changed(
 
     Of those one is told at least, and `enough` where there are more.
     """
-    touched, came = new.copy(), dict[tuple[str, ...], Came]()
+    touched, came = new.copy(), dict[tuple[Any, ...], Came]()
     for arranged, parts, sharing in framed(rows, calls, axis):
         order = arranged.order
         until = np.append(0, np.cumsum(new[order]))
-        known = came.setdefault(sharing[0].partition, Came(order[new[order]], []))
+        known = came.setdefault(sharing[0].scope, Came(order[new[order]], []))
         for part in parts:
             lo, hi = np.empty_like(order), np.empty_like(order)
             lo[order], hi[order] = until[part.lo], until[part.hi]
@@ -141,7 +129,7 @@ def changed(
 
 def _moved(arranged: Arranged, parts: list[Frames], old: Mask, frame: Frame) -> Mask:
     """Old rows whose frames hold other old rows than when there were no new ones."""
-    before = parts_of(arranged.runs[old], arranged.at[old], frame)
+    before = parts_of(arranged.runs[old], arranged.along[old], frame)
     until = np.append(0, np.cumsum(old))
     moved = np.zeros(len(old), dtype=np.bool_)
     for part, was in zip(parts, before, strict=True):
@@ -180,8 +168,9 @@ def _slide(
     stream: str,
 ) -> pl.Series:
     """own: the number of each wanted row, whose frame an overflow is told to be in."""
+    given = renumbered(rows) if call.order and call.fold.placed else rows
     try:
-        return slide_all(call.fold, rows, parts, base)
+        return slide_all(call.fold, given, parts, base)
     except Overflow as overflow:
         place = f"the frame of {stream} at position {rows[SEQ][int(own[overflow.row])]}"
         raise OverflowInAggregate(call.name, place) from None

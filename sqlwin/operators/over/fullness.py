@@ -21,7 +21,8 @@ import numpy.typing as npt
 import polars as pl
 
 from sqlwin.kernels.frames import Ints, Mask, ends
-from sqlwin.operators.over.framing import Arranged, Call, arrange
+from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.ordering import Arranged, arrange
 from sqlwin.operators.over.sharing import Share, Shares
 from sqlwin.schema import TS
 
@@ -80,7 +81,7 @@ class Fullness:
     def _followed(
         self, rows: pl.DataFrame, share: Share, mark: int | Ints
     ) -> list[tuple[Call, Mask]]:
-        arranged = arrange(rows, share.partition, TS)
+        arranged = arrange(rows, TS, share.partition, share.order)
         marks = np.broadcast_to(np.asarray(mark), len(rows))[arranged.order]
         return [(c, self._done(rows, c, arranged, marks)) for c in share.counting]
 

@@ -1,4 +1,4 @@
-"""Calls that share a partition, and how far from a row their frames look.
+"""Calls that share a partition and an order, and how far from a row their frames look.
 
     reach      RANGE: microseconds before a row; an UNBOUNDED frame's end where it lies there
     after      RANGE: microseconds after it
@@ -23,15 +23,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlwin.operators.over.framing import Call
+from sqlwin.schema import Order
 from sqlwin.windows import Exclude, Frame, Unit
 
 
 @dataclass(frozen=True)
 class Share:
-    """The calls of one partition. number: of the share. kept: no row may ever leave."""
+    """The calls of one partition and order. number: of the share. kept: no row may ever leave.
+    order: the keys behind event time.
+    """
 
     number: int
     partition: tuple[str, ...]
+    order: tuple[Order, ...]
     calls: tuple[Call, ...]
     kept: bool
 
@@ -63,8 +67,11 @@ class Share:
 
     @cached_property
     def peers(self) -> bool:
-        """Whether rows of one instant must stay together, for a frame leaves them out."""
-        return any(c.frame.exclude in (Exclude.GROUP, Exclude.TIES) for c in self.counting)
+        """Whether rows of one instant must stay together, for a frame leaves them out, or their
+        positions do not order them."""
+        return bool(self.order) or any(
+            c.frame.exclude in (Exclude.GROUP, Exclude.TIES) for c in self.counting
+        )
 
     @cached_property
     def based(self) -> tuple[Call, ...]:
@@ -106,13 +113,13 @@ class Shares:
 
 
 def shares_of(calls: tuple[Call, ...]) -> Shares:
-    """Partitions in the order of their first calls."""
+    """In the order of their first calls."""
     kept = any(call.frame.following is None for call in calls)
-    partitions = list(dict.fromkeys(call.partition for call in calls))
+    scopes = list(dict.fromkeys(call.scope for call in calls))
     return Shares(
         tuple(
-            Share(number, partition, tuple(c for c in calls if c.partition == partition), kept)
-            for number, partition in enumerate(partitions)
+            Share(number, *scope, tuple(c for c in calls if c.scope == scope), kept)
+            for number, scope in enumerate(scopes)
         )
     )
 

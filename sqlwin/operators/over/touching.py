@@ -113,9 +113,9 @@ class Touching:
 
     def _of_partition(self, rows: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:
         """Those of the batch's partitions, where all calls have the same."""
-        first, *others = self.reading.shares.each
-        if others or not first.partition:
+        first, *others = dict.fromkeys(share.partition for share in self.reading.shares.each)
+        if others or not first:
             return rows
-        on = list(first.partition)
+        on = list(first)
         keys = batch.select(on).unique()
         return rows.join(keys, on=on, how="semi", nulls_equal=True, maintain_order="left")

@@ -129,7 +129,8 @@ def _call(aggregate: Aggregate) -> str:
 
 
 def _over(call: OverCall) -> str:
-    return f"{_call(call.aggregate)} over {frame(call.frame)}{_listed(' by', call.partition)}"
+    by, order = _listed(" by", call.partition), _listed(" order", _orders(call.order))
+    return f"{_call(call.aggregate)} over {frame(call.frame)}{by}{order}"
 
 
 def _listed(what: str, names: Iterable[str]) -> str:

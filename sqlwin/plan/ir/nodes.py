@@ -138,11 +138,22 @@ class WindowAggregate:
 
 @dataclass(frozen=True)
 class OverCall:
-    """One aggregate over the frame of each row, within its partition."""
+    """One aggregate over the frame of each row, within its partition.
+
+    order: keys behind event time, which order the rows of an instant; position orders those
+    that are equal in all, which are peers. With keys a frame in RANGE has no distance.
+    """
 
     aggregate: Aggregate
     partition: tuple[str, ...]
     frame: Frame
+    order: tuple[Order, ...] = ()
+
+    def __post_init__(self) -> None:
+        bounds = (self.frame.preceding, self.frame.following)
+        by_peers = all(bound in (None, -1, 0) for bound in bounds)
+        if self.order and self.frame.unit is Unit.RANGE and not by_peers:
+            raise ValueError(f"a distance is of event time alone: {self.frame}")
 
 
 @hashed_once

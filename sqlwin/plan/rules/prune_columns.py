@@ -92,7 +92,8 @@ def _ranked(node: TopN | WindowRank, read: frozenset[str]) -> frozenset[str]:
 
 def _over(node: OverAggregate, read: frozenset[str]) -> OverAggregate:
     used = tuple(c for c in node.calls if c.aggregate.name in read) or node.calls[:1]
-    keys = {key for call in used for key in call.partition}
+    order = {key.column for call in used for key in call.order}
+    keys = order.union(*(call.partition for call in used))
     below = {*read, *keys, *_inputs([c.aggregate for c in used]), *_given(node.where)}
     return replace(node, calls=used, input=_needed(node.input, frozenset(below)))
 

@@ -88,6 +88,12 @@ class TaskState:
         names = {spec.name for spec in specs}
         if metadata and names.symmetric_difference(metadata["stores"]) & TABLES:
             raise StateError("the state was kept with a TTL or without; the query differs in that")
+        lacking = sorted(names.difference(metadata["stores"])) if metadata else []
+        if lacking:
+            raise StateError(
+                f"the state has no {', '.join(lacking)}: this query was planned otherwise by an "
+                "older sqlwin; start with a new store, from the first message"
+            )
         stores = Stores({spec.name: self._store(spec, metadata) for spec in specs})
         operator: object = query.operator
         if isinstance(operator, Expiring):

@@ -157,7 +157,7 @@ class Assembly:
         """A sliding tuple window is a RANGE over message numbers."""
         frame = Frame(Unit.RANGE, call.frame.preceding) if window.by_arrival else call.frame
         made = self._fold(call.aggregate, window.input)
-        return Call(made, call.partition, frame, polars_type(call.aggregate.type))
+        return Call(made, call.partition, frame, polars_type(call.aggregate.type), call.order)
 
     def _folds(self, window: WindowAggregate) -> tuple[Fold, ...]:
         return tuple(self._fold(aggregate, window.input) for aggregate in window.aggregates)

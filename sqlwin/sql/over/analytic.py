@@ -8,7 +8,7 @@ common: RANK, DENSE_RANK and PERCENT_RANK over one window need three counts.
 |-----------------|---------------------------------------------------------------------|
 | ROW_NUMBER()    | COUNT(*) over ROWS up to the row                                    |
 | RANK()          | 1 + COUNT(*) over RANGE up to a microsecond before the row          |
-| DENSE_RANK()    | COUNT(DISTINCT ts) over RANGE up to the row                         |
+| DENSE_RANK()    | COUNT(DISTINCT ts) over RANGE up to the row; of (ts, …) of all keys |
 | PERCENT_RANK()  | (RANK - 1) / (rows of the partition - 1), 0 for one row             |
 | CUME_DIST()     | COUNT(*) over RANGE up to the row / rows of the partition           |
 | NTILE(n)        | arithmetic on ROW_NUMBER and the rows of the partition              |
@@ -17,7 +17,8 @@ common: RANK, DENSE_RANK and PERCENT_RANK over one window need three counts.
 | … IGNORE NULLS  | the n-th last x that is not NULL, over ROWS up to the row before    |
 
 LEAD mirrors LAG, and descending order mirrors all. Where ORDER BY names the OFFSET
-too, no rows are peers: RANGE is ROWS.
+too, no rows are peers: RANGE is ROWS. Behind other keys a microsecond before the row is
+what lies before its peers.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ from sqlwin.windows import Frame, Unit
 
 
 class Over(Protocol):
-    """One OVER clause while it is bound. time, ts: how rows are ordered, and by what."""
+    """One OVER clause while it is bound. time, keys: how rows are ordered, and by what."""
 
     time: Time
-    ts: Expr
+    keys: tuple[Expr, ...]
     run: ast.Run
 
     def column(self, call: Call, frame: Frame, named: bool = False) -> Expr:
@@ -114,8 +115,15 @@ def _rank(call: Call, over: Over) -> Expr:
 def _dense_rank(call: Call, over: Over) -> Expr:
     if over.time.by_position:
         return _row_number(call, over)
-    instants = Call(aggregate("count"), (over.ts,), distinct=True)
-    return over.column(instants, over.time.frame(Unit.RANGE, None, 0), named=True)
+    different = Call(aggregate("count"), (_together(over.keys),), distinct=True)
+    return over.column(different, over.time.frame(Unit.RANGE, None, 0), named=True)
+
+
+def _together(keys: tuple[Expr, ...]) -> Expr:
+    """One value of all keys, which NULLs among them do not make NULL."""
+    if len(keys) == 1:
+        return keys[0]
+    return exp.Anonymous(this="struct", expressions=[trees.copied(key) for key in keys])
 
 
 def _percent_rank(call: Call, over: Over) -> Expr:

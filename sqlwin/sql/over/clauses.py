@@ -114,10 +114,10 @@ def keys(spec: ast.Spec) -> tuple[Key, ...]:
 
 
 def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
-    """How rows are ordered by event time, None where the order is another.
+    """How rows are ordered by event time, None where another key is the first.
 
-    Event time, and behind it the OFFSET in the same direction or nothing. Of a
-    stream that declares no event time, any TIMESTAMP column may be it.
+    Of a stream that declares no event time, any TIMESTAMP column may be it. Behind it the
+    OFFSET in the same direction is the order of positions; anything else is a key.
     """
     stream = relation.stream
     assert stream is not None
@@ -125,12 +125,12 @@ def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
     ts = stream.ts or _instant(relation, names[0])
     if stream.of:
         ts = names[0] if names[0] in candidates(stream) else None
-    if ts is None or names[0] != ts or len({key.descending for key in order}) > 1:
+    if ts is None or names[0] != ts:
         return None
-    if len(order) == 1:
-        return Time(order[0].descending)
+    one_way = len({key.descending for key in order}) == 1
     behind = names[1:] == [stream.offset] and stream.offset is not None
-    return Time(order[0].descending, by_position=True) if behind else None
+    by_position = behind and one_way
+    return Time(order[0].descending, by_position, keyed=len(order) > 1 and not by_position)
 
 
 def _column(relation: Relation, key: Key) -> str | None:
@@ -156,9 +156,9 @@ def timed_by(relation: Relation, order: tuple[Key, ...]) -> Relation:
 
 
 def not_the_time(relation: Relation, order: tuple[Key, ...]) -> QueryError:
-    first, stream = order[0], relation.stream
+    stream = relation.stream
     assert stream is not None
-    behind = f", or ORDER BY {stream.ts or 'ts'}, {stream.offset}" if stream.offset else ""
-    message = "frames are ordered by the event time, and behind it by the OFFSET alone"
-    wrong = order[1] if len(order) > 1 and isinstance(first.ordered.this, exp.Column) else first
-    return QueryError(message, wrong.run.span, legal=f"ORDER BY {stream.ts or 'ts'}{behind}")
+    ts = stream.ts or "ts"
+    message = "frames are ordered by the event time first: in any other order none is ever final"
+    legal = f"ORDER BY {ts}, or ORDER BY {ts}, {order[0].run.original}"
+    return QueryError(message, order[0].run.span, legal=legal)

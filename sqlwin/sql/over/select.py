@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
-from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import OverAggregate, OverCall, WindowAggregate
 from sqlwin.plan.properties.changelog import lateness
+from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.calls import Call, call_at
 from sqlwin.sql.expressions.scalars import Expr, parsed, word
@@ -33,7 +33,7 @@ from sqlwin.sql.windows.frames import LEGAL, Time, frame_of
 from sqlwin.sql.windows.policies import extent_of, final
 from sqlwin.windows import Frame
 
-Order = tuple[Key, ...]
+Keys = tuple[Key, ...]
 
 
 def has_over(items: Sequence[Item], qualify: ast.Run | None = None) -> bool:
@@ -74,7 +74,7 @@ def _timed(relation: Relation, targets: list[ast.Name | ast.Spec], named: Named)
     return relation
 
 
-def _refuse_other(before: Relation, after: Relation, first: Order, order: Order) -> None:
+def _refuse_other(before: Relation, after: Relation, first: Keys, order: Keys) -> None:
     """A derived stream may have several columns that could be its event time."""
     was, made = before.stream, after.stream
     assert was is not None and made is not None
@@ -131,8 +131,17 @@ class Window:
         order = keys(spec)
         self.ordered = time_of(relation, order) if order else None
         self.time = self.ordered or Time()
-        self.ts = order[0].ordered.this if order else exp.Null()
+        self.keys = tuple(key.ordered.this for key in order)
         self.partition = binding.partition(spec)
+        self.order = self._behind(order[1:]) if self.time.keyed else ()
+
+    def _behind(self, order: Keys) -> tuple[Order, ...]:
+        """The keys behind event time, each column once."""
+        made: dict[str, Order] = {}
+        for key in order:
+            ordered = self.time.key(self.binding.below.order(key.ordered, key.run))
+            made.setdefault(ordered.column, ordered)
+        return tuple(made.values())
 
     def check(self, call: Call, node: Expr) -> None:
         """An analytic function goes by the order of all rows of the partition."""
@@ -152,7 +161,7 @@ class Window:
 
     def column(self, call: Call, frame: Frame, named: bool = False) -> Expr:
         aggregate = self.binding.below.aggregate(replace(call, over=None), self.run)
-        made = OverCall(aggregate, self.partition, frame)
+        made = OverCall(aggregate, self.partition, frame, self.order)
         return done(self.binding.framed(made, self.wanted if named else None))
 
     def value(self, tree: Expr) -> Expr:

@@ -3,12 +3,14 @@
 A frame is written in the order of its window. Where that is `ORDER BY ts DESC`
 it is mirrored: what precedes a row there follows it in event time. Where ORDER BY
 names the OFFSET behind the event time no two rows are peers, and RANGE up to the
-current row is the same as ROWS.
+current row is the same as ROWS. Behind other keys the peers are the rows that are equal in all
+keys, and a distance in RANGE, which is one of event time, makes no sense.
 
 | ORDER BY            | frame not given, or `ROWS 2 PRECEDING`                 |
 |---------------------|--------------------------------------------------------|
 | `ts`                | RANGE, all before and the peers; ROWS, two before      |
 | `ts, id` (OFFSET)   | ROWS, all before; ROWS, two before                     |
+| `ts, price`         | RANGE, all before and the peers; ROWS, two before      |
 | `ts DESC`           | RANGE, the peers and all after; ROWS, two after        |
 | none                | the whole partition; refused                           |
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sqlwin.errors import QueryError
+from sqlwin.schema import Order
 from sqlwin.sql.text import ast
 from sqlwin.windows import Exclude, Frame, Unit
 
@@ -27,10 +30,13 @@ _ALONE = {Exclude.GROUP: Exclude.CURRENT_ROW, Exclude.TIES: Exclude.NO_OTHERS}
 
 @dataclass(frozen=True)
 class Time:
-    """How a window is ordered by event time. by_position: by position too, so no row has peers."""
+    """How a window is ordered by event time. by_position: by position too, so no row has peers.
+    keyed: by other keys behind it.
+    """
 
     descending: bool = False
     by_position: bool = False
+    keyed: bool = False
 
     @property
     def unit(self) -> Unit:
@@ -43,6 +49,12 @@ class Time:
             preceding, following = following, preceding
         return Frame(unit, preceding, following)
 
+    def key(self, order: Order) -> Order:
+        """A key behind event time, as it orders rows of one instant in ascending event time."""
+        if not self.descending:
+            return order
+        return Order(order.column, not order.descending, not order.nulls_last)
+
 
 def frame_of(spec: ast.Spec, time: Time | None) -> Frame:
     """time: None without ORDER BY."""
@@ -54,9 +66,9 @@ def frame_of(spec: ast.Spec, time: Time | None) -> Frame:
     if spec.frame is None:
         return _excluding(time.frame(time.unit, None, 0), exclude, time)
     unit = _unit(spec.frame)
-    if unit is Unit.RANGE and time.by_position:
+    if unit is Unit.RANGE and (time.by_position or time.keyed):
         _refuse_distance(spec.frame)
-        unit = Unit.ROWS
+        unit = time.unit
     preceding, following = _extent(spec.frame)
     return _excluding(time.frame(unit, preceding, following), exclude, time)
 

@@ -4,6 +4,9 @@ A row is full at a watermark when all its frames are: one in RANGE that ends f a
 the row, when the watermark is past its end and past the row; one in ROWS, when its
 last row is there and the watermark is past it; one without an end, never.
 
+Rows of one instant are in the order of the call's further keys, then by position; peers are
+those that are equal in all.
+
 Worked example, COUNT(*) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING),
 rows at 10, 20, 30, watermark 25: the row at 10 is full, its follower is at 20; the one at
 20 is not, its follower at 30 may yet be another.
@@ -16,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlwin.schema import SEQ, TS
+from sqlwin.schema import SEQ, TS, Order
 from sqlwin.windows import Frame, Unit
 from tests.reference.definitions.values import (
     NUMBER,
@@ -27,6 +30,7 @@ from tests.reference.definitions.values import (
     of_partition,
 )
 from tests.reference.definitions.window import Window, by_position, key_text, position
+from tests.reference.kernels.aggregates import ordered
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.windows import frame_of
 
@@ -36,11 +40,11 @@ Framed = tuple[Value, list[Row]]
 
 @dataclass(frozen=True)
 class Overs:
-    """OverAggregate: (value, partition, frame) of each call. buckets: see Groups."""
+    """OverAggregate: (value, partition, frame, further keys) of each call. buckets: see Groups."""
 
     stream: str
     carried: tuple[str, ...]
-    calls: tuple[tuple[Value, tuple[str, ...], Frame], ...]
+    calls: tuple[tuple[Value, tuple[str, ...], Frame, tuple[Order, ...]], ...]
     by_arrival: bool = False
     per_instant: bool = False
     where: str | None = None
@@ -66,16 +70,16 @@ class Overs:
         held = [r for r in own if first <= r[NUMBER] <= row[NUMBER]]
         bounds = {"window_start": first, "window_end": row[NUMBER] + 1}
         identity = [*(row[key] for key in self._partition), *bounds.values()]
-        framed = [(value, held) for value, _, _ in self.calls]
+        framed = [(value, held) for value, *_ in self.calls]
         return self._told(row, identity, bounds, framed, lambda mark: True)
 
     def _window(self, row: Row, rows: list[Row]) -> Window:
         framed: list[Framed] = []
         full: list[Full] = []
-        for value, partition, frame in self.calls:
-            own = by_position(of_partition(rows, row, partition))
+        for value, partition, frame, keys in self.calls:
+            own = in_window(of_partition(rows, row, partition), keys)
             at = own.index(row)
-            framed.append((value, frame_of(own, at, frame)))
+            framed.append((value, frame_of(own, at, frame, tuple(key.column for key in keys))))
             full.append(full_when(own, at, frame))
         bounds = self._bounds(row)
         identity, full_at = self._identity(row, bounds), partial(_all, full)
@@ -104,8 +108,8 @@ class Overs:
 
     def _passed(self, row: Row, mark: int) -> bool:
         """Of a row that is no more: whatever rows would follow it."""
-        ends = [frame.following for _, _, frame in self.calls]
-        ahead = [f for _, _, f in self.calls if f.unit is Unit.RANGE]
+        ends = [frame.following for _, _, frame, _ in self.calls]
+        ahead = [f for _, _, f, _ in self.calls if f.unit is Unit.RANGE]
         reach = max((max(f.following or 0, 0) for f in ahead), default=0)
         return None not in ends and row[TS] + reach < mark
 
@@ -129,6 +133,11 @@ class Overs:
 
 def _all(full: list[Full], mark: int) -> bool:
     return all(each(mark) for each in full)
+
+
+def in_window(rows: list[Row], keys: tuple[Order, ...]) -> list[Row]:
+    """Rows by event time, then the further keys, then position."""
+    return sorted(ordered(by_position(rows), keys), key=lambda row: row[TS])
 
 
 def full_when(rows: list[Row], at: int, frame: Frame) -> Full:

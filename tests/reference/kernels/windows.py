@@ -14,6 +14,7 @@ from __future__ import annotations
 from sqlwin.instants import END, START
 from sqlwin.schema import TS
 from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Unit, Whole
+from tests.reference.kernels.exact import ascending
 from tests.reference.kernels.rows import Row, Rows
 
 
@@ -49,20 +50,34 @@ def pane_of(at: int, window: Hop | Cumulate | Whole) -> int:
     return at - (at - window.offset) % window.pane
 
 
-def frame_of(rows: Rows, at: int, frame: Frame) -> list[Row]:
-    """The rows in the frame of `rows[at]`; `rows`: one partition, sorted by position."""
-    inside = [n for n in range(len(rows)) if _inside(rows, at, n, frame)]
-    return [rows[n] for n in inside if not _excluded(rows, at, n, frame.exclude)]
+def frame_of(rows: Rows, at: int, frame: Frame, keys: tuple[str, ...] = ()) -> list[Row]:
+    """The rows in the frame of `rows[at]`; `rows`: one partition, in order. keys: columns that
+    peers agree in beside event time."""
+    inside = [n for n in range(len(rows)) if _inside(rows, at, n, frame, keys)]
+    return [rows[n] for n in inside if not _excluded(rows, at, n, frame.exclude, keys)]
 
 
-def _inside(rows: Rows, at: int, n: int, frame: Frame) -> bool:
-    off = n - at if frame.unit is Unit.ROWS else rows[n][TS] - rows[at][TS]
+def _inside(rows: Rows, at: int, n: int, frame: Frame, keys: tuple[str, ...]) -> bool:
+    off = n - at if frame.unit is Unit.ROWS else _distance(rows, at, n, keys)
     begun = frame.preceding is None or -frame.preceding <= off
     return begun and bool(frame.following is None or off <= frame.following)
 
 
-def _excluded(rows: Rows, at: int, n: int, exclude: Exclude) -> bool:
-    peer: bool = rows[n][TS] == rows[at][TS]
+def _distance(rows: Rows, at: int, n: int, keys: tuple[str, ...]) -> int:
+    """In event time; with keys only which side of the peers a row is on counts."""
+    if not keys:
+        return int(rows[n][TS] - rows[at][TS])
+    if _peers(rows[n], rows[at], keys):
+        return 0
+    return 1 if n > at else -1
+
+
+def _peers(one: Row, other: Row, keys: tuple[str, ...]) -> bool:
+    return all(ascending(one[key]) == ascending(other[key]) for key in (TS, *keys))
+
+
+def _excluded(rows: Rows, at: int, n: int, exclude: Exclude, keys: tuple[str, ...]) -> bool:
+    peer = _peers(rows[n], rows[at], keys)
     return {
         Exclude.NO_OTHERS: False,
         Exclude.CURRENT_ROW: n == at,

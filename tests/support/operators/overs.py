@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -13,7 +13,7 @@ from sqlwin.kernels.folds import fold
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import TS, polars_type
+from sqlwin.schema import TS, Order, polars_type
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Exclude, Frame, Unit
 from tests.reference.definitions.overs import Overs
@@ -35,7 +35,9 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...], pa.DataType, dict[str, Any]]] =
     "list": ("collect_list", ("v",), pa.list_(BIGINT), {}),
     "second": ("nth_value", ("v",), BIGINT, {"params": (2,)}),
 }
-Called = tuple[str, tuple[str, ...], Frame]
+Keys = tuple[Order, ...]
+Called = tuple[str, tuple[str, ...], Frame] | tuple[str, tuple[str, ...], Frame, Keys]
+"""A name of FUNCTIONS, partition, frame, and keys behind event time, where there are some."""
 
 
 def over(
@@ -46,20 +48,19 @@ def over(
     weighted: bool = False,
     **policy: Any,
 ) -> OverAggregator:
-    """called: (a name of FUNCTIONS, partition, frame) of each call."""
     calls = []
-    for number, (name, partition, frame) in enumerate(called):
+    for number, (name, partition, frame, *order) in enumerate(called):
         function, args, type_, more = FUNCTIONS[name]
         types = tuple(TYPES[arg] for arg in args)
         bound = fold(f"a{number}", function, args, types, type_, None, **more)
-        calls.append(Call(bound, partition, frame, polars_type(type_)))
+        calls.append(Call(bound, partition, frame, polars_type(type_), *order))
     kept = Policy(**{"retain": 5, **policy})
     rest = (slice_width, per_instant, withdraw, weighted)
     return OverAggregator("s", COLUMNS, tuple(calls), kept, *rest)
 
 
 def specified(fast: OverAggregator) -> ReferenceOperator:
-    calls = tuple((_value(call), call.partition, call.frame) for call in fast.calls)
+    calls = tuple((_value(call), call.partition, call.frame, call.order) for call in fast.calls)
     buckets = fast.limits.buckets
     overs = Overs("s", tuple(COLUMNS), calls, False, fast.per_instant, None, buckets)
     rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw, buckets)
@@ -104,6 +105,40 @@ def frames(draw: st.DrawFn, exclude: bool = True) -> Frame:
     return Frame(unit, preceding, following, left_out if exclude else Exclude.NO_OTHERS)
 
 
+ORDERS: st.SearchStrategy[Keys] = st.sampled_from(
+    [
+        (),
+        (),
+        (Order("v"),),
+        (Order("j", nulls_last=True),),
+        (Order("v", descending=True), Order("j")),
+    ]
+)
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> tuple[Frame, Keys]:
+    """A frame and the keys of its order, with which a frame in RANGE goes by peers."""
+    frame, keys = draw(frames()), draw(ORDERS)
+    return (by_peers(frame) if keys and frame.unit is Unit.RANGE else frame), keys
+
+
+def by_peers(frame: Frame) -> Frame:
+    """Up to the peers or, on one side alone, up to what is beyond them."""
+    ends = (frame.preceding, frame.following)
+    beyond = None in ends
+    low, high = (None if e is None else -1 if beyond and e < 0 else 0 for e in ends)
+    return replace(frame, preceding=low, following=high)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> list[Called]:
+    made = st.tuples(st.sampled_from(list(FUNCTIONS)), PARTITIONS, windows())
+    return [
+        (name, by, *window) for name, by, window in draw(st.lists(made, min_size=1, max_size=3))
+    ]
+
+
 PARTITIONS = st.sampled_from([(), ("k",), ("k",), ("k", "j"), ("j",)])
 
 
@@ -132,8 +167,7 @@ def operators(draw: st.DrawFn) -> OverAggregator:
         partition, chosen = draw(PARTITIONS), draw(st.lists(names, min_size=1, max_size=2))
         called = [(name, partition, frame) for name in chosen]
         return over(*called, per_instant=True, **draw(policies()))
-    calls = st.lists(st.tuples(names, PARTITIONS, frames()), min_size=1, max_size=3)
-    return over(*draw(calls), **draw(policies()))
+    return over(*draw(calls()), **draw(policies()))
 
 
 @dataclass(frozen=True)

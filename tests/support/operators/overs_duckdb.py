@@ -8,24 +8,26 @@ import duckdb
 import polars as pl
 from hypothesis import strategies as st
 
-from sqlwin.schema import ROW_KEY, SEQ
+from sqlwin.schema import ROW_KEY, SEQ, Order
 from sqlwin.windows import Exclude, Frame, Unit
-from tests.support.operators.overs import PARTITIONS, Called, frames
+from tests.support.operators.overs import PARTITIONS, Called, Keys, windows
 
 QUESTIONS = {
     "count": "count(*) OVER {over}",
     "sum": "sum(v) OVER {over}",
     "distinct": "count(DISTINCT v) OVER {over}",
-    "first": "first(v ORDER BY ts, seq) OVER {over}",
-    "list": "list(v ORDER BY ts, seq) FILTER (WHERE v IS NOT NULL) OVER {over}",
+    "first": "first(v ORDER BY {place}) OVER {over}",
+    "list": "list(v ORDER BY {place}) FILTER (WHERE v IS NOT NULL) OVER {over}",
 }
 
 
 @st.composite
 def called(draw: st.DrawFn) -> list[Called]:
     names = st.sampled_from(list(QUESTIONS))
-    asked = frames().filter(_decided)
-    return draw(st.lists(st.tuples(names, PARTITIONS, asked), min_size=1, max_size=3))
+    made = st.tuples(names, PARTITIONS, windows().filter(lambda window: _decided(window[0])))
+    return [
+        (name, by, *window) for name, by, window in draw(st.lists(made, min_size=1, max_size=3))
+    ]
 
 
 def _decided(frame: Frame) -> bool:
@@ -46,22 +48,30 @@ def answers(calls: list[Called], rows: list[tuple[Any, ...]]) -> list[tuple[int,
         if rows:
             con.executemany("INSERT INTO s VALUES (?, ?, ?, ?, ?, ?)", rows)
         answer = con.sql(f"SELECT seq, {asked} FROM s").fetchall()
-    lists = [name == "list" for name, _, _ in calls]
+    lists = [name == "list" for name, *_ in calls]
     return [
         (seq, tuple(v or [] if is_list else v for v, is_list in zip(values, lists, strict=True)))
         for seq, *values in answer
     ]
 
 
-def _question(name: str, partition: tuple[str, ...], frame: Frame) -> str:
+def _question(name: str, partition: tuple[str, ...], frame: Frame, keys: Keys = ()) -> str:
     by = f"PARTITION BY {', '.join(partition)} " if partition else ""
-    order = "ts" if frame.unit is Unit.RANGE else "ts, seq"
+    time = ", ".join(("ts", *map(_key, keys)))
+    place = f"{time}, seq"
+    order = time if frame.unit is Unit.RANGE else place
+    unit = "GROUPS" if keys and frame.unit is Unit.RANGE else frame.unit.value
     bounds = (
         f"{_bound(frame.preceding, 'PRECEDING', 'FOLLOWING')} AND "
         f"{_bound(frame.following, 'FOLLOWING', 'PRECEDING')}"
     )
-    framed = f"{frame.unit.value} BETWEEN {bounds} EXCLUDE {frame.exclude.value}"
-    return QUESTIONS[name].format(over=f"({by}ORDER BY {order} {framed})")
+    framed = f"{unit} BETWEEN {bounds} EXCLUDE {frame.exclude.value}"
+    return QUESTIONS[name].format(over=f"({by}ORDER BY {order} {framed})", place=place)
+
+
+def _key(key: Order) -> str:
+    down = " DESC" if key.descending else " ASC"
+    return f"{key.column}{down} NULLS {'LAST' if key.nulls_last else 'FIRST'}"
 
 
 def _bound(length: int | None, own: str, other: str) -> str:

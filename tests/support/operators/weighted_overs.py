@@ -12,7 +12,7 @@ from tests.support.operators.changelogs import steps
 from tests.support.operators.overs import (
     FUNCTIONS,
     PARTITIONS,
-    frames,
+    calls,
     over,
     policies,
 )
@@ -27,8 +27,7 @@ def operators(draw: st.DrawFn) -> OverAggregator:
         partition, chosen = draw(PARTITIONS), draw(st.lists(names, min_size=1, max_size=2))
         called = [(name, partition, frame) for name in chosen]
         return over(*called, per_instant=True, **policy)
-    calls = st.lists(st.tuples(names, PARTITIONS, frames()), min_size=1, max_size=3)
-    return over(*draw(calls), **policy)
+    return over(*draw(calls()), **policy)
 
 
 VALUES = st.tuples(
