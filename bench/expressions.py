@@ -80,6 +80,8 @@ EXPRESSIONS = {
     "INSTR(words, 'e')": "instr(\"words\", 'e')",
     "FORMAT_NUMBER(x, 2)": "format('{:,.2f}', \"x\")",
     "TO_CHAR(price, '9999.99')": "format('{:.2f}', \"price\")",
+    "FORMAT_STRING('%s has %05d', k, n)": 'printf(\'%s has %05d\', "k", "n")',
+    "MASK(words)": "translate(\"words\", 'abcdeghinrtw0123456789', 'xxxxxxxxxxxxnnnnnnnnnn')",
     "PARSE_URL(url, 'HOST')": "regexp_extract(\"url\", '://([^/?]+)', 1)",
     "PARSE_URL(url, 'QUERY', 'page')": "regexp_extract(\"url\", '[?&]page=([^&]*)', 1)",
     "URL_ENCODE(words)": 'url_encode("words")',
