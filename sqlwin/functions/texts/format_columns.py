@@ -27,7 +27,7 @@ _MOST = 100
 
 def columns(format_: str, values: Sequence[pa.Array], types: Sequence[str]) -> pa.Array:
     """Of every row. types: names of Spark's. ValueError as Java's Formatter raises."""
-    parts: list[pa.Array | pa.Scalar] = []
+    parts: list[pa.Array | pa.Scalar] = [pa.repeat(pa.scalar("", STRING), len(values[0]))]
     for part, at in numbered(format_, len(values)):
         if isinstance(part, str):
             parts.append(pa.scalar(part, STRING))
