@@ -116,7 +116,7 @@ def rows(count: int) -> pl.DataFrame:
         pl.col("n").cast(pl.String).alias("digits"),
     ).with_columns(
         pl.col("x").cast(pl.String).alias("number"),
-        pl.when(n % 100 > 0).then("digits").otherwise(pl.lit("none")).alias("faulty"),
+        pl.when(pl.col("n") % 100 > 0).then("digits").otherwise(pl.lit("none")).alias("faulty"),
         pl.col("ts").dt.to_string("%Y-%m-%d %H:%M:%S").alias("time"),
         pl.format("word {} again {}", pl.col("n"), pl.col("m")).alias("words"),
         pl.struct("n", user=pl.struct(id="m", name="k")).struct.json_encode().alias("doc"),
