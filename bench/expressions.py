@@ -44,6 +44,7 @@ EXPRESSIONS = {
     "LENGTH(k)": 'length("k")',
     "CAST(n AS STRING)": 'CAST("n" AS VARCHAR)',
     "CAST(digits AS INT)": 'CAST("digits" AS INTEGER)',
+    "CAST(faulty AS INT)": 'TRY_CAST("faulty" AS INTEGER)',
     "DATE_TRUNC('HOUR', ts)": "date_trunc('hour', \"ts\")",
     "DATE_FORMAT(ts, 'yyyy-MM-dd')": "strftime(\"ts\", '%Y-%m-%d')",
     "HOUR(ts)": 'hour("ts")',
@@ -80,6 +81,8 @@ EXPRESSIONS = {
     "INSTR(words, 'e')": "instr(\"words\", 'e')",
     "FORMAT_NUMBER(x, 2)": "format('{:,.2f}', \"x\")",
     "TO_CHAR(price, '9999.99')": "format('{:.2f}', \"price\")",
+    "FORMAT_STRING('%s has %05d', k, n)": 'printf(\'%s has %05d\', "k", "n")',
+    "MASK(words)": "translate(\"words\", 'abcdeghinrtw0123456789', 'xxxxxxxxxxxxnnnnnnnnnn')",
     "PARSE_URL(url, 'HOST')": "regexp_extract(\"url\", '://([^/?]+)', 1)",
     "PARSE_URL(url, 'QUERY', 'page')": "regexp_extract(\"url\", '[?&]page=([^&]*)', 1)",
     "URL_ENCODE(words)": 'url_encode("words")',
@@ -93,7 +96,7 @@ EXPRESSIONS = {
     "DATEDIFF(ts, DATE '2023-01-01')": "date_diff('day', DATE '2023-01-01', \"ts\")",
     "DATE_ADD(ts, 7)": 'CAST("ts" AS DATE) + 7',
 }
-"""sqlwin's and DuckDB's."""
+"""sqlwin's and DuckDB's. Of `faulty`, one row of a hundred goes to the error stream."""
 
 
 def rows(count: int) -> pl.DataFrame:
@@ -113,6 +116,7 @@ def rows(count: int) -> pl.DataFrame:
         pl.col("n").cast(pl.String).alias("digits"),
     ).with_columns(
         pl.col("x").cast(pl.String).alias("number"),
+        pl.when(pl.col("n") % 100 > 0).then("digits").otherwise(pl.lit("none")).alias("faulty"),
         pl.col("ts").dt.to_string("%Y-%m-%d %H:%M:%S").alias("time"),
         pl.format("word {} again {}", pl.col("n"), pl.col("m")).alias("words"),
         pl.struct("n", user=pl.struct(id="m", name="k")).struct.json_encode().alias("doc"),

@@ -39,7 +39,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "python_scan_all_frames": False,
     "temp_directory": "",
 }
-_AS_WRITTEN = "SET disabled_optimizers = 'expression_rewriter';"
+AS_WRITTEN = "SET disabled_optimizers = 'expression_rewriter';"
 """DuckDB makes `n > -1` of `n + 1 > 0`, which does not overflow where that does."""
 _local = threading.local()
 
@@ -73,5 +73,5 @@ def binding() -> duckdb.DuckDBPyConnection:
 def running() -> duckdb.DuckDBPyConnection:
     """This thread's connection for rows: functions that make long values have a limit."""
     if not hasattr(_local, "running"):
-        _local.running = locked(MEMORY, MACROS + _AS_WRITTEN)
+        _local.running = locked(MEMORY, MACROS + AS_WRITTEN)
     return _local.running  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@
 [2, 3]
 >>> run(pa.table({"a": ["x"]}), 'SELECT CAST("a" AS INT) AS b FROM rows')
 Traceback (most recent call last):
-sqlwin.sandbox.running.Failed: [CAST_INVALID_INPUT] Could not convert string 'x' to INT32 ...
+sqlwin.sandbox.running.Failed: [CAST_INVALID_INPUT] The value 'x' of the type "STRING" ...
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from sqlwin.functions.core.vectors import PREFIX
+from sqlwin.sandbox import recording
 from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
 from sqlwin.sandbox.locked import know, running
@@ -42,11 +43,36 @@ def seconds(rows: int) -> float:
 
 def run(rows: pa.Table, query: str) -> pa.Table:
     """`query` over the table `rows`. Failed, Forbidden, OutOfTime or TooLarge otherwise."""
-    named = VALUES.intersection(map(str.lower, rows.column_names))
-    called = calls(query, named)
-    at_once = rows_at_once(called, rows.nbytes / max(rows.num_rows, 1))
-    con = running()
-    know(con, called)
+    called = _called(rows, query)
+    know(running(), called)
+    return _run(running(), rows, query, called, _at_once(rows, called))
+
+
+def run_recording(rows: pa.Table, query: str, at_once: int | None = None) -> pa.Table:
+    """The same, on the connection of `recording`, whose functions are NULL where they raise.
+
+    rows: with their numbers. at_once: how many DuckDB sees at once; None: as `run` does."""
+    called = _called(rows, query)
+    recording.know(called)
+    size = _at_once(rows, called) if at_once is None else at_once
+    return _run(recording.recording(), rows, recording.recording_text(query), called, size)
+
+
+def _called(rows: pa.Table, query: str) -> tuple[str, ...]:
+    return calls(query, VALUES.intersection(map(str.lower, rows.column_names)))
+
+
+def _at_once(rows: pa.Table, called: tuple[str, ...]) -> int | None:
+    return rows_at_once(called, rows.nbytes / max(rows.num_rows, 1))
+
+
+def _run(
+    con: duckdb.DuckDBPyConnection,
+    rows: pa.Table,
+    query: str,
+    called: tuple[str, ...],
+    at_once: int | None,
+) -> pa.Table:
     con.register("rows", rows if at_once is None else _in_pieces(rows, at_once))
     try:
         with watched(con, seconds(rows.num_rows)):

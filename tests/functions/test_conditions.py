@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.functions.matrix import Case
+from tests.functions.ours import answer
 from tests.functions.spoken import spoken, table
 
 ANSWERS = table("""
@@ -41,6 +43,12 @@ ANSWERS = table("""
 @pytest.mark.parametrize(("expression", "type_", "value"), ANSWERS)
 def test_answers(expression: str, type_: str, value: str) -> None:
     assert spoken(expression) == (type_, value)
+
+
+def test_a_constant_that_is_never_computed_may_be_wrong() -> None:
+    found = answer(Case("conditions", "nullif(CAST(NULL AS INT), l) + CAST('x' AS INT)"))
+    assert (found.type, set(found.rows), found.refused) == ("int", {None}, "")
+    assert answer(Case("conditions", "l + CAST('x' AS INT)")).refused == "'x' is not an INT"
 
 
 def test_a_number_is_no_condition() -> None:

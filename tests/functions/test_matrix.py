@@ -15,6 +15,7 @@ import pytest
 
 from tests.functions.compare import compared, report
 from tests.functions.matrix import subjects
+from tests.functions.worded import misworded
 
 KNOWN = Path(__file__).with_name("differences.txt")
 INEXACT = ("sin", "cos", "tan", "exp", "log", "ln", "pow", "cbrt", "hypot", "asin", "acos", "atan")
@@ -28,11 +29,14 @@ def of(subject: str) -> list[str]:
 
 
 def found(subject: str) -> Iterator[tuple[str, str]]:
-    """Lines of `differences.txt`, each with what is told of it."""
+    """Lines of `differences.txt`, each with what is told of it; and `worded` with errors that have
+    not Spark's class, or words of DuckDB's."""
     for case, theirs, ours, verdict in compared(subject):
         if verdict.kind not in _allowed(case.text):
             told = "\n".join(report(case, theirs, ours, verdict, rows=3))
             yield f"{verdict.kind}\t{subject}\t{case.text}", told
+        for told in misworded(theirs, ours):
+            yield f"worded\t{subject}\t{case.text}", f"{case.text}: {told}"
 
 
 def _allowed(text: str) -> tuple[str, ...]:

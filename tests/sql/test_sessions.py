@@ -133,7 +133,7 @@ def test_a_row_without_a_gap_goes_to_the_error_stream(text: str | None) -> None:
     kept, (reason,) = gaps("product", product=["5 s", text])
     assert kept == [5 * SECOND]
     assert reason == (
-        "Invalid Input Error: a session needs a gap greater than 0 and without months, "
+        "[INVALID_PARAMETER_VALUE] a session needs a gap greater than 0 and without months, "
         f"not {text or 'NULL'}"
     )
 

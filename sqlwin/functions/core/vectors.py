@@ -75,6 +75,12 @@ def vector(name: str, typed: bool = False) -> Callable[[Callable[..., pa.Array]]
 
 def register(con: duckdb.DuckDBPyConnection, called: str) -> None:
     """Make the function of a name known to a connection. KeyError where there is none."""
+    compute, types, result = computing(called)
+    create(con, called, compute, types, result)
+
+
+def computing(called: str) -> tuple[Callable[..., pa.Array], list[pa.DataType], pa.DataType]:
+    """What a name stands for: arrays to an array, with their types. KeyError where nothing."""
     found, types, result = _read(called)
 
     def compute(*arrays: Any) -> pa.Array:
@@ -83,12 +89,27 @@ def register(con: duckdb.DuckDBPyConnection, called: str) -> None:
         made = found.compute(result, *plain) if found.typed else found.compute(*plain)
         return made if made.type == result else made.cast(result)
 
+    return compute, types, result
+
+
+def create(
+    con: duckdb.DuckDBPyConnection,
+    called: str,
+    compute: Callable[..., pa.Array],
+    types: Sequence[pa.DataType],
+    result: pa.DataType,
+) -> None:
+    """A function of that name over Arrow arrays, which is given NULLs, too."""
+
+    def counted(*arrays: Any) -> pa.Array:
+        return compute(*arrays)
+
     # DuckDB counts the parameters, which are to have names
     own = [Parameter(f"a{at}", Parameter.POSITIONAL_OR_KEYWORD) for at in range(len(types))]
-    compute.__signature__ = Signature(own)  # type: ignore[attr-defined]
+    counted.__signature__ = Signature(own)  # type: ignore[attr-defined]
     con.create_function(
         called,
-        compute,
+        counted,
         [engine_name(type_) for type_ in types],
         engine_name(result),
         type=PythonUDFType.ARROW,

@@ -13,7 +13,8 @@ from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.quick import usual
 from sqlwin.functions.core.typed import Body, Refused, Typed
 from sqlwin.functions.core.types import DOUBLE, FLOAT, STRING
-from sqlwin.functions.core.vectors import Vector, by_value, vector
+from sqlwin.functions.core.vectors import Vector, by_value, only, vector
+from sqlwin.functions.formats import by_digits
 from sqlwin.functions.formats.decimal_patterns import by_pattern, with_places
 from sqlwin.functions.formats.number_formats import NumberFormat, number_format
 from sqlwin.functions.times.formats import PRINTED
@@ -28,6 +29,10 @@ _EXACT = {
 
 @vector("to_char")
 def _to_char(numbers: pa.Array, formats: pa.Array) -> pa.Array:
+    one = only(formats)
+    quick = None if one is None else by_digits.printed(numbers, number_format(one))
+    if quick is not None:
+        return quick
     return by_value(lambda n, f: number_format(f).printed(n), numbers, formats, type=STRING)
 
 

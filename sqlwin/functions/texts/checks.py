@@ -9,12 +9,22 @@ A STRING here is always well-formed UTF-8; BINARY may not be.
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlwin.functions.core.entry import Call, Function, function, of
 from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import STRING
-from sqlwin.functions.core.vectors import valued
+from sqlwin.functions.core.usually import usually
+from sqlwin.functions.core.vectors import by_value, only, valued, vector
+
+Bits = npt.NDArray[Any]
 
 _DEFAULTS = ("X", "x", "n", None)
 _KEPT = ""
@@ -38,7 +48,34 @@ def _kind(letter: str) -> str:
     return kind
 
 
-_mask = valued("mask")(_masked)
+@vector("mask")
+def _mask(texts: pa.Array, *letters: pa.Array) -> pa.Array:
+    """ASCII is masked a byte at a time, by a table of all of them."""
+    kinds = [only(letter) for letter in letters]
+    if None in kinds or not all(map(str.isascii, kinds)):
+        return by_value(_masked, texts, *letters, type=STRING)
+    table = _table(*kinds)
+
+    def exact(odd: pa.Array) -> pa.Array:
+        given = [pa.repeat(pa.scalar(kind, STRING), len(odd)) for kind in kinds]
+        return by_value(_masked, odd, *given, type=STRING)
+
+    return usually(texts, pc.string_is_ascii(texts), lambda usual: _looked_up(usual, table), exact)
+
+
+@lru_cache(maxsize=256)
+def _table(upper: str, lower: str, digit: str, other: str) -> Bits:
+    masked = _masked("".join(map(chr, range(128))), upper, lower, digit, other)
+    return np.frombuffer(masked.encode().ljust(256), np.uint8)
+
+
+def _looked_up(texts: pa.Array, table: Bits) -> pa.Array:
+    """Other texts of as many bytes."""
+    known, offsets, data = texts.buffers()
+    if data is None:
+        return texts
+    masked = pa.py_buffer(table.take(np.frombuffer(data, np.uint8)))
+    return pa.Array.from_buffers(STRING, len(texts), [known, offsets, masked], offset=texts.offset)
 
 
 def _mask_text(call: Call) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
@@ -40,7 +40,7 @@ class _Wrong(ValueError):
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """index: of the value, from 0; -1 the one before, None the next."""
 
     conversion: str
@@ -66,8 +66,8 @@ class _Part:
 
 
 @lru_cache(maxsize=1024)
-def _parts(format_: str) -> tuple[str | _Part, ...]:
-    made: list[str | _Part] = []
+def _parts(format_: str) -> tuple[str | Part, ...]:
+    made: list[str | Part] = []
     at = 0
     while at < len(format_):
         start = format_.find("%", at)
@@ -83,7 +83,7 @@ def _parts(format_: str) -> tuple[str | _Part, ...]:
     return tuple(made)
 
 
-def _part(found: re.Match[str]) -> _Part:
+def _part(found: re.Match[str]) -> Part:
     index, flags, conversion = found["index"], found["flags"], found["conversion"]
     if conversion[0] not in "tT" and conversion not in "bBhHsScCdoxXeEfgGaA%n":
         raise _Wrong("UnknownFormatConversionException", f"Conversion = '{conversion}'")
@@ -98,31 +98,37 @@ def _part(found: re.Match[str]) -> _Part:
     if ("-" in flags and "0" in flags) or ("+" in flags and " " in flags):
         raise _Wrong("IllegalFormatFlagsException", f"Flags = '{flags}'")
     at = None if index is None else -1 if index == "<" else int(index[:-1]) - 1
-    return _Part(conversion, flags, width, precision, at)
+    return Part(conversion, flags, width, precision, at)
 
 
 def formatted(format_: str, values: Sequence[Any], types: Sequence[str]) -> str:
     """types: names of Spark's. ValueError as Java's Formatter raises."""
     made: list[str] = []
+    for part, at in numbered(format_, len(values)):
+        made.append(part if isinstance(part, str) else written(part, values[at], types[at]))
+    return "".join(made)
+
+
+def numbered(format_: str, count: int) -> Iterator[tuple[str | Part, int]]:
+    """Its parts, with the number of the value that each is of, of so many."""
     last, following = -1, 0
     for part in _parts(format_):
         if isinstance(part, str):
-            made.append(part)
+            yield part, -1
             continue
         if part.conversion in "%n":
-            made.append(part.padded("%") if part.conversion == "%" else "\n")
+            yield part.padded("%") if part.conversion == "%" else "\n", -1
             continue
         if part.index is None:
             last, following = following, following + 1
         elif part.index >= 0:
             last = part.index
-        if not 0 <= last < len(values):
+        if not 0 <= last < count:
             raise _Wrong("MissingFormatArgumentException", f"Format specifier '%{part.conversion}'")
-        made.append(_one(part, values[last], types[last]))
-    return "".join(made)
+        yield part, last
 
 
-def _one(part: _Part, value: Any, type_: str) -> str:
+def written(part: Part, value: Any, type_: str) -> str:
     lower = part.conversion.lower()
     write = _CONVERSIONS.get(lower)
     if write is None:
@@ -136,16 +142,16 @@ def _one(part: _Part, value: Any, type_: str) -> str:
     return text if part.conversion == lower else text.upper()
 
 
-def _mismatch(part: _Part, type_: str) -> _Wrong:
+def _mismatch(part: Part, type_: str) -> _Wrong:
     return _Wrong("IllegalFormatConversionException", f"{part.conversion} != {type_}")
 
 
-def _boolean(part: _Part, value: Any, type_: str) -> str:
+def _boolean(part: Part, value: Any, type_: str) -> str:
     held = value is not None and (value if type_ == "boolean" else True)
     return part.cut("true" if held else "false")
 
 
-def _string(part: _Part, value: Any, type_: str) -> str:
+def _string(part: Part, value: Any, type_: str) -> str:
     if "#" in part.flags:
         raise _Wrong("FormatFlagsConversionMismatchException", "Conversion = s, Flags = #")
     return part.cut(_java(value, type_))
@@ -158,7 +164,7 @@ def _java(value: Any, type_: str) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-def _hash(part: _Part, value: Any, type_: str) -> str:
+def _hash(part: Part, value: Any, type_: str) -> str:
     """Of a text as HASH has it, of a number as Java's hashCode."""
     if type_ == "string":
         number = int(hashed(MURMUR, [pa.array([value], pa.string())])[0])
@@ -169,7 +175,7 @@ def _hash(part: _Part, value: Any, type_: str) -> str:
     return part.cut(f"{number % 2**32:x}")
 
 
-def _character(part: _Part, value: Any, type_: str) -> str:
+def _character(part: Part, value: Any, type_: str) -> str:
     if type_ not in ("tinyint", "smallint", "int"):
         raise _mismatch(part, type_)
     if not 0 <= value <= 0x10FFFF or 0xD800 <= value < 0xE000:
@@ -177,7 +183,7 @@ def _character(part: _Part, value: Any, type_: str) -> str:
     return part.padded(chr(value))
 
 
-def _whole(part: _Part, value: Any, type_: str) -> str:
+def _whole(part: Part, value: Any, type_: str) -> str:
     if part.precision is not None:
         raise _Wrong("IllegalFormatPrecisionException", str(part.precision))
     if type_ not in _BITS:
@@ -187,7 +193,7 @@ def _whole(part: _Part, value: Any, type_: str) -> str:
     return _unsigned(part, value % 2 ** _BITS[type_])
 
 
-def _unsigned(part: _Part, value: int) -> str:
+def _unsigned(part: Part, value: int) -> str:
     if set(part.flags) & set("+ ,("):
         told = f"Conversion = {part.conversion}, Flags = {part.flags}"
         raise _Wrong("FormatFlagsConversionMismatchException", told)
@@ -199,7 +205,7 @@ def _unsigned(part: _Part, value: int) -> str:
     return part.padded(prefix + digits)
 
 
-def _signed(part: _Part, negative: bool, digits: str) -> str:
+def _signed(part: Part, negative: bool, digits: str) -> str:
     """Digits with their sign, and zeros before them."""
     before, after = "-" if negative else "", ""
     if negative and "(" in part.flags:
@@ -211,7 +217,7 @@ def _signed(part: _Part, negative: bool, digits: str) -> str:
     return part.padded(before + digits + after)
 
 
-def _real(part: _Part, value: Any, type_: str) -> str:
+def _real(part: Part, value: Any, type_: str) -> str:
     if type_ not in ("float", "double"):
         raise _mismatch(part, type_)
     number = float(value)
@@ -220,7 +226,7 @@ def _real(part: _Part, value: Any, type_: str) -> str:
         word = "NaN" if math.isnan(number) else "Infinity"
         signs = "" if math.isnan(number) else "+( "
         flags = "".join(flag for flag in part.flags if flag in signs + "-")
-        unpadded = _Part(part.conversion, flags, part.width)
+        unpadded = Part(part.conversion, flags, part.width)
         return _signed(unpadded, negative, word)
     if type_ == "float":
         number = float(np.float32(value))
@@ -228,7 +234,7 @@ def _real(part: _Part, value: Any, type_: str) -> str:
     return _signed(part, negative, _digits(part, abs(Decimal(nearest(repr(number), float)))))
 
 
-def _digits(part: _Part, number: Decimal) -> str:
+def _digits(part: Part, number: Decimal) -> str:
     places = 6 if part.precision is None else part.precision
     check_bytes(places)
     kind = part.conversion.lower()
@@ -255,16 +261,16 @@ def _scientific(number: Decimal, places: int) -> str:
     return f"{mantissa:f}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def _general(part: _Part, number: Decimal, digits: int) -> str:
+def _general(part: Part, number: Decimal, digits: int) -> str:
     """As `f` from 0.0001 up to 10 ** precision, with so many digits in all, else as `e`."""
     rounded = Context(prec=digits, rounding=ROUND_HALF_UP).plus(number)
     if not number or (Decimal("0.0001") <= rounded < Decimal(10) ** digits):
         places = max(0, digits - 1 - (rounded.adjusted() if number else 0))
-        return _digits(_Part("f", part.flags, precision=places), number)
+        return _digits(Part("f", part.flags, precision=places), number)
     return _scientific(number, digits - 1)
 
 
-def _hexadecimal(part: _Part, value: Any, type_: str) -> str:
+def _hexadecimal(part: Part, value: Any, type_: str) -> str:
     if type_ not in ("float", "double"):
         raise _mismatch(part, type_)
     if part.precision is not None:
@@ -279,7 +285,7 @@ def _hexadecimal(part: _Part, value: Any, type_: str) -> str:
     return _signed(part, math.copysign(1.0, number) < 0, made)
 
 
-_CONVERSIONS: dict[str, Callable[[_Part, Any, str], str]] = {
+_CONVERSIONS: dict[str, Callable[[Part, Any, str], str]] = {
     "b": _boolean,
     "s": _string,
     "h": _hash,

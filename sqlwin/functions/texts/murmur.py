@@ -159,13 +159,6 @@ def _beside(blobs: pa.Array, counts: Bits) -> Bits:
 # --- Murmur3, 32 bits -------------------------------------------------------------------
 
 
-def _taken(rows: Bits, place: Bits) -> Bits:
-    """Of each row what is at its place, or the last there is."""
-    width = rows.shape[1]
-    at = np.arange(0, rows.size, width) + np.minimum(place, width - 1)
-    return np.asarray(rows.ravel().take(at))
-
-
 def _rotated(values: Bits, by: int) -> Bits:
     bits = values.dtype.itemsize * 8
     return np.asarray(values << by | values >> (bits - by))
@@ -196,6 +189,23 @@ def _murmur_eight(values: Bits, seeds: Bits) -> Bits:
     return _avalanche(_mixed(_mixed(seeds, low), high), 8)
 
 
+def _with_byte(state: Bits, byte: Bits) -> Bits:
+    return _mixed(state, byte.view(np.int8).astype(np.int32).view(np.uint32))
+
+
+def _further(
+    state: Bits, rows: Bits, words: Bits, place: Bits, step: Callable[[Bits, Bits], Bits]
+) -> Bits:
+    """The state with a step for some rows: of the word at the place in each. Mostly few of them
+    have so many."""
+    if not len(rows):
+        return state
+    made = state.copy()
+    found = words.ravel().take(rows * words.shape[1] + place[rows])
+    made[rows] = step(state[rows], found)
+    return made
+
+
 def _murmur_many(rows: Bits, counts: Bits, seeds: Bits) -> Bits:
     """Words of four bytes, then each byte that is left, with its sign, as a word of its own."""
     words = np.ascontiguousarray(rows).view(np.uint32)
@@ -204,9 +214,7 @@ def _murmur_many(rows: Bits, counts: Bits, seeds: Bits) -> Bits:
         state = np.where(counts >= 4 * at + 4, _mixed(state, words[:, at]), state)
     last = counts - counts % 4
     for at in range(3):
-        byte = _taken(rows, last + at).view(np.int8)
-        word = byte.astype(np.int32).view(np.uint32)
-        state = np.where(counts > last + at, _mixed(state, word), state)
+        state = _further(state, np.flatnonzero(counts > last + at), rows, last + at, _with_byte)
     return _avalanche(state, counts)
 
 
@@ -241,6 +249,10 @@ def _with_four(state: Bits, word: Bits) -> Bits:
     return _turned(state ^ word.astype(np.uint64) * _P1, 23) * _P2 + _P3
 
 
+def _with_one(state: Bits, byte: Bits) -> Bits:
+    return _turned(state ^ byte.astype(np.uint64) * _P5, 11) * _P1
+
+
 def _xx_four(values: Bits, seeds: Bits) -> Bits:
     return _final(_with_four(seeds + _P5 + np.uint64(4), values))
 
@@ -266,21 +278,22 @@ def _xx_long(words: Bits, counts: Bits, seeds: Bits) -> Bits:
 def _xx_many(rows: Bits, counts: Bits, seeds: Bits) -> Bits:
     rows = np.ascontiguousarray(rows)
     eights, fours = rows.view(np.uint64), rows.view(np.uint32)
-    state = np.where(counts >= 32, _xx_long(eights, counts, seeds), seeds + _P5)
+    state = seeds + _P5
+    if counts.max(initial=0) >= 32:
+        state = np.where(counts >= 32, _xx_long(eights, counts, seeds), state)
     state = state + counts.astype(np.uint64)
     done = counts - counts % 32
     for _ in range(3):
-        more = counts - done >= 8
-        state = np.where(more, _with_eight(state, _taken(eights, done // 8)), state)
-        done = done + 8 * more
-    more = counts - done >= 4
-    state = np.where(more, _with_four(state, _taken(fours, done // 4)), state)
-    done = done + 4 * more
+        some = np.flatnonzero(counts - done >= 8)
+        state = _further(state, some, eights, done // 8, _with_eight)
+        done[some] += 8
+    some = np.flatnonzero(counts - done >= 4)
+    state = _further(state, some, fours, done // 4, _with_four)
+    done[some] += 4
     for _ in range(3):
-        more = counts > done
-        byte = _taken(rows, done).astype(np.uint64)
-        state = np.where(more, _turned(state ^ byte * _P5, 11) * _P1, state)
-        done = done + more
+        some = np.flatnonzero(counts > done)
+        state = _further(state, some, rows, done, _with_one)
+        done[some] += 1
     return _final(state)
 
 

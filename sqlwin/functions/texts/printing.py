@@ -19,7 +19,8 @@ from sqlwin.functions.core.types import (
     is_nested,
     name,
 )
-from sqlwin.functions.core.vectors import vector
+from sqlwin.functions.core.vectors import only, vector
+from sqlwin.functions.texts.format_columns import columns
 from sqlwin.functions.texts.java_format import formatted
 from sqlwin.schema import TIMESTAMP
 
@@ -28,6 +29,9 @@ from sqlwin.schema import TIMESTAMP
 def _format(formats: pa.Array, types: pa.Array, *values: pa.Array) -> pa.Array:
     """NULL where the format is; a value that is NULL is written so."""
     names = types[0].as_py().split(";") if len(types) else []
+    one = only(formats)
+    if one is not None and values:
+        return columns(one, values, names)
     rows = zip(formats.to_pylist(), *(array.to_pylist() for array in values), strict=True)
     return pa.array(
         [None if row[0] is None else formatted(row[0], row[1:], names) for row in rows], STRING

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.casts.times import UTC
-from sqlwin.functions.core.entry import Call, Function, Overload, function, of
+from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
 from sqlwin.functions.core.typed import Argument, Refused, Typed
 from sqlwin.functions.core.types import BIGINT, DATE, DOUBLE, INT, implicit, is_numeric, name
 from sqlwin.functions.core.vectors import by_value, vector
@@ -96,10 +96,23 @@ def _add(call: Call) -> str:
     unit = _unit(call)
     if unit in _MONTHS:
         months = f"to_months(CAST({{1}} * {_MONTHS[unit]} AS INTEGER))"
-        return call.filled(back(f"{instant(2)} + {months}"))
+        return _at_most(call, _ALL_MONTHS // _MONTHS[unit], back(f"{instant(2)} + {months}"))
     if unit not in _MICROS:
         raise _no_unit(unit, _MICROS)
-    return call.filled(f"make_timestamptz(epoch_us({{2}}) + {{1}} * {_MICROS[unit]})")
+    most = (2**63 - 1) // _MICROS[unit]
+    return _at_most(call, most, f"make_timestamptz(epoch_us({{2}}) + {{1}} * {_MICROS[unit]})")
+
+
+_ALL_MONTHS = 8_000_000
+"""More than there are from the first TIMESTAMP to the last."""
+
+
+def _at_most(call: Call, most: int, sum_: str) -> str:
+    """Of more units than that there is no sum."""
+    late = failing("DATETIME_OVERFLOW", "Past the first or last TIMESTAMP")
+    both = "{1} IS NOT NULL AND {2} IS NOT NULL"
+    inside = f"{{1}} BETWEEN -{most} AND {most}"
+    return call.filled(f"CASE WHEN {inside} THEN {sum_} WHEN {both} THEN {late} END")
 
 
 @vector("whole_months")

@@ -39,7 +39,9 @@ def _checked(call: Call) -> str:
     is_text = given.type == STRING
     micros = f"{_duration.named([STRING], BIGINT)}({{0}})" if is_text else "{0}"
     text = "{0}" if is_text else cast(replace(given, sql="{0}"), STRING).sql
-    wrong = "'a session needs a gap greater than 0 and without months, not '"
+    wrong = (
+        "'[INVALID_PARAMETER_VALUE] a session needs a gap greater than 0 and without months, not '"
+    )
     failed = f"error({wrong} || coalesce({text}, 'NULL'))"
     fits = f"{micros} BETWEEN 1 AND {LONGEST}"
     return call.filled(f"CASE WHEN {fits} THEN {micros} ELSE {failed} END")

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlwin.functions.casts.cast import cast
-from sqlwin.functions.core.entry import Call, Function, Overload, function, of
+from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import BIGINT, DATE, DOUBLE, INT, STRING
 from sqlwin.functions.core.vectors import by_value, vector
@@ -173,6 +173,18 @@ _NO_DATES = of("(DATE) -> BIGINT", _no_dates, strict=True)
 _DOWN = "(epoch_us({{0}}) // {0} - CAST(epoch_us({{0}}) % {0} < 0 AS BIGINT))"
 """Rounded down."""
 
+
+def _epoch(micros: int) -> str:
+    """Of numbers of so many microseconds."""
+    most = (2**63 - 1) // micros
+    late = failing("DATETIME_OVERFLOW", "Past the first or last TIMESTAMP")
+    made = f"make_timestamptz({{0}} * {micros})"
+    return (
+        f"CASE WHEN {{0}} BETWEEN -{most} AND {most} THEN {made} WHEN {{0}} IS NOT NULL"
+        f" THEN {late} END"
+    )
+
+
 MADE: tuple[Function, ...] = (
     function(
         "make_date",
@@ -194,14 +206,14 @@ MADE: tuple[Function, ...] = (
     ),
     function(
         "timestamp_seconds",
-        of("(BIGINT) -> TIMESTAMP", "make_timestamptz({0} * 1000000)", fails=True, strict=True),
+        of("(BIGINT) -> TIMESTAMP", _epoch(1_000_000), fails=True, strict=True),
         of("(DECIMAL) -> TIMESTAMP", _decimal_seconds, strict=True),
         of("(F) -> TIMESTAMP", _double_seconds, strict=True),
         doc="The instant so many seconds after 1970 began.",
     ),
     function(
         "timestamp_millis",
-        of("(BIGINT) -> TIMESTAMP", "make_timestamptz({0} * 1000)", fails=True, strict=True),
+        of("(BIGINT) -> TIMESTAMP", _epoch(1000), fails=True, strict=True),
         doc="The instant so many milliseconds after 1970 began.",
     ),
     function(

@@ -2,9 +2,9 @@
 
 One engine evaluates scalars on every host, so a query cannot mean two things.
 Plain column picks never reach it. A row whose expression fails (a cast of
-'abc' to a number) is found by halving and handed back with the reason; the
-other rows go on. So is a row that takes too long, or whose value is too large; what
-that costs in all is bounded.
+'abc' to a number) is handed back with the reason; the other rows go on. Those of a
+batch are found together (`sandbox.failing`). A row that takes too long, or whose
+value is too large, is found by halving; what that costs in all is bounded.
 
 >>> import pyarrow as pa
 >>> frame = pl.DataFrame({"a": ["1", "x", "3"]})
@@ -24,11 +24,12 @@ from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Scalar, quoted
 from sqlwin.sandbox.bounds import BYTES
 from sqlwin.sandbox.clock import OutOfTime
+from sqlwin.sandbox.failing import failing
+from sqlwin.sandbox.recording import AT
 from sqlwin.sandbox.running import RESULT, Failed, TooLarge, run
 from sqlwin.sandbox.tree import Forbidden
 from sqlwin.schema import polars_type
 
-AT = "__at"
 TIMES_OUT = 20
 """How often the parts of one batch may run out of time, before the query does."""
 PARTS = 64
@@ -59,16 +60,16 @@ def evaluate(
         picked = [pl.col(scalar.inputs[0]).alias(name) for name, scalar in columns]
         return Evaluated(frame.select(*picked, *keep), [])
     computed = tuple(name for name, scalar in columns if not scalar.is_column)
-    cut = _Cut(_select(columns, where, keep), computed)
+    cut = _Cut(_select(columns, where, keep), columns, where, computed)
     try:
-        parts = cut.parts(frame.with_row_index(AT))
+        parts = cut.parts(frame.with_row_index(AT).cast({AT: pl.Int64}))
     except Forbidden as forbidden:
         raise RunError(f"an expression is refused: {forbidden}") from None
     except TooLarge:
         raise RunError(f"the expressions of one batch make more than {RESULT} bytes") from None
     made = pl.concat(parts) if parts else _nothing(frame, columns, keep)
     typed = [pl.col(name).cast(polars_type(scalar.type)) for name, scalar in columns]
-    return Evaluated(made.select(*typed, *keep), cut.rejected)
+    return Evaluated(made.select(*typed, *keep), sorted(cut.rejected))
 
 
 def _nothing(frame: pl.DataFrame, columns: Columns, keep: tuple[str, ...]) -> pl.DataFrame:
@@ -88,16 +89,21 @@ class _Cut:
     """Rows in parts, until each part is computed or is one row that cannot be."""
 
     query: str
+    columns: Columns
+    where: Scalar | None
     computed: tuple[str, ...]
     rejected: Rejected = field(default_factory=list)
     out_of_time: int = 0
 
-    def parts(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+    def parts(self, frame: pl.DataFrame, tried: bool = False) -> list[pl.DataFrame]:
+        """tried: the rows that fail by themselves are out."""
         try:
             return [self._run(frame)]
         except Failed as failure:
             if len(frame) == 0:
                 return []
+            if not tried and len(frame) > 1:
+                return self.parts(self._without_failing(frame), tried=True)
             reason, count = str(failure), 2
         except OutOfTime:
             self._count_time_out()
@@ -106,7 +112,13 @@ class _Cut:
             self.rejected.append((int(frame[AT][0]), reason))
             return []
         size = -(-len(frame) // count)
-        return [part for cut in frame.iter_slices(size) for part in self.parts(cut)]
+        return [part for cut in frame.iter_slices(size) for part in self.parts(cut, tried)]
+
+    def _without_failing(self, frame: pl.DataFrame) -> pl.DataFrame:
+        where = None if self.where is None else self.where.duckdb
+        failed = failing(frame.to_arrow(), [made.duckdb for _, made in self.columns], where)
+        self.rejected.extend(failed.items())
+        return frame.filter(~pl.col(AT).is_in(list(failed))) if failed else frame
 
     def _run(self, frame: pl.DataFrame) -> pl.DataFrame:
         made: pl.DataFrame = pl.from_arrow(run(frame.to_arrow(), self.query))  # type: ignore[assignment]

@@ -8,7 +8,7 @@ error of the CAST even where `l` is NULL.
 >>> found = Constants()
 >>> found.keep(found.mark(), exp.Null(), Typed("1 // 0", pa.int32(), fails=True))
 >>> found.first_failure(Typed("n + (1 // 0)", pa.int32())).sql
-"CAST(error('[DIVIDE_BY_ZERO] Division by zero in expression (1 // 0)') AS INTEGER)"
+"CAST(error('[DIVIDE_BY_ZERO] Division by zero.') AS INTEGER)"
 """
 
 from __future__ import annotations

@@ -218,7 +218,8 @@ def scalar(tree: Expr, schema: Schema, run: ast.Run, result: bool = False) -> Sc
     problem = unreadable(made.sql)
     if problem:
         raise QueryError(problem, run.span)
-    refuse_unread(casts, tree, run)
+    if made.value is not None:  # a NULL whatever the rows are computes none of them
+        refuse_unread(casts, tree, run)
     if made.type == NULL:
         made = cast(made, STRING)
     if holds_interval(made.type) and result:
