@@ -28,6 +28,9 @@ _TYPES: dict[type[pl.DataType], str] = {
 }
 
 
+_OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+
+
 def type_of(dtype: pl.DataType) -> str:
     """
     >>> type_of(pl.List(pl.Struct({"a b": pl.Int64()})))
@@ -71,7 +74,7 @@ class DuckDb:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        with closing(duckdb.connect(str(self.path))) as opened:
+        with closing(duckdb.connect(str(self.path), config=_OFFLINE)) as opened:
             opened.execute("BEGIN")
             yield _Open(opened)
             opened.execute("COMMIT")
