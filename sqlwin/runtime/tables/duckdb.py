@@ -28,7 +28,10 @@ _TYPES: dict[type[pl.DataType], str] = {
 }
 
 
-_OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
 
 
 def type_of(dtype: pl.DataType) -> str:
