@@ -55,11 +55,11 @@ def _divided(said: Said) -> str:
 
 
 def _overflow(said: Said) -> str:
-    """Spark tells narrow integers from the others."""
+    """Spark tells narrow integers from the others, but for `-t`, which is `0 - t` here."""
     engine, sum_ = said["type"], said["sum"]
     if engine.startswith("DECIMAL"):
         return f"[NUMERIC_VALUE_OUT_OF_RANGE] {sum_} cannot be represented as {_type(engine)}."
-    narrow = "BINARY_" * (engine in ("INT8", "INT16"))
+    narrow = "BINARY_" * (engine in ("INT8", "INT16") and not sum_.startswith("0 - "))
     return f"[{narrow}ARITHMETIC_OVERFLOW] {sum_} overflows {_an(_type(engine))}"
 
 

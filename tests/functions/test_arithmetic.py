@@ -13,7 +13,7 @@ from tests.functions.spoken import spoken, table
 ANSWERS = table("""
     i + 1                            | int            | 8
     i + 1L                           | bigint         | 8
-    t - 1Y                           | raises         | ARITHMETIC_OVERFLOW
+    t - 1Y                           | raises         | BINARY_ARITHMETIC_OVERFLOW
     t * 2                            | int            | -256
     -t                               | raises         | ARITHMETIC_OVERFLOW
     abs(t)                           | raises         | ARITHMETIC_OVERFLOW
@@ -36,6 +36,8 @@ ANSWERS = table("""
     p + '1.5'                        | double         | 14.0
     n + i * 2147483647               | int            | None
     p + 1                            | decimal(11,2)  | 13.50
+    1.5 + coalesce(-5, i)            | decimal(12,1)  | -3.5
+    1.5 + nvl(5, i)                  | decimal(12,1)  | 6.5
     p * 2                            | decimal(12,2)  | 25.00
     p * i                            | decimal(21,2)  | 87.50
     p / 3                            | decimal(14,6)  | 4.166667

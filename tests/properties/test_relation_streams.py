@@ -82,6 +82,7 @@ def batch(text: str, pushes: list[Push]) -> list[Answers]:
         schema = pa.schema([("id", pa.int64()), ("k", pa.string()), ("v", pa.int64())])
         con.register("s", pa.table(columns | named, schema.append(pa.field("ts", pa.int64()))))
         out.append(Counter(con.sql(text.format(w=watermark)).fetchall()))
+        con.unregister("s")  # others have a view of that name
     return out
 
 

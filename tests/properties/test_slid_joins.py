@@ -71,4 +71,6 @@ def test_rows_match_that_are_in_both_windows_at_one_instant(
         "ON a.k = b.k EMIT LATE ON UPDATE RETAIN 1 HOUR"
     )
     expected = con.sql(pairs).fetchall()
+    for name in rows:
+        con.unregister(name)
     assert sorted(ran(text, fed, host), key=repr) == sorted(expected, key=repr)

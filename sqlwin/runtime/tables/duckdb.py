@@ -28,12 +28,6 @@ _TYPES: dict[type[pl.DataType], str] = {
 }
 
 
-_OFFLINE: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
-
-
 def type_of(dtype: pl.DataType) -> str:
     """
     >>> type_of(pl.List(pl.Struct({"a b": pl.Int64()})))
@@ -77,7 +71,7 @@ class DuckDb:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        with closing(duckdb.connect(str(self.path), config=_OFFLINE)) as opened:
+        with closing(duckdb.connect(str(self.path))) as opened:
             opened.execute("BEGIN")
             yield _Open(opened)
             opened.execute("COMMIT")

@@ -92,7 +92,7 @@ class Compiler:
             if found.name in PUTTING and self.constants.columns == columns:
                 made = unsigned(made)
             if found.name in _FIRST_OF and _is_value(given[0]):
-                made = cast(given[0], made.type, implicitly=True)
+                made = replace(cast(given[0], made.type, implicitly=True), written=False)
                 self.constants.columns = columns
             return _short(made) if self._grown(made, given) else made
         except Refused as refused:

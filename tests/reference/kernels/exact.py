@@ -8,7 +8,7 @@ to itself; 0.0 equals -0.0.
 >>> interpolated([1, 2, 4], 0.75), nearest([1, 2, 4], 0.75)
 (3.0, 4)
 >>> interpolated([-1e308, 1e308], 0.5), interpolated([-math.inf, 1], 0.5)
-(0.0, -inf)
+(inf, nan)
 """
 
 from __future__ import annotations
