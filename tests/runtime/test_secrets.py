@@ -45,7 +45,7 @@ def option(name: str) -> Option:
 
 @pytest.fixture(autouse=True)
 def _connectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connectors that take secrets: none does yet."""
+    """Connectors that take secrets."""
     monkeypatch.setitem(connectors.STREAMS, "broker", (option("sasl.password"),))
     nowhere = (*connectors.SINKS["none"], option("api.key"), option("token"))
     monkeypatch.setitem(connectors.SINKS, "none", nowhere)
