@@ -6,7 +6,6 @@ import random
 import re
 import sqlite3
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,7 +17,7 @@ import psycopg
 import pytest
 
 from tests.faults import sinks
-from tests.support.postgres import MISSING, Server, binaries
+from tests.support.postgres import Server, running
 
 pytestmark = pytest.mark.long
 Rows = dict[str, dict[str, Any]]
@@ -26,13 +25,8 @@ Rows = dict[str, dict[str, Any]]
 
 @pytest.fixture
 def postgres() -> Iterator[Server]:
-    programs = binaries()
-    if programs is None:
-        pytest.skip(MISSING)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        server = Server.started(Path(home), programs)
+    with running() as server:
         yield server
-        server.stop()
 
 
 def command(home: Path, engine: str, out: str, database: str) -> list[str]:

@@ -11,9 +11,14 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 NOBODY = "nobody"
 MISSING = "SKIPPED, AND NOTHING TESTED: no PostgreSQL is here; apt-get install postgresql"
@@ -28,6 +33,18 @@ def binaries() -> Path | None:
         (str(path) for path in sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))), None
     )
     return Path(found).resolve().parent if found else None
+
+
+@contextmanager
+def running() -> Iterator[Server]:
+    """One that is there for the block; the test is skipped where there is none."""
+    programs = binaries()
+    if programs is None:
+        pytest.skip(MISSING)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        server = Server.started(Path(home), programs)
+        yield server
+        server.stop()
 
 
 @dataclass

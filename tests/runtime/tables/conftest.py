@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from sqlwin.runtime.tables.appends import Appends
 from sqlwin.runtime.tables.table_sink import table_sink
 from sqlwin.runtime.tables.upserts import Upserts
-from tests.support.postgres import MISSING, Server, binaries
+from tests.support.postgres import Server, running
 
 Change = tuple[str, str, int]
 """Op, key, value."""
@@ -25,13 +24,8 @@ KINDS = ("duckdb", "postgres", "sqlite")
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    programs = binaries()
-    if programs is None:
-        pytest.skip(MISSING)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        server = Server.started(Path(home), programs)
+    with running() as server:
         yield server
-        server.stop()
 
 
 @dataclass
