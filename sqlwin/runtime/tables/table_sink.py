@@ -58,6 +58,7 @@ def table_sink(
         wait,
     )
     if appends:
+        _check_append(sink, options)
         return Appends(target, writer)
     key = key_columns(options["unique"]) if "unique" in options else ()
     if writer > 1 and (not key or options.get("restart") == "replace"):
@@ -66,3 +67,11 @@ def table_sink(
         legal = "unique = columns without restart, a table each, or changelog = 'append'"
         raise QueryError(message, legal=legal)
     return Upserts(target, key, options.get("restart", "refuse"), writer)
+
+
+def _check_append(sink: str, options: Options) -> None:
+    """QueryError for options of rows that change: these do not."""
+    for name in ("unique", "restart"):
+        if name in options:
+            message = f"sink {sink} has an option {name!r}, and its rows never change"
+            raise QueryError(message, legal=f"no {name}; or changelog = 'upsert', for results")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
+from sqlwin.errors import QueryError
 from tests.runtime.tables.conftest import Tables
 
 
@@ -33,3 +35,9 @@ def test_another_run_replaces_what_an_earlier_one_wrote(tables: Tables) -> None:
     sink.write(1, rows(7))
     sink.write(2, rows())
     assert found(tables) == [7, 10, 20, 30]
+
+
+@pytest.mark.parametrize("option", [{"unique": "n"}, {"restart": "replace"}])
+def test_options_of_rows_that_change(tables: Tables, option: dict[str, str]) -> None:
+    with pytest.raises(QueryError, match="and its rows never change"):
+        tables.sink(appends=True, **option)
