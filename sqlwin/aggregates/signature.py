@@ -64,7 +64,7 @@ class Signature:
     distinct: what DISTINCT does. sorts: ORDER BY (or WITHIN GROUP) is allowed.
     casts: what arguments are cast to before, but BINARY. full_state: all values are kept.
     invertible: a row can be taken out again exactly (sums: integers and DECIMAL).
-    exact: False for sketches; bound then tells the error. nothing: of no rows.
+    exact: False for sketches; bound then gives the error. nothing: of no rows.
     """
 
     name: str

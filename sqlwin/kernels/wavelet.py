@@ -3,7 +3,7 @@
 A wavelet matrix: level by level, from the highest bit of the codes to the lowest,
 rows are parted, stably, those with bit 0 before those with bit 1. A range of rows
 stays a range on the way down whichever side it follows, and how many zeros stand
-before each row tells where it goes. So a query is one step a level, and all
+before each row says where it goes. So a query is one step a level, and all
 queries take it together: O(log distinct) numpy passes.
 
 Invariant: at level l, `lo` to `hi` are the rows of the range whose higher bits are

@@ -6,7 +6,7 @@ the select list over what is stored now, and metadata of the state. The operator
 sorted together. State queries change no result; reading may renew a TTL.
 
 Windows that HAVING filters out are stored like others, so they are in the answer; the column
-`passes` tells which of them pass.
+`passes` says which of them pass.
 
 >>> from sqlwin.runtime.lowering.lower import lower
 >>> from sqlwin.sql import script
@@ -244,7 +244,7 @@ class StateQueries:
         return self._named(self._computed(stored, self._columns(stored.columns)))
 
     def _columns(self, stored: Sequence[str]) -> Columns:
-        """Keys, edges, and what of the select list can be told of these columns."""
+        """Keys, edges, and what of the select list these columns give."""
         types = {c.name: c for c in self._window.schema}
         keys = {self._called(name): column_of(types[name]) for name in self.operator.key}
         edges = {name: column_of(types[name]) for name in EDGES if name in types}

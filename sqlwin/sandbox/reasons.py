@@ -55,7 +55,7 @@ def _divided(said: Said) -> str:
 
 
 def _overflow(said: Said) -> str:
-    """Spark tells narrow integers from the others, but for `-t`, which is `0 - t` here."""
+    """Spark distinguishes narrow integers from the others, but for `-t`, which is `0 - t` here."""
     engine, sum_ = said["type"], said["sum"]
     if engine.startswith("DECIMAL"):
         return f"[NUMERIC_VALUE_OUT_OF_RANGE] {sum_} cannot be represented as {_type(engine)}."
@@ -70,8 +70,8 @@ def _an(type_: str) -> str:
 def _malformed(said: Said) -> str:
     if said["to"].startswith("DECIMAL") and _NUMBER.fullmatch(said["value"]):
         return _too_large(said)
-    told = f"The value '{said['value']}' of the type \"STRING\""
-    return f'[CAST_INVALID_INPUT] {told} cannot be cast to "{_type(said["to"])}".'
+    value = f"The value '{said['value']}' of the type \"STRING\""
+    return f'[CAST_INVALID_INPUT] {value} cannot be cast to "{_type(said["to"])}".'
 
 
 def _too_large(said: Said) -> str:
@@ -80,13 +80,13 @@ def _too_large(said: Said) -> str:
 
 
 def _cast(said: Said) -> str:
-    told = f'The value {said["value"]} of the type "{_type(said["from"])}"'
-    return f'[CAST_OVERFLOW] {told} cannot be cast to "{_type(said["to"])}" due to an overflow.'
+    value = f'The value {said["value"]} of the type "{_type(said["from"])}"'
+    return f'[CAST_OVERFLOW] {value} cannot be cast to "{_type(said["to"])}" due to an overflow.'
 
 
 def _decimal(said: Said) -> str:
-    told = f'The value {said["value"]} of the type "DECIMAL"'
-    return f'[CAST_OVERFLOW] {told} cannot be cast to "{_type(said["to"])}" due to an overflow.'
+    value = f'The value {said["value"]} of the type "DECIMAL"'
+    return f'[CAST_OVERFLOW] {value} cannot be cast to "{_type(said["to"])}" due to an overflow.'
 
 
 def _words(text: str) -> Callable[[Said], str]:

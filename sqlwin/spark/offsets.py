@@ -35,7 +35,7 @@ class Offset:
     feed. watermarks: before this batch, by number of the input, see `number_of` of
     `progress`. ends: how often input has ended. unread: something was read since it
     last ended. Numbers are texts where they are keys, as JSON has them. cut: see
-    `Program.cut`; "" where the checkpoint has a manifest, which tells.
+    `Program.cut`; "" where the checkpoint has a manifest, which says.
     """
 
     batch: int = 0

@@ -36,7 +36,7 @@ Marks = dict[str, Mapping[int, int]]
 
 @dataclass(frozen=True)
 class Reading:
-    """pieces: (number of the stream, number of the piece, piece). control: tells the clock."""
+    """pieces: (number of the stream, number of the piece, piece). control: gives the clock."""
 
     program: str
     pieces: tuple[tuple[int, int, Piece], ...]

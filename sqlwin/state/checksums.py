@@ -62,8 +62,8 @@ class Checksums:
     def write(self, db: sqlite3.Connection) -> None:
         """With one commit more."""
         self.commits = (self.commits or 0) + 1
-        told = {"version": VERSION, "commits": self.commits, "blobs": self.sums}
-        plain = json.dumps(told).encode()
+        content = {"version": VERSION, "commits": self.commits, "blobs": self.sums}
+        plain = json.dumps(content).encode()
         data = sealed("the list of checksums", plain)
         db.execute(f"INSERT OR REPLACE INTO {TABLE} VALUES (?, ?)", (ROOT, data))
 

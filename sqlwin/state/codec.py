@@ -1,6 +1,6 @@
 """A segment as bytes: a header of 64 bytes, then an Arrow IPC file.
 
-The header (little-endian; `docs/state-format.md` has the table) tells what the
+The header (little-endian; `docs/state-format.md` has the table) says what the
 bytes are before anything of the body is believed: magic, version, flags, a
 print of the schema, rows, range of time, the body's length, and a CRC-32 of
 everything else, which finds every change of up to 32 neighbouring bits. The

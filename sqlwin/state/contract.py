@@ -1,6 +1,6 @@
 """What a store promises: records with a time, kept by slice of time until they expire.
 
-A store holds records: rows of one schema, told apart by their key columns and
+A store holds records: rows of one schema, distinguished by their key columns and
 their order columns, the first of which is the time. Operators see only `Store`;
 which one it is (in memory, or segments under a host's blobs) changes no answer,
 and one test suite says so.
@@ -45,7 +45,7 @@ class Layout:
     name: of the store, stable for ever; letters, digits, `_` and `.`.
     columns: name and Polars type of every column, in order.
     keys: the columns compared for equality; may be none, their values may be NULL.
-    order: with `keys`, what tells records apart; the first is the time, Int64, never NULL.
+    order: with `keys`, what distinguishes records; the first is the time, Int64, never NULL.
     slice_width: microseconds (or messages) of time whose records lie together.
     """
 

@@ -160,7 +160,7 @@ def _at_distinct_times(layout: Layout, ordered: pl.DataFrame) -> bool:
 
 
 def _ascends(layout: Layout, by_time: pl.DataFrame) -> bool:
-    """Whether no row's identity is below that of the row before; told of plain numbers only."""
+    """Whether no row's identity is below that of the row before; known for plain numbers only."""
     identity = _numbers(layout, by_time)
     if identity is None:
         return False

@@ -82,7 +82,7 @@ class Stream:
     offset: str | None = None
     trusted: bool = False
     options: tuple[tuple[str, str], ...] = ()
-    of: tuple[Node, ...] = field(default=(), repr=False)  # told apart by `facts.fingerprint`
+    of: tuple[Node, ...] = field(default=(), repr=False)  # distinguished by `facts.fingerprint`
     undeclared: bool = field(default=False, repr=False, compare=False)
     change: str | None = None
 

@@ -48,8 +48,10 @@ def cascade(window: Hop | Cumulate) -> Hop:
 def last_instant(column: str, edge: Edge) -> Scalar:
     """Of a window, over a column that is its end or, where its size is known, its start."""
     sign, by = ("+", edge.window.size - 1) if edge.kind == "start" else ("-", 1)
-    told = f"({{}} {sign} INTERVAL '{by}' MICROSECOND)"
-    return Scalar(told.format(written(column)), told.format(quoted(column)), TIMESTAMP, (column,))
+    shifted = f"({{}} {sign} INTERVAL '{by}' MICROSECOND)"
+    return Scalar(
+        shifted.format(written(column)), shifted.format(quoted(column)), TIMESTAMP, (column,)
+    )
 
 
 def written(column: str) -> str:

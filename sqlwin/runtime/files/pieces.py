@@ -129,10 +129,10 @@ def _scratch() -> str | None:
 
 def _print(file: BinaryIO, hi: int) -> str:
     file.seek(0)
-    told = hashlib.blake2b(file.read(min(EDGE, hi)), digest_size=8)
+    digest = hashlib.blake2b(file.read(min(EDGE, hi)), digest_size=8)
     file.seek(max(0, hi - EDGE))
-    told.update(file.read(min(EDGE, hi)))
-    return told.hexdigest()
+    digest.update(file.read(min(EDGE, hi)))
+    return digest.hexdigest()
 
 
 def _blocks(file: BinaryIO, lo: int, hi: int) -> Iterator[bytes]:

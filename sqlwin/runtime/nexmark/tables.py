@@ -172,9 +172,9 @@ def _addresses(seed: int) -> pl.Series:
         "/item.htm?query=1",
     )  # fmt: skip
     number = _joined("&channel_id=", pl.Series(numbers).cast(pl.String))
-    telling = (numbers < CHANNELS) & (chance.below("told", 10) > 0)
-    told = pl.when(pl.lit(pl.Series(telling))).then(number).otherwise(pl.lit(""))
-    return _joined(page, pl.select(told).to_series())
+    known = (numbers < CHANNELS) & (chance.below("told", 10) > 0)
+    shown = pl.when(pl.lit(pl.Series(known))).then(number).otherwise(pl.lit(""))
+    return _joined(page, pl.select(shown).to_series())
 
 
 # --- all ------------------------------------------------------------------------------

@@ -77,14 +77,16 @@ def under(errors: pl.DataFrame, watermark: int) -> pl.DataFrame:
 
 
 def once(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Errors of several readers of the same rows: what one has told no other tells again."""
-    told = no_rejects()
+    """Errors of several readers of the same rows: what one has reported no other reports again."""
+    reported = no_rejects()
     for errors in found:
-        if not told.is_empty():
+        if not reported.is_empty():
             on = list(REJECT_SCHEMA)
-            errors = errors.join(told, on=on, how="anti", nulls_equal=True, maintain_order="left")
-        told = pl.concat([told, errors])
-    return told
+            errors = errors.join(
+                reported, on=on, how="anti", nulls_equal=True, maintain_order="left"
+            )
+        reported = pl.concat([reported, errors])
+    return reported
 
 
 def judged(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:

@@ -5,8 +5,8 @@ expression. Of a run with several queries each counts its own; a run that goes o
 
 >>> limit("10"), limit("0.5%")
 (Limit(rows=10, percent=None), Limit(rows=None, percent=0.5))
->>> told = []
->>> malformed = Malformed(limit("1"), told.append)
+>>> reported = []
+>>> malformed = Malformed(limit("1"), reported.append)
 >>> bad = pl.DataFrame({"stream": "s", "position": "0:7", "reason": "malformed: oops", "row": "{"})
 >>> malformed.see(0, 1, 4, bad)
 >>> malformed.see(0, 2, 4, bad)

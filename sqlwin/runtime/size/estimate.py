@@ -1,7 +1,7 @@
 """How much state a query will hold, from its plan and a rate: an expectation, not a promise.
 
 How many records each store has, its declaration says, see `operators.load`. Bytes are those of
-uncompressed segments: a record is as wide as its columns, a string as wide as told and an offset
+uncompressed segments: a record is as wide as its columns, a string as wide as given and an offset
 of 8.
 Indexes and headers are left out, and so is what lies twice until runs are merged.
 

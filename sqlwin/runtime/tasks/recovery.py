@@ -81,7 +81,7 @@ def recovery(
 ) -> Recovery | None:
     """The loss since the last commit, or one before it that is not yet restored.
 
-    StateError where a replayed message could not be told from a new one.
+    StateError where a replayed message could not be distinguished from a new one.
     """
     lost_store, known = lost(query, metadata, names), metadata.get("recovery")
     if lost_store is None and known is None:

@@ -184,7 +184,7 @@ def _signature(node: Expr, run: ast.Run) -> Signature | None:
         raise _unsupported(written_name(node, run), node, run, legal)
     if isinstance(node, exp.Grouping | exp.GroupingId):
         written = written_name(node, run)
-        message = f"{written} tells of a grouping set, in SELECT and HAVING of a grouped query"
+        message = f"{written} is about a grouping set, in SELECT and HAVING of a grouped query"
         raise QueryError(message, word(node, run), legal="GROUP BY GROUPING SETS, ROLLUP, CUBE")
     for name in names:
         if name in REFUSED:

@@ -84,9 +84,11 @@ class Constants:
         for part in self.parts:
             message = "" if part is whole else failure(part.sql, ())
             if message.startswith("["):
-                told = literal(message, STRING).sql
+                message_sql = literal(message, STRING).sql
                 return Typed(
-                    f"CAST(error({told}) AS {engine_name(whole.type)})", whole.type, fails=True
+                    f"CAST(error({message_sql}) AS {engine_name(whole.type)})",
+                    whole.type,
+                    fails=True,
                 )
         return whole
 

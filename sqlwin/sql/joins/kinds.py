@@ -57,7 +57,7 @@ def join_type(word: ast.Name) -> JoinType:
     if kind is None:
         raise QueryError(f"there is no {word.text}", word.span, legal=LEGAL)
     if asof and (kind not in ("inner", "left") or rest == "CROSS"):
-        message = f"{word.text} is not supported: an ASOF join is told of its left rows"
+        message = f"{word.text} is not supported: an ASOF join is of its left rows"
         raise QueryError(message, word.span, legal="ASOF JOIN, LEFT ASOF JOIN")
     return JoinType(kind, asof, bare=rest in ("CROSS", ","))
 

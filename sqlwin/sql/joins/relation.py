@@ -1,6 +1,6 @@
 """FROM with joins to a relation over a plan's Join.
 
-Inputs are read first, so that names are told apart; then each join's words, windows
+Inputs are read first, so that names are distinguished; then each join's words, windows
 and condition are looked at, from the left; then WHERE, which goes as far down as it
 may; then the plan is made, in `join_plans`.
 """

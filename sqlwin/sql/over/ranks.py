@@ -88,7 +88,7 @@ class Ranks:
         if not isinstance(base, WindowAggregate) or base.window.unit is Unit.ROWS:
             raise self._sliding(self.spec)
         if base.policy.expired is Expired.EMIT:
-            message = "EXPIRED EMIT tells a session that is not kept, and so has no rank"
+            message = "EXPIRED EMIT emits a session that is not kept, and so has no rank"
             raise QueryError(message, self.spec.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
         _refuse_across(base, self.partition, self.spec)
         if not self.order:
@@ -138,7 +138,7 @@ def _names_the_window(base: WindowAggregate, partition: tuple[str, ...]) -> bool
 
 
 def _names_the_session(base: WindowAggregate, partition: set[str]) -> bool:
-    """Those of one session key do not overlap, so one edge tells them apart."""
+    """Those of one session key do not overlap, so one edge distinguishes them."""
     own = set() if base.sets else {*base.partition}
     needed = [{*EDGES}, *({edge, *own} for edge in EDGES if own)]
     return any(edges <= partition for edges in needed)

@@ -57,7 +57,7 @@ def over(select: ast.Select, relation: Relation, items: Sequence[Item]) -> Relat
 
 
 def _refuse_by_name(items: Sequence[Item], qualify: ast.Run | None) -> None:
-    """What no window could help is told before windows are looked at."""
+    """What no window could help is reported before windows are looked at."""
     trees = [(item.tree, item.run) for item in items]
     for tree, run in [*trees, *([(parsed(qualify), qualify)] if qualify else [])]:
         for node in tree.walk():

@@ -81,7 +81,7 @@ def _final_after(below: Below, partition: tuple[str, ...]) -> int | None:
 
 
 def _policy(given: ast.Policies, final_after: int | None) -> Policy:
-    """Nothing here is ever full before the end: each change is sent at once, unless told."""
+    """Nothing here is ever full before the end: each change is sent at once by default."""
     rules = unending(given)
     if rules.retain is None:
         rules = replace(rules, retain=final_after)

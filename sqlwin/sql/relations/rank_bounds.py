@@ -1,4 +1,4 @@
-"""How many ranks a query asks for, told by the filter above: `rn <= 3`, `rn = 1`.
+"""How many ranks a query asks for, from the filter above: `rn <= 3`, `rn = 1`.
 
 The bound may stand far from the rank, in QUALIFY or in the WHERE of a query around
 it, so that a rank waits as an `OpenTop` until the filters above it are known.

@@ -98,7 +98,7 @@ class Grouping:
     def _grouping(self, node: Expr, run: ast.Run) -> Expr:
         """Of each key one bit, the first key's the highest: set where it is left out."""
         if not self.sets:
-            message = "GROUPING tells which keys a grouping set leaves out; here are no such sets"
+            message = "GROUPING says which keys a grouping set leaves out; here are no such sets"
             raise QueryError(message, word(node, run), legal="GROUP BY GROUPING SETS, ROLLUP, CUBE")
         if not node.expressions and isinstance(node, exp.GroupingId):
             return column(GROUPING, DONE)

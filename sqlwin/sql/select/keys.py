@@ -17,7 +17,7 @@ from sqlwin.sql.select.grouping_sets import Keys
 from sqlwin.sql.text import ast
 
 MOST_KEYS = 63
-"""Of grouping sets: the bits of a BIGINT, which tells the sets apart."""
+"""Of grouping sets: the bits of a BIGINT, which distinguishes the sets."""
 
 
 def keys(grouping: Grouping, runs: Sequence[ast.Run], items: Sequence[Item]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a query tells: names of its columns, and what a sink takes of them."""
+"""What a query emits: names of its columns, and what a sink takes of them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def of_ksql(window: ast.KsqlWindow) -> Window:
 
 
 def _gap(window: ast.KsqlWindow, parts: dict[str, ast.Duration]) -> ast.Duration:
-    """Sessions are as long as they last: of them ksqlDB is told the gap, without a word."""
+    """Sessions are as long as they last: ksqlDB takes the gap alone."""
     for word in ("SIZE", "ADVANCE BY"):
         if word in parts:
             message = f"WINDOW SESSION takes its gap and no {word}"

@@ -66,7 +66,7 @@ def final(
 
 
 def counted(given: ast.Policies, slides: bool) -> Policy:
-    """Of a window in ROWS: what it holds is told by numbers, so RETAIN has no effect.
+    """Of a window in ROWS: what it holds is decided by numbers, so RETAIN has no effect.
 
     slides: each message fills a window, so that none is early and none waits.
     """

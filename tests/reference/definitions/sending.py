@@ -62,7 +62,7 @@ class Sender(Book):
         return "late" if self.late(window) else "early"
 
     def each_alone(self, rows: Sequence[Row]) -> pl.DataFrame:
-        """Rows beyond retention, which EXPIRED EMIT tells and forgets; their windows are known
+        """Rows beyond retention, which EXPIRED EMIT emits and forgets; their windows are known
         by their positions, for others may have the same bounds."""
         windows = [
             replace(window, row_key=f"{window.row_key[:-1]},{row[PART]},{row[SEQ]}]")
