@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import psycopg
 import pytest
 
@@ -29,9 +30,10 @@ def postgres() -> Iterator[Server]:
         yield server
 
 
-def command(home: Path, engine: str, out: str, database: str) -> list[str]:
-    """Of the script of all operators, each sink a table `<out>_<sink>`."""
-    table = rf"WITH ({database}, table = '{out}_\1', create = 'true')"
+def command(home: Path, engine: str, out: str, options: str) -> list[str]:
+    """Of the script of all operators, each sink a table, TABLE in the options."""
+    of = options.replace("TABLE", rf"{out}_\1")
+    table = rf"WITH ({of}, create = 'true')"
     text = re.sub(r"WITH \(connector = 'files', path = '\{out\}/(\w+)'\)", table, sinks.SCRIPT)
     (home / f"{out}.sql").write_text(text)
     run = [sys.executable, "-m", "sqlwin.cli", "run", str(home / f"{out}.sql"), "--engine", engine]
@@ -70,7 +72,7 @@ def test_processes_and_servers_are_killed(
 ) -> None:
     files, rng = 20, random.Random(3)
     sinks.land(tmp_path, files=files, rows=40)
-    database = f"connector = 'postgres', url = '{postgres.url}'"
+    database = f"connector = 'postgres', url = '{postgres.url}', table = 'TABLE'"
     assert sinks.killed(command(tmp_path, "embedded", "whole", database), []) == 0
     ended = threading.Event()
 
@@ -99,7 +101,7 @@ def test_processes_and_servers_are_killed(
 def test_processes_are_killed_that_write_to_a_file(tmp_path: Path) -> None:
     files, rng = 20, random.Random(4)
     sinks.land(tmp_path, files=files, rows=40)
-    database = "connector = 'sqlite', path = 'tables.db'"
+    database = "connector = 'sqlite', path = 'tables.db', table = 'TABLE'"
     assert sinks.killed(command(tmp_path, "embedded", "whole", database), []) == 0
     moments = [rng.uniform(0.7, 2.5) for _ in range(5)]
     assert sinks.killed(command(tmp_path, "embedded", "cut", database), moments) > 0
@@ -110,3 +112,37 @@ def test_processes_are_killed_that_write_to_a_file(tmp_path: Path) -> None:
             return [name for name, *_ in cursor.description], cursor.fetchall()
 
     alike(read, files)
+
+
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_processes_are_killed_that_write_to_a_lake(tmp_path: Path, kind: str) -> None:
+    files, rng = 10, random.Random(5)
+    sinks.land(tmp_path, files=files, rows=40)
+    catalog = f"uri = 'sqlite:///{tmp_path}/catalog.db', warehouse = 'file://{tmp_path}'"
+    place = {"delta": "path = 'lake/TABLE'", "iceberg": f"{catalog}, table = 'shop.TABLE'"}
+    options = f"connector = '{kind}', {place[kind]}"
+    assert sinks.killed(command(tmp_path, "embedded", "whole", options), []) == 0
+    moments = [rng.uniform(1.5, 4) for _ in range(4)]
+    assert sinks.killed(command(tmp_path, "embedded", "cut", options), moments) > 0
+
+    def read(table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        found = pl.from_arrow(
+            _delta(tmp_path, table) if kind == "delta" else _iceberg(tmp_path, table)
+        )
+        assert isinstance(found, pl.DataFrame)
+        return found.columns, found.rows()
+
+    alike(read, files)
+
+
+def _delta(home: Path, table: str) -> Any:
+    from deltalake import DeltaTable
+
+    return DeltaTable(home / "lake" / table).to_pyarrow_table()
+
+
+def _iceberg(home: Path, table: str) -> Any:
+    from pyiceberg.catalog import load_catalog
+
+    catalog = load_catalog("default", uri=f"sqlite:///{home}/catalog.db")
+    return catalog.load_table(("shop", table)).scan().to_arrow()

@@ -190,8 +190,7 @@ STREAMS: Connectors = {
     CALLER: (_PARTITIONS, *_TTL),
 }
 _CHANGELOG = _words("changelog", CHANGELOGS, "what it can hold", "upsert")
-_TABLE = (
-    Option("table", table_name, "table = 'name', or 'schema.name'", "of the database", needed=True),
+_OF_TABLES = (
     Option(
         "create", boolean, ", ".join(TRUE + FALSE), "make the table where there is none", "false"
     ),
@@ -203,11 +202,25 @@ _TABLE = (
     ),
     _words("changelog", CHANGELOGS[:2], "what it can hold", "upsert"),
 )
+_NAME = Option(
+    "table", table_name, "table = 'name', or 'schema.name'", "of the database", needed=True
+)
+_TABLE = (_NAME, *_OF_TABLES)
 _DATABASE = Option("path", _path, "path = '…'", "the database, a file", needed=True)
 SINKS: Connectors = {
     "console": (_CHANGELOG,),
+    "delta": (
+        Option("path", _path, "path = '…'", "of the table: a folder, or a URL", needed=True),
+        *_OF_TABLES,
+    ),
     "duckdb": (_DATABASE, *_TABLE),
     "files": (_WRITE_PATH, _FORMAT, _CHANGELOG),
+    "iceberg": (
+        Option("catalog", _some, "catalog = 'name'", "in pyiceberg's configuration", "default"),
+        Option("uri", _some, "uri = 'sqlite:///catalog.db'", "of the catalog"),
+        Option("warehouse", _some, "warehouse = 'file:///lake'", "where its tables are made"),
+        *_TABLE,
+    ),
     "none": (_CHANGELOG,),
     "postgres": (
         Option("url", _some, "url = 'postgresql://host:5432/name'", "of the database", needed=True),
@@ -281,7 +294,7 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
 
 def table(known: Connectors) -> list[tuple[str, str, str, str, str]]:
     """Connector, option, what is legal, default, what it says; what many share once, at the end."""
-    shared, by = (_TTL, "any") if known is STREAMS else (_TABLE, "a database")
+    shared, by = (_TTL, "any") if known is STREAMS else (_OF_TABLES, "a table")
     own = [(name, o) for name, options in known.items() for o in options if o not in shared]
     return [
         (name, o.name, o.legal, "needed" if o.needed else o.default, o.about)

@@ -17,6 +17,7 @@ from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, check_whole, connector_of
 from sqlwin.runtime.files.atomic_files import removed, replaced, synced
+from sqlwin.runtime.lakes.open import LAKES, lake_sink
 from sqlwin.runtime.rows.render import csv_text, json_lines
 from sqlwin.runtime.tables.table_sink import DATABASES, table_sink
 from sqlwin.schema import CHANGELOG_NAMES
@@ -138,6 +139,8 @@ def _opened(declared: Declared, base: Path, show: Show, writer: int, appends: bo
     connector = connector_of(options, SINKS)
     if connector in DATABASES:
         return table_sink(declared.name, options, base, writer, appends)
+    if connector in LAKES:
+        return lake_sink(declared.name, options, base, writer, appends)
     if connector == "files":
         return Files(base / options["path"], options.get("format", "json"), writer)
     return Screen(show) if connector == "console" else Nowhere()

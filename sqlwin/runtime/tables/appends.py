@@ -29,13 +29,11 @@ class Appends:
     def write(self, batch: int, rows: pl.DataFrame) -> None:
         if rows.is_empty() and batch > self.last >= 0:
             return
-        numbered = self.target.renamed(rows).with_columns(
-            pl.lit(self.writer, pl.Int32).alias(WRITER),
-            pl.lit(batch, pl.Int64).alias(BATCH),
-            pl.int_range(pl.len(), dtype=pl.Int64).alias(ROW),
+        added, reached = (
+            numbered(self.target.results.renamed(rows), self.writer, batch),
+            self.last >= 0,
         )
-        reached = self.last >= 0
-        self.target.write(lambda transaction: self._write(transaction, batch, numbered), reached)
+        self.target.write(lambda transaction: self._write(transaction, batch, added), reached)
         self.last = batch
 
     def _write(self, transaction: Transaction, batch: int, rows: pl.DataFrame) -> None:
@@ -48,3 +46,12 @@ class Appends:
         transaction.load(INCOMING, rows)
         transaction.run(f'INSERT INTO {table} ({names}) SELECT {names} FROM "{INCOMING}"')
         transaction.run(f'DROP TABLE "{INCOMING}"')
+
+
+def numbered(rows: pl.DataFrame, writer: int, batch: int) -> pl.DataFrame:
+    """Rows with what identifies each."""
+    return rows.with_columns(
+        pl.lit(writer, pl.Int32).alias(WRITER),
+        pl.lit(batch, pl.Int64).alias(BATCH),
+        pl.int_range(pl.len(), dtype=pl.Int64).alias(ROW),
+    )

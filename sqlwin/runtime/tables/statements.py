@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlwin.runtime.tables.database import listed, literal, quoted
+from sqlwin.runtime.tables.results import DELETED
 
 INCOMING, BATCHES = "sqlwin_incoming", "sqlwin_batches"
-DELETED, EXISTED = "__deleted", "__existed"
+EXISTED = "__existed"
 
 
 def name_of(table: Sequence[str]) -> str:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
-from sqlwin.durations import micros
-from sqlwin.errors import QueryError
-from sqlwin.instants import SECOND
-from sqlwin.plan.options.connectors import boolean
-from sqlwin.plan.options.table_options import key_columns, renamed, table_name
+from sqlwin.plan.options.table_options import table_name
 from sqlwin.runtime.tables.appends import Appends
 from sqlwin.runtime.tables.database import Database
 from sqlwin.runtime.tables.duckdb import DuckDb
 from sqlwin.runtime.tables.postgres import Postgres
+from sqlwin.runtime.tables.sink_options import (
+    Options,
+    check_append,
+    creates,
+    restart_of,
+    results_of,
+    waits,
+)
 from sqlwin.runtime.tables.sqlite import Sqlite
 from sqlwin.runtime.tables.target import Target
 from sqlwin.runtime.tables.upserts import Upserts
 from sqlwin.secrets import clear
-
-Options = Mapping[str, str]
 
 
 def _postgres(options: Options, base: Path, wait: float) -> Database:
@@ -48,30 +50,15 @@ def table_sink(
 ) -> Appends | Upserts:
     """writer: the number of this one among those that write to the same sink, from 1. appends:
     whether its rows never change. QueryError for a writer that would replace rows of another."""
-    wait = micros(options.get("wait", "30 seconds"), None) / SECOND
+    wait = waits(options)
     target = Target(
-        sink,
+        results_of(sink, options),
         DATABASES[options["connector"]](options, base, wait),
         table_name(options["table"]),
-        boolean(options.get("create", "false")),
-        renamed(options["columns"]) if "columns" in options else {},
+        creates(options),
         wait,
     )
     if appends:
-        _check_append(sink, options)
+        check_append(sink, options)
         return Appends(target, writer)
-    key = key_columns(options["unique"]) if "unique" in options else ()
-    if writer > 1 and (not key or options.get("restart") == "replace"):
-        why = "each would empty its table" if key else "may have rows of one row_key"
-        message = f"two queries write to sink {sink}, and {why}"
-        legal = "unique = columns without restart, a table each, or changelog = 'append'"
-        raise QueryError(message, legal=legal)
-    return Upserts(target, key, options.get("restart", "refuse"), writer)
-
-
-def _check_append(sink: str, options: Options) -> None:
-    """QueryError for options of rows that change: these do not."""
-    for name in ("unique", "restart"):
-        if name in options:
-            message = f"sink {sink} has an option {name!r}, and its rows never change"
-            raise QueryError(message, legal=f"no {name}; or changelog = 'upsert', for results")
+    return Upserts(target, restart_of(sink, options, writer), writer)
