@@ -5,11 +5,13 @@ A commit's tag is a transaction of the writer in the log, and stands in the hist
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pyarrow as pa
 
 from sqlwin.errors import RunError
 from sqlwin.runtime.lakes.lake import WHOLE, Changes, Tag, undone
@@ -35,10 +37,10 @@ class DeltaLake:
     """uri: a folder, or the URL of one in an object store."""
 
     uri: str
-    name: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.uri)
+    @property
+    def name(self) -> str:
+        return self.uri
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:
@@ -63,7 +65,7 @@ class _Table:
 
     @property
     def schema(self) -> pl.Schema:
-        return _frame(self.table, limit=0).schema
+        return _frame(pa.schema(self.table.schema()).empty_table()).schema
 
     def last(self, writer: int) -> int | None:
         return self.table.transaction_version(_name(writer))
@@ -77,7 +79,7 @@ class _Table:
                 commits.append(int(entry["version"]))
         return undone(((self._read(v - 1), self._read(v)) for v in reversed(commits)), key)
 
-    def _read(self, version: int) -> Any:
+    def _read(self, version: int) -> Callable[[], pl.DataFrame]:
         return partial(_version, self.table.table_uri, version)
 
     def empty(self, writer: int) -> None:
@@ -115,13 +117,11 @@ class _Table:
 
 
 def _version(uri: str, version: int) -> pl.DataFrame:
-    return _frame(_driver().DeltaTable(uri, version=version))
+    return _frame(_driver().DeltaTable(uri, version=version).to_pyarrow_table())
 
 
-def _frame(table: DeltaTable, limit: int | None = None) -> pl.DataFrame:
-    data = table.to_pyarrow_dataset()
-    found = data.to_table() if limit is None else data.schema.empty_table()
-    frame = pl.from_arrow(found)
+def _frame(table: pa.Table) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame
 
@@ -148,5 +148,5 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _values(names: Any) -> dict[str, str]:
+def _values(names: Iterable[str]) -> dict[str, str]:
     return {_quoted(name): f"s.{_quoted(name)}" for name in names}

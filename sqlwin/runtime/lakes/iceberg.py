@@ -8,7 +8,7 @@ of each in them, of which those that did not change are written as they were.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +34,10 @@ class IcebergLake:
     catalog: str
     properties: tuple[tuple[str, str], ...]
     table: tuple[str, ...]
-    name: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", ".".join(self.table))
+    @property
+    def name(self) -> str:
+        return ".".join(self.table)
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:
