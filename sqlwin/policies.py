@@ -114,7 +114,8 @@ class Policy:
     left side, and right_ttl that of its right one. hold: how far the operator's watermark stays
     behind that of its input, so that what is emitted once is final. since: an instant up to
     which windows were retired under another `retain`, which a checkpoint had. ignores: LATE NEVER
-    beside a RETAIN of time: what comes late within it is counted.
+    beside a RETAIN of time: what comes late within it is counted. retention: how long past its
+    end a window can be queried, where that is longer than it can be corrected.
     """
 
     retain: int | None
@@ -132,9 +133,11 @@ class Policy:
     since: int | None = field(default=None, repr=False)  # of a checkpoint, not of the text
     hold: int = 0
     ignores: bool = field(default=False, repr=False)  # follows from the other clauses
+    retention: int | None = field(default=None, repr=False)  # changes no result
 
     def __post_init__(self) -> None:
-        lengths = (self.retain, self.hold, self.late_period, self.early_period, self.timeout)
+        kept = (self.retain, self.retention, self.hold)
+        lengths = (*kept, self.late_period, self.early_period, self.timeout)
         if any(length is not None and length < 0 for length in lengths):
             raise ValueError(f"negative duration in {self}")
         if self.early is Early.ROWS and self.early_rows < 1:

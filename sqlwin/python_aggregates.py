@@ -3,7 +3,8 @@
 A `PythonAggregate` is three functions, after those of Kafka's aggregations and of
 KIP-94: `initializer()` gives the state of no rows, `aggregator(state, *arguments)` takes
 one row in, `merger(state, state)` puts the states of two parts of the rows together;
-and, where the state is not the answer, `finisher(state)` makes the answer of it.
+and, where the state is not the answer, `finisher(state)` makes the answer of it. A merger of three
+arguments, `merger(key, state, state)`, is KIP-94's: it is passed the key of the group as well.
 
 What the engine counts on:
 
@@ -36,6 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import Parameter
+from inspect import signature as signature_of
 from typing import Any
 
 import pyarrow as pa
@@ -52,7 +56,9 @@ Reducer = Callable[[Any, Any], Any]
 class PythonAggregate:
     """A function of `types` to `result`, with states of type `accumulator`.
 
-    name: what queries call it, in any case. finisher None: the state is the answer.
+    name: what queries call it, in any case. finisher None: the state is the answer. merger: of two
+    states, or of the group's key and two states, and then for group windows and sessions alone: the
+    value of a key of one column, a tuple of several, None without.
     """
 
     name: str
@@ -61,8 +67,13 @@ class PythonAggregate:
     result: pa.DataType
     initializer: Callable[[], State]
     aggregator: Callable[..., State]
-    merger: Callable[[State, State], State]
+    merger: Callable[..., State]
     finisher: Callable[[State], Any] | None = None
+
+    @cached_property
+    def keyed(self) -> bool:
+        """Whether the merger takes the key of a group."""
+        return _required(self.merger) == 3
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or self.name.startswith("__"):
@@ -90,14 +101,15 @@ def aggregate(
     accumulator: pa.DataType | str | None = None,
     initializer: Callable[[], State] | None = None,
     aggregator: Callable[..., State] | None = None,
-    merger: Callable[[State, State], State] | None = None,
+    merger: Callable[..., State] | None = None,
     finisher: Callable[[State], Any] | None = None,
 ) -> PythonAggregate:
     """A PythonAggregate; types are Arrow's or SQL's: "DOUBLE", "ARRAY<BIGINT>".
 
     Either `reducer` alone, a function of two values, associative and commutative: the
     first value is the first state, NULLs are passed over, and nothing gives NULL. Or
-    initializer, aggregator, merger and `result`; `accumulator` is `result` where left out.
+    initializer, aggregator, merger, of two states or of a key and two, and `result`;
+    `accumulator` is `result` where left out.
     InputError for what fits neither.
     """
     found = tuple(_type(name, type_) for type_ in types)
@@ -133,6 +145,16 @@ class Reducing:
         if one is None or other is None:
             return other if one is None else one
         return self.reducer(one, other)
+
+
+def _required(function: Callable[..., Any]) -> int | None:
+    """How many arguments it has to be given by position; None where it does not say."""
+    try:
+        parameters = signature_of(function).parameters.values()
+    except (TypeError, ValueError):  # of a builtin
+        return None
+    by_position = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in by_position and p.default is Parameter.empty for p in parameters)
 
 
 def _nothing() -> None:

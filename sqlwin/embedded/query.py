@@ -11,7 +11,7 @@ those not sent yet, or, after a flush, those that were cleared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 
 import polars as pl
@@ -21,7 +21,7 @@ from sqlwin.embedded.callback_delivery import Callback, CallbackDelivery
 from sqlwin.embedded.error_rows import ErrorRows
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.embedded.query_position import resumed, unsent_outputs, write, write_source_text
-from sqlwin.errors import Incomplete, InputError, RunError
+from sqlwin.errors import Incomplete, InputError, RunError, StateError
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.nodes import Query, Script, Stream
 from sqlwin.runtime.files.source import decoded
@@ -206,8 +206,11 @@ class EmbeddedQuery(QueryableState):
         """Close the store's file; nothing is written. Results that wait can be taken still,
         all else is refused. A query is a context manager, which closes it at the end.
         """
-        self._closed = True
+        was, self._closed = self._closed, True
         if isinstance(self._blobs, SqliteBlobs):
+            if not was:
+                with suppress(RunError, StateError):  # nothing is lost by it
+                    self._blobs.settle()  # SQLite does so only if no other has the file open
             self._blobs.close()
 
     def __enter__(self) -> EmbeddedQuery:

@@ -48,6 +48,10 @@ class JoinTtlEntries:
         for lives in self.sides.values():
             lives.end(now, watermark)
 
+    def snapshot(self) -> None:
+        for lives in self.sides.values():
+            lives.snapshot()
+
     @property
     def erasures(self) -> int:
         return sum(lives.erasures for lives in self.sides.values())

@@ -15,7 +15,7 @@ is an argument (`begin`, `end`, `at`); nothing here reads a clock.
 |---------------|-----------------------------------------------------------------------|
 | timers        | all, as soon as time advances; `deadline` is when that should be       |
 | incremental   | of the next n entries, in rotation, for each key that rows access       |
-| full_snapshot | all, when state is restored                                           |
+| full_snapshot | all, when state is restored, or written where no expired entry is read |
 | compaction    | all, when compaction is due                                           |
 
 *Compaction* erases what was cleaned, from memory and, by the next flush, from disk. It
@@ -59,7 +59,7 @@ class Lifetimes:
 
     store: of `lives_layout`. known: `to_json` of the last commit, None before the first;
     run: which run of the query this is; another one's state was restored. erasures: how
-    often something was erased, since this was made.
+    often something was erased by a batch, since this was made.
     """
 
     def __init__(
@@ -114,6 +114,14 @@ class Lifetimes:
         self.at(now, watermark)
         if self.ttl.cleanup.timers:
             self._erase_expired()
+
+    def snapshot(self) -> None:
+        """State is about to be written as a checkpoint.
+
+        What may still be read, though it has expired, is written too: the next batch may read it.
+        """
+        if self.ttl.cleanup.full_snapshot and self.ttl.visibility is Visibility.NEVER:
+            self._drop(self._may_go())
 
     @property
     def deadline(self) -> int | None:
@@ -261,15 +269,22 @@ class Lifetimes:
             self._erase(gone)
 
     def _erase_expired(self) -> None:
-        self._erase(self.lives.all().filter(pl.col(CLEANED) | self._expired))
+        self._erase(self._may_go())
+
+    def _may_go(self) -> pl.DataFrame:
+        return self.lives.all().filter(pl.col(CLEANED) | self._expired)
 
     def _erase(self, gone: pl.DataFrame) -> None:
+        if len(gone):
+            self._drop(gone)
+            self.erasures += 1
+
+    def _drop(self, gone: pl.DataFrame) -> None:
         if gone.is_empty():
             return
         for store in self.of:
             store.erase(gone.select(LIFE))
         self.lives.erase(gone.select(LIFE))
-        self.erasures += 1
 
     def _check(self, store: Store) -> None:
         """Of the lives, and of the records of one of their stores."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +110,39 @@ def test_compaction_leaves_nothing_either_a_quarter_of_the_ttl_later(blobs: Blob
     assert STAYS in said(blobs)
 
 
+@pytest.mark.parametrize("asked", QUERIES)
+def test_a_full_snapshot_has_no_expired_state(asked: str, blobs: Blobs) -> None:
+    kept = query(QUERIES[asked], blobs, "full-snapshot", offset=", OFFSET id")
+    login(kept, GONE, 1)
+    login(kept, STAYS, 4)
+    assert GONE in said(blobs)
+    kept.advance(now="2024-01-10T09:00:00Z")
+    for _ in range(2):  # the second deletes what the first has left behind
+        kept.flush()
+    kept._check()
+    assert GONE not in said(blobs)
+    assert STAYS in said(blobs)
+
+
+def test_a_full_snapshot_has_what_may_still_be_read() -> None:
+    blobs = DictBlobs()
+    shown = "full-snapshot', state.ttl.visibility = 'return-expired-if-not-cleaned-up"
+    kept = query("SELECT user, COUNT(*) AS n FROM logins GROUP BY user", blobs, shown)
+    login(kept, GONE, 1)
+    kept.advance(now="2024-01-10T09:00:00Z")
+    kept.flush()
+    assert GONE in said(blobs)
+    assert kept.fetch(GONE)["n"].to_pylist() == [2]
+
+
+def test_a_checkpoint_that_cleans_changes_no_result() -> None:
+    runs = [query(QUERIES["last"], DictBlobs(), by) for by in ("full-snapshot", "compaction")]
+    for day in (1, 5, 9, 13):
+        for kept in runs:
+            login(kept, f"{day % 3}", day)
+    assert runs[0].windows().equals(runs[1].windows())
+
+
 def test_not_even_the_free_pages_of_the_file_say_it(tmp_path: Path) -> None:
     store = SqliteBlobs(tmp_path / "state")
     store.put("a", GONE.encode() * 1000)
@@ -131,6 +165,42 @@ def test_a_flush_leaves_nothing_in_the_log_either(tmp_path: Path) -> None:
     assert not (tmp_path / "state-wal").read_bytes()
     kept.close()
     assert not (tmp_path / "state-wal").exists()
+
+
+@pytest.mark.parametrize("kind", [SqliteBlobs, DurableStore])
+def test_no_flush_nor_close_leaves_erased_bytes_in_file_or_log(
+    kind: type[SqliteBlobs], tmp_path: Path
+) -> None:
+    """Each user is gone from every file a week later, while others come and go."""
+    kept = query(QUERIES["last"], kind(tmp_path / "state"))
+    for day in range(1, 20, 3):
+        login(kept, f"<user {day}>", day)
+        for _ in range(2):
+            kept.flush()
+        said_now = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+        left = [past for past in range(1, day + 1) if f"<user {past}>".encode() in said_now]
+        assert left == [past for past in range(1, day + 1, 3) if past > day - 7]
+    kept.advance(now="2024-01-30T09:00:00Z")
+    kept.flush()
+    kept.flush()
+    kept.close()
+    assert sorted(file.name for file in tmp_path.iterdir() if "-wal" in file.name) == []
+    assert not any(b"<user" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_a_close_leaves_nothing_in_the_log_while_another_has_the_file_open(tmp_path: Path) -> None:
+    """SQLite itself empties the log only when the last connection closes."""
+    store = SqliteBlobs(tmp_path / "state")
+    kept = query(QUERIES["last"], store)
+    store.put("first", b"written back with the first commit")
+    store.put("other", GONE.encode() * 1000)
+    store.delete("other")
+    assert GONE.encode() in (tmp_path / "state-wal").read_bytes()
+    other = sqlite3.connect(tmp_path / "state")
+    assert other.execute("SELECT COUNT(*) FROM blobs").fetchone() is not None
+    kept.close()
+    assert not any(GONE.encode() in file.read_bytes() for file in tmp_path.iterdir())
+    other.close()
 
 
 def test_the_deadline_is_the_next_expiry_and_what_was_due_is_forgotten() -> None:

@@ -74,17 +74,17 @@ def test_default_retention_of_cumulating_windows_is_the_greatest_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "retain"),
+    ("parts", "retain", "retention"),
     [
-        ("SIZE 1 HOUR, RETENTION 7 DAYS, GRACE PERIOD 2 HOURS", 2 * HOUR),
-        ("SIZE 1 HOUR, GRACE PERIOD 0 SECONDS", 0),
-        ("SIZE 1 HOUR, RETENTION 7 DAYS", HOUR),
-        ("SIZE 1 HOUR, RETENTION 2 HOURS, GRACE PERIOD 2 HOURS", 2 * HOUR),
+        ("SIZE 1 HOUR, RETENTION 7 DAYS, GRACE PERIOD 2 HOURS", 2 * HOUR, 7 * DAY),
+        ("SIZE 1 HOUR, GRACE PERIOD 0 SECONDS", 0, None),
+        ("SIZE 1 HOUR, RETENTION 7 DAYS", HOUR, 7 * DAY),
+        ("SIZE 1 HOUR, RETENTION 2 HOURS, GRACE PERIOD 2 HOURS", 2 * HOUR, None),
     ],
 )
-def test_ksqldbs_grace_is_retain(parts: str, retain: int) -> None:
+def test_ksqldbs_grace_is_retain(parts: str, retain: int, retention: int | None) -> None:
     made = window(f"SELECT COUNT(*) FROM orders WINDOW TUMBLING ({parts})")
-    assert made.policy == Policy(retain)
+    assert made.policy == Policy(retain, retention=retention)
 
 
 # --- windows without a bound --------------------------------------------------------

@@ -16,7 +16,7 @@ Over frames, the states of blocks of 1, 2, 4, … rows are merged, as in `dyadic
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,10 +38,11 @@ Named = tuple[str, Any]
 
 @dataclass(frozen=True)
 class Python(Fold):
-    """The function bound to columns."""
+    """The function bound to columns. keys: of the group, for a merger that takes its key."""
 
     call: Call
     function: PythonAggregate
+    keys: tuple[str, ...] = ()
     ordered = True
 
     @property
@@ -60,7 +61,8 @@ class Python(Fold):
 
     def merge(self) -> list[pl.Expr]:
         state, rows = (pl.col(column) for column in self.columns)
-        merged = self._mapped([state.filter(rows > 0)], lambda series: self._merged(series[0]))
+        inputs = [state.filter(rows > 0), *(pl.col(key).first() for key in self._merged_by)]
+        merged = self._mapped(inputs, lambda series: self._merged(series[0], series[1:]))
         return [merged.alias(self.columns[0]), rows.sum()]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
@@ -95,12 +97,17 @@ class Python(Fold):
             what = "aggregator"
         return what, state
 
-    def _merged(self, states: pl.Series) -> Named:
+    @property
+    def _merged_by(self) -> tuple[str, ...]:
+        return self.keys if self.function.keyed else ()
+
+    def _merged(self, states: pl.Series, key: Sequence[pl.Series]) -> Named:
         if not len(states):
             return "initializer", self._called("initializer", self.function.initializer)
         first, *others = states.to_list()
+        of = [_key([column[0] for column in key])] if self.function.keyed else []
         for other in others:
-            first = self._called("merger", self.function.merger, first, other)
+            first = self._called("merger", self.function.merger, *of, first, other)
         return "merger", first
 
     def _mapped(self, inputs: list[pl.Expr], state_of: Callable[[Any], Named]) -> pl.Expr:
@@ -173,6 +180,11 @@ class Python(Fold):
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as raised:
             why = f"gave what is no {type_}: {raised}"
             raise FunctionError(f"The {what} of {self.function.name} {why}") from raised
+
+
+def _key(values: list[Any]) -> Any:
+    """One value as it is, several as a tuple, none as None."""
+    return values[0] if len(values) == 1 else tuple(values) or None
 
 
 def _at(row: tuple[int, ...]) -> str:

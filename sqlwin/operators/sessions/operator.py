@@ -112,7 +112,7 @@ class SessionAggregator(SessionRestoring):
 
     @cached_property
     def declared(self) -> SessionStores:
-        parts = (self.contents, self.retention, self.ledger)
+        parts = (self.contents, self.retention, self.ledger, self.closed)
         return SessionStores(*parts, self.below, self.output)
 
     def stores(self) -> list[StoreSpec]:
@@ -179,6 +179,7 @@ class SessionAggregator(SessionRestoring):
         return full
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        ended = self.retention.horizon(stores)
         closed, stores.watermark = stores.watermark, max(stores.watermark, watermark)
         retires = self.retention.by_rows or stores.horizon is not None
         if self.arriving or (watermark <= closed and not retires):
@@ -186,8 +187,18 @@ class SessionAggregator(SessionRestoring):
         self.retention.note(stores)
         out = self.ledger.emit_all(self._leaving(closed, watermark, stores), stores)
         if not self.restoring:
+            self._close(ended, stores)
             self.retention.retire(stores)
         return out
+
+    def _close(self, ended: int, stores: Stores) -> None:
+        """Write down the sessions that take no row any more. ended: the horizon before."""
+        if not self.closed.queried:
+            return
+        closing = self.spans.ending(ended, self.retention.horizon(stores), stores)
+        self.closed.put(self._superseded(closing, stores), stores, superseded=True)
+        self.closed.put(self._answers(closing, stores), stores)
+        self.closed.expire(stores)
 
     def _leaving(self, closed: int, watermark: int, stores: Stores) -> Iterator[pl.DataFrame]:
         """Sessions that become final, and what is pending in those that retire."""

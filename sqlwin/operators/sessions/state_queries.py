@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import cached_property
 
 import polars as pl
 
@@ -16,8 +17,8 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.sessions.emission import SessionResults
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
-from sqlwin.operators.windows.contents import EXTENT, MESSAGES
-from sqlwin.schema import REVISION, ROW_KEY
+from sqlwin.operators.windows.closed import KEPT, ClosedWindows
+from sqlwin.operators.windows.contents import MESSAGES
 from sqlwin.state.session_store import FROM, UNTIL
 
 
@@ -56,9 +57,30 @@ class SessionQueries(SessionResults):
         else:
             gone, on = self.retention.retired(held, stores), list(spans.identity)
             held = held.join(gone, on=on, how="anti", nulls_equal=True)
-        known = self._keyed(self.ledger.looked_at(held, stores))
-        columns = (*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
-        return of_keys(known, keys).select(columns)
+        columns = (*self.output, STATE, *KEPT)
+        closed = self.closed.within(question, stores)
+        if len(closed):
+            closed = self._without(closed, self._superseded(held, stores))
+        answers = [frame.select(columns) for frame in (closed, self._answers(held, stores))]
+        return of_keys(pl.concat(answers), keys)
+
+    @cached_property
+    def closed(self) -> ClosedWindows:
+        return ClosedWindows(self.policy, self.contents.spans.identity, UNTIL, self.output)
+
+    def _answers(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return self._keyed(self.ledger.looked_at(sessions, stores))
+
+    def _superseded(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Closed sessions that late rows have made part of one of `sessions`."""
+        on = list(self.contents.spans.identity)
+        closed = self.closed.within(StateQuery(), stores)
+        parts = self.ledger.overlapping(closed, sessions.select(on)).select(closed.columns)
+        return self._without(parts.unique(on), sessions)
+
+    def _without(self, closed: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+        on = list(self.contents.spans.identity)
+        return closed.join(others, on=on, how="anti", nulls_equal=True)
 
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:

@@ -4,7 +4,7 @@
 |-------------|---------------------------------------------------------|--------------|
 | `sessions`  | a session, with its accumulators if it is never split   | last written |
 | `panes`     | accumulators of (keys, instant), if it may be split     | merging      |
-| `messages`, `revisions`, `floors` | as of windows, see `windows.stores` |            |
+| `messages`, `revisions`, `floors`, `closed` | as of windows, see `windows.stores` |            |
 | `counts`    | messages of the stream, if they are the gap             | last written |
 
 A session begins with each row that comes after a pause; rows of a key are apart by e^(-gap/mean).
@@ -26,6 +26,7 @@ from sqlwin.operators.sessions.merging import SESSIONS
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.sessions.splitting import Parted
 from sqlwin.operators.store_spec import Columns, StoreSpec, layout_of
+from sqlwin.operators.windows.closed import ClosedWindows
 from sqlwin.operators.windows.contents import PANES
 from sqlwin.operators.windows.stores import emitted, horizons, messages
 from sqlwin.policies import Policy
@@ -44,6 +45,7 @@ class SessionStores:
     contents: SessionContents
     retention: SessionRetention
     ledger: ResultLedger
+    closed: ClosedWindows
     below: Columns
     output: Columns
 
@@ -61,6 +63,7 @@ class SessionStores:
         if contents.whole:
             yield messages(contents.message, reached, self.width, self._rows)
         yield from horizons(reached, self.width)
+        yield from self.closed.stores(self._closed)
 
     @property
     def emitted(self) -> StoreSpec:
@@ -135,6 +138,12 @@ class SessionStores:
         if newest is not None:
             kept.append(newest * keys)
         return self._sets * (self.retained.groups(load, gap) + min(kept)) if kept else NO_END
+
+    def _closed(self, load: Load) -> Records:
+        gap, keys = self.contents.window.gap, load.keys_if(self.retained.keyed)
+        if gap is None:
+            return OWN_GAPS
+        return self._sets * load.came(self.closed.span) * exp(-load.came(gap) / keys)
 
     def _emitted(self, load: Load) -> Records:
         """Sessions that were emitted early, or are ranked; else what waits, which is little."""

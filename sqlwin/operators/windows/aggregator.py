@@ -34,12 +34,13 @@ from sqlwin.operators.emitter.schema import ADDED, FINAL
 from sqlwin.operators.ranks.cohorts import RankedLedger, RankedResults, Ranks, rank_of
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.operators.windows.contents import EXTENT, LAST, MESSAGES, PANE, ROWS, Contents
+from sqlwin.operators.windows.closed import KEPT, ClosedWindows
+from sqlwin.operators.windows.contents import LAST, MESSAGES, PANE, ROWS, Contents
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.operators.windows.retention import Retention
 from sqlwin.operators.windows.stores import WindowStores
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY
+from sqlwin.schema import INSTANT, PLACE
 from sqlwin.windows import Aligned, Whole
 
 
@@ -78,6 +79,10 @@ class WindowAggregator(RankedResults):
     def retention(self) -> Retention:
         return Retention(self.policy, self.window, self.by, self.ledger, self.weighted)
 
+    @cached_property
+    def closed(self) -> ClosedWindows:
+        return ClosedWindows(self.policy, self.contents.identity, WINDOW_END, self.output)
+
     @property
     def edges(self) -> dict[str, pl.DataType]:
         """Of the window; the whole stream has none to show."""
@@ -99,7 +104,8 @@ class WindowAggregator(RankedResults):
 
     @cached_property
     def declared(self) -> WindowStores:
-        return WindowStores(self.contents, self.retention, self.ledger, self.output)
+        parts = (self.contents, self.retention, self.ledger, self.closed)
+        return WindowStores(*parts, self.output)
 
     def stores(self) -> list[StoreSpec]:
         return list(self.declared)
@@ -141,8 +147,13 @@ class WindowAggregator(RankedResults):
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= stores.watermark and not self.retention.by_rows:
             return self.nothing()
+        before = self.retention.ended(stores)
         self.retention.note(stores)
         out = self.ledger.emit_all(self._leaving(watermark, stores), stores)
+        if self.closed.queried:
+            ended = self.contents.closing(before, self.retention.ended(stores), stores)
+            self.closed.put(self._answers(ended, stores), stores)
+            self.closed.expire(stores)
         self.retention.retire(stores)
         return out
 
@@ -176,9 +187,12 @@ class WindowAggregator(RankedResults):
         held = self.contents.within(question, stores)
         gone = self.retention.retired(held, stores)
         kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
-        known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
-        columns = (*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
-        return of_keys(known, keys).select(columns)
+        columns = (*self.output, STATE, *KEPT)
+        closed = self.closed.within(question, stores).select(columns)
+        return of_keys(pl.concat([closed, self._answers(kept, stores).select(columns)]), keys)
+
+    def _answers(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return self._keyed(self._edged(self.ledger.looked_at(windows, stores)))
 
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:

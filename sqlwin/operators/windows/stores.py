@@ -6,6 +6,7 @@
 | `revisions` | a result: see `emitter.schema`                         | last written |
 | `messages`  | a row, by position: what full-state aggregates read    | position     |
 | `floors`    | keys: the greatest retention horizon they ever had     | position     |
+| `closed`    | a closed window, as it is queried: see `windows.closed` | last written |
 
 Panes are as many as keys have rows in, see `operators.load`.
 """
@@ -24,6 +25,7 @@ from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.horizons import Horizons
 from sqlwin.operators.load import NO_END, Expected, Load, Records, Retained, nothing
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
+from sqlwin.operators.windows.closed import ClosedWindows
 from sqlwin.operators.windows.contents import MESSAGES, PANE, PANES, Contents, merges
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.operators.windows.retention import Retention
@@ -44,6 +46,7 @@ class WindowStores:
     contents: Contents
     retention: Retention
     ledger: ResultLedger
+    closed: ClosedWindows
     output: Columns
 
     def __iter__(self) -> Iterator[StoreSpec]:
@@ -53,6 +56,7 @@ class WindowStores:
         if self.contents.whole:
             yield messages(self.contents.message, self.retention.reached, self.width, self._rows)
         yield from horizons(self.retention.reached, self.width)
+        yield from self.closed.stores(self._closed)
 
     @property
     def panes(self) -> StoreSpec:
@@ -108,8 +112,15 @@ class WindowStores:
         if isinstance(window, Whole):
             return load.keys_if(self.retained.keyed)
         span = self.retained.span(load, window.size)
-        if span is None:
-            return NO_END
+        return NO_END if span is None else self._ending(load, span)
+
+    def _closed(self, load: Load) -> Records:
+        return self._ending(load, self.closed.span)
+
+    def _ending(self, load: Load, span: float) -> float:
+        """Windows that end in so much event time."""
+        window = self.contents.window
+        assert not isinstance(window, Whole)
         return self.retained.groups(load, window.size) * span / window.every
 
 

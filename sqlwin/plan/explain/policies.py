@@ -53,6 +53,12 @@ def ties(stream: Stream) -> str:
     return f"by OFFSET {stream.offset}{' (trusted: no duplicates)' if stream.trusted else ''}"
 
 
+def queried(policy: Policy) -> Iterator[str]:
+    if policy.retention is not None:
+        length = format_duration(policy.retention + policy.hold)
+        yield f"Queries: closed windows for {length} after the watermark passed"
+
+
 def timeout(policy: Policy, sent: str) -> Iterator[str]:
     """sent: what is."""
     if policy.timeout is not None:

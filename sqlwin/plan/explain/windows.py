@@ -8,6 +8,7 @@ from sqlwin.instants import format_duration
 from sqlwin.plan.explain.policies import (
     early,
     late,
+    queried,
     retained,
     retention,
     ties,
@@ -75,6 +76,7 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
         if stream.ts is not None:
             yield f"Watermark: {watermark(stream)}"
         yield f"Retention: {retention(policy, changing=changing(window.input))}"
+        yield from queried(policy)
     yield from retained(policy)
 
 

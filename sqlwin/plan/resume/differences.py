@@ -32,7 +32,10 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.schema import Column, Order, type_name
 from sqlwin.windows import Unit
 
-_DURATIONS = ("retain", "late_period", "early_period", "timeout", "delay", "most", "length", "hold")
+_DURATIONS = (
+    *("retain", "retention", "hold", "late_period", "early_period", "timeout"),
+    *("delay", "most", "length"),
+)
 _LENGTHS = ("size", "advance", "offset", "step", "gap", "preceding", "following", "low", "high")
 """Durations where a window is in RANGE."""
 _CALLED = {
@@ -54,6 +57,7 @@ _CALLED = {
     "partition": "PARTITION BY",
     "retain": "RETAIN",
     "retain_rows": "RETAIN in rows",
+    "retention": "RETENTION",
     "preceding": "the PRECEDING",
     "following": "the FOLLOWING",
     "sets": "the sets of GROUPING SETS",

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import polars as pl
 
+from sqlwin.errors import QueryError
 from sqlwin.kernels.folds import Fold, fold
+from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import Call
@@ -156,11 +159,13 @@ class Assembly:
     def _call(self, call: OverCall, window: OverAggregate) -> Call:
         """A sliding tuple window is a RANGE over message numbers."""
         frame = Frame(Unit.RANGE, call.frame.preceding) if window.by_arrival else call.frame
-        made = self._fold(call.aggregate, window.input)
+        made = _unkeyed(self._fold(call.aggregate, window.input))
         return Call(made, call.partition, frame, polars_type(call.aggregate.type), call.order)
 
     def _folds(self, window: WindowAggregate) -> tuple[Fold, ...]:
-        return tuple(self._fold(aggregate, window.input) for aggregate in window.aggregates)
+        made = (self._fold(aggregate, window.input) for aggregate in window.aggregates)
+        of_key = _unkeyed if counts(window) else partial(_keyed, window.keys)
+        return tuple(map(of_key, made))
 
     def _fold(self, call: Aggregate, below: Node) -> Fold:
         types = {column.name: column.type for column in below.schema}
@@ -185,6 +190,18 @@ OPERATORS: dict[type, Callable[[Assembly, Any], Operator]] = {
 
 def standing(window: TopN | WindowRank) -> Standing:
     return Standing(window.function, window.partition, window.order)
+
+
+def _keyed(keys: tuple[str, ...], made: Fold) -> Fold:
+    return replace(made, keys=keys) if isinstance(made, Python) else made
+
+
+def _unkeyed(made: Fold) -> Fold:
+    if isinstance(made, Python) and made.function.keyed:
+        message = f"the merger of {made.function.name} takes a key, which it is given for groups"
+        legal = "GROUP BY in windows and sessions of time; a merger of two states"
+        raise QueryError(f"{message} in windows of time alone", legal=legal)
+    return made
 
 
 def _values(window: WindowAggregate) -> tuple[pl.DataType, ...]:

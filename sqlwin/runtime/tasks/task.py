@@ -151,8 +151,10 @@ class Task:
         """Write the stores' changes and the checkpoint metadata into the blobs."""
         if self.blobs is None:
             return
-        indexes = {name: self._flush(store) for name, store in self.stores.named.items()}
         ttl = self.stores.ttl
+        if ttl is not None:
+            ttl.snapshot()
+        indexes = {name: self._flush(store) for name, store in self.stores.named.items()}
         metadata = {
             "version": VERSION,
             "watermarks": self.clock.to_json(),

@@ -30,7 +30,7 @@ from sqlwin.sql.select.grouping_sets import grouping_sets
 from sqlwin.sql.select.keys import aliases, key_sets, keys
 from sqlwin.sql.sources.from_clause import filtering, narrowed
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.policies import by_order, counted, final, of_sessions, unending
+from sqlwin.sql.windows.policies import by_order, counted, final, of_sessions, queried, unending
 from sqlwin.sql.windows.sessions import OpenSession
 from sqlwin.sql.windows.sliding import over_result, sliding
 from sqlwin.sql.windows.window import Window
@@ -147,12 +147,14 @@ def _policy(given: ast.Policies, window: Window, stream: Stream) -> Policy:
         return counted(given, slides=window.group is None)
     if window.session is not None:
         gap = window.session.constant or 0
-        return of_sessions(given, gap, lateness(stream), window.grace, window.retention)
+        late, grace = lateness(stream), window.grace
+        return queried(given, window, lambda rest: of_sessions(rest, gap, late, grace))
     if isinstance(window.group, Whole):
         return unending(given)
-    ends = given.final is not None and window.group is not None
-    kept = (0, 0) if ends else (window.length, lateness(stream))
-    return final(given, *kept, window.grace, window.retention)
+    if window.group is None:
+        return final(given, window.length, lateness(stream), window.grace)
+    kept = (0, 0) if given.final is not None else (window.length, lateness(stream))
+    return queried(given, window, lambda rest: final(rest, *kept, window.grace))
 
 
 def _counted_where(grouping: Grouping, where: ast.Run | None) -> str | None:

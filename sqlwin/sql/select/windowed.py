@@ -101,5 +101,5 @@ def _policy(given: ast.Policies, window: Window, stream: Stream) -> Policy:
         raise QueryError(message, given.retain_rows.span, legal="RETAIN 1 HOUR")
     rest = replace(given, changes=None)
     if not window.counts:
-        return policy(rest, window.length, lateness(stream), window.grace, window.retention)
+        return policy(rest, window.length, lateness(stream), window.grace)
     return by_order(rest, window.frame, lateness(stream)) if stream.of else counted(rest, True)

@@ -1,6 +1,6 @@
 """The clauses after FROM: each at most once, those of SQL in SQL's order.
 
-EMIT, RETAIN and EXPIRED come last, in any order among themselves.
+EMIT, RETAIN, RETENTION and EXPIRED come last, in any order among themselves.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from sqlwin.sql.text import ast
 
 ORDER = {"WHERE": 0, "GROUP BY": 1, "HAVING": 2, "QUALIFY": 3, "WINDOW": 3}
 """QUALIFY and WINDOW stand in either order, for engines differ."""
-POLICIES = ("EMIT", "RETAIN", "EXPIRED")
-LEGAL_ORDER = "WHERE, GROUP BY, HAVING, QUALIFY, WINDOW, then EMIT, RETAIN and EXPIRED in any order"
+POLICIES = ("EMIT", "RETAIN", "RETENTION", "EXPIRED")
+LEGAL_ORDER = (
+    "WHERE, GROUP BY, HAVING, QUALIFY, WINDOW,"
+    " then EMIT, RETAIN, RETENTION and EXPIRED in any order"
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ def policies(clauses: dict[str, Clause]) -> ast.Policies:
         final=span.get("FINAL"),
         retain=next((k for k in retained if isinstance(k, ast.Duration)), None),
         retain_rows=next((k for k in retained if isinstance(k, ast.Count)), None),
+        retention=value.get("RETENTION"),
         expired=value.get("EXPIRED"),
         span=given[0].span if given else None,
     )

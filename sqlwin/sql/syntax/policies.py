@@ -1,4 +1,4 @@
-"""Tree to AST: EMIT, RETAIN, EXPIRED, and durations."""
+"""Tree to AST: EMIT, RETAIN, RETENTION, EXPIRED, and durations."""
 
 from __future__ import annotations
 
@@ -75,6 +75,10 @@ class PolicyRules(Transformer[Token, Any]):
                 raise QueryError(f"RETAIN takes one {what}", meta_span(meta), legal=legal)
         span = word(meta, "RETAIN")
         return Clause("RETAIN", [Clause("RETAIN", amounts, span)], span)
+
+    def retention(self, meta: Meta, children: Children) -> Clause:
+        span = word(meta, "RETENTION")
+        return Clause("RETENTION", [Clause("RETENTION", found(children, ast.Duration), span)], span)
 
     def expired(self, meta: Meta, children: Children) -> Clause:
         how = key_of(children[0]).split(" ")[1]

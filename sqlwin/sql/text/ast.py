@@ -215,9 +215,9 @@ class Expired:
 
 @dataclass(frozen=True)
 class Policies:
-    """What the clauses EMIT, RETAIN and EXPIRED say. changes, final: EMIT CHANGES and FINAL.
+    """What the clauses EMIT, RETAIN, RETENTION and EXPIRED say.
 
-    as_relation: EMIT CHANGES AS RELATION.
+    changes, final: EMIT CHANGES and FINAL. as_relation: EMIT CHANGES AS RELATION.
     """
 
     early: Early | None = None
@@ -229,6 +229,7 @@ class Policies:
     final: Span | None = None
     retain: Duration | None = None
     retain_rows: Count | None = None
+    retention: Duration | None = None
     expired: Expired | None = None
     span: Span | None = None
 

@@ -1,4 +1,4 @@
-"""EMIT, RETAIN and EXPIRED to a plan's Policy.
+"""EMIT, RETAIN, RETENTION and EXPIRED to a plan's Policy.
 
 Each kind of window has a function of its own, for their defaults differ: `policy` for
 windows of event time, `of_sessions` for sessions of it, `counted` for windows of
@@ -8,13 +8,14 @@ those of joins are in `join_policies`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeGuard
 
 from sqlwin.errors import QueryError
 from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.sql.text import ast
+from sqlwin.sql.windows.window import Window
 from sqlwin.windows import Frame, Unit
 
 
@@ -23,16 +24,14 @@ def policy(
     length: int | None,
     lateness: int | None,
     grace: ast.Duration | None = None,
-    retention: ast.Duration | None = None,
     early: Early | None = None,
 ) -> Policy:
     """length: of the window in event time, None where it has no bound. lateness: of its rows,
     as `facts.lateness` has it: what may still come may also be corrected.
 
-    grace, retention: ksqlDB's; the first is RETAIN, the second changes no result.
-    early: what holds where the query says nothing of it.
+    grace: ksqlDB's, which is RETAIN. early: what holds where the query says nothing of it.
     """
-    retain = _retain(given, grace, retention)
+    retain = _retain(given, grace)
     if retain is None and given.retain_rows is None and None not in (length, lateness):
         retain = max(length, lateness)  # type: ignore[type-var]
     return Policy(
@@ -51,7 +50,6 @@ def final(
     length: int | None,
     lateness: int | None,
     grace: ast.Duration | None = None,
-    retention: ast.Duration | None = None,
 ) -> Policy:
     """As `policy`, where under FINAL what RETAIN or GRACE says holds the watermark back.
 
@@ -59,8 +57,8 @@ def final(
     as long rows are kept for the sake of others; 0 where windows end whatever rows come.
     """
     if given.final is None:
-        return policy(given, length, lateness, grace, retention)
-    hold = _retain(given, grace, retention)
+        return policy(given, length, lateness, grace)
+    hold = _retain(given, grace)
     rules = policy(replace(given, retain=None), length, lateness)
     return replace(rules, hold=hold or 0)
 
@@ -76,7 +74,7 @@ def counted(given: ast.Policies, slides: bool) -> Policy:
     if _emits(given.expired):
         message = "EXPIRED EMIT makes a session of an expired row, and in ROWS none expires"
         raise QueryError(message, given.expired.span, legal="EXPIRED EMIT of sessions of time")
-    _retain(given, None, None)
+    _retain(given, None)
     _rows(given)
     soon = {"timeout": _timeout(given), **_early(given, None)}
     return Policy(retain=0, **({} if slides else soon), **_expired(given))
@@ -101,16 +99,34 @@ def of_sessions(
     gap: int,
     lateness: int | None,
     grace: ast.Duration | None,
-    retention: ast.Duration | None,
 ) -> Policy:
     """gap: that ends them, 0 where each row has its own."""
     if not _emits(given.expired):
-        return final(given, gap, lateness, grace, retention)
+        return final(given, gap, lateness, grace)
     if given.retain_rows is not None:
         message = "EXPIRED EMIT goes with a retention of time: RETAIN counts no rows here"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
-    rules = policy(replace(given, expired=None), gap, lateness, grace, retention)
+    rules = policy(replace(given, expired=None), gap, lateness, grace)
     return replace(rules, expired=Expired.EMIT)
+
+
+def queried(given: ast.Policies, window: Window, rules: Callable[[ast.Policies], Policy]) -> Policy:
+    """With RETENTION: how long past its end a closed window can be queried.
+
+    window: of time, whose GRACE PERIOD and RETENTION may be ksqlDB's. rules: the policy of what
+    else is given. Where windows are kept as long to be corrected RETENTION says nothing more.
+    """
+    if given.retention is not None and window.retention is not None:
+        message = "RETENTION is given twice"
+        raise QueryError(message, given.retention.span, legal="either of them")
+    clause = given.retention or window.retention
+    if clause is not None:
+        _refuse_retention(clause, given, window.grace)
+    made = rules(replace(given, retention=None))
+    if clause is None or made.retain is None:
+        return made
+    kept = clause.micros - made.hold
+    return replace(made, retention=kept) if kept > made.retain else made
 
 
 def unending(given: ast.Policies) -> Policy:
@@ -207,9 +223,11 @@ def _rows(given: ast.Policies) -> int | None:
     return given.retain_rows.rows
 
 
-def _retain(
-    given: ast.Policies, grace: ast.Duration | None, retention: ast.Duration | None
-) -> int | None:
+def _retain(given: ast.Policies, grace: ast.Duration | None) -> int | None:
+    if given.retention is not None:
+        message = "RETENTION says how long a closed window can be queried, and none closes here"
+        legal = "RETENTION of tumbling, hopping and cumulating windows and sessions, in time"
+        raise QueryError(message, given.retention.span, legal=legal)
     if given.retain is not None and grace is not None:
         message = "GRACE PERIOD and RETAIN are one thing"
         raise QueryError(message, given.retain.span, legal="either of them")
@@ -218,12 +236,20 @@ def _retain(
         raise QueryError(
             "RETAIN takes a duration of at least 0", clause.span, legal="RETAIN 1 HOUR"
         )
-    if retention is not None and retention.micros < (clause.micros if clause else 0):
-        message = (
-            "RETENTION is shorter than the GRACE PERIOD: a window would go while rows may come"
-        )
-        raise QueryError(message, retention.span, legal="RETENTION at least the GRACE PERIOD")
     return clause.micros if clause else None
+
+
+def _refuse_retention(
+    clause: ast.Duration, given: ast.Policies, grace: ast.Duration | None
+) -> None:
+    counted = given.retain or grace
+    if clause.micros < (counted.micros if counted else 0):
+        word = "GRACE PERIOD" if grace else "RETAIN"
+        message = f"RETENTION is shorter than the {word}: a window would go while rows may come"
+        raise QueryError(message, clause.span, legal=f"RETENTION at least the {word}")
+    if given.retain_rows is not None:
+        message = "RETENTION is a time, and RETAIN n ROWS evicts windows by rows"
+        raise QueryError(message, clause.span, legal="RETENTION with RETAIN of a time")
 
 
 def _emits(clause: ast.Expired | None) -> TypeGuard[ast.Expired]:
