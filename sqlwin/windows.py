@@ -189,6 +189,12 @@ class Frame:
         if None not in (self.preceding, self.following) and self.preceding + self.following < 0:  # type: ignore[operator]
             raise ValueError(f"a frame must not end before it begins: {self}")
 
+    @property
+    def distant(self) -> bool:
+        """Whether a bound is a distance, of time or of another key; else only of peers."""
+        ends = (self.preceding, self.following)
+        return self.unit is Unit.RANGE and any(end not in (None, 0) for end in ends)
+
 
 @dataclass(frozen=True)
 class JoinWindow:

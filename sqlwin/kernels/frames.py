@@ -25,6 +25,7 @@ Frames(lo=array([1, 2, 3, 4]), hi=array([3, 3, 3, 4]))
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,15 +60,21 @@ class Frames:
 
 def parts_of(runs: npt.NDArray[np.generic], ts: Ints, frame: Frame) -> list[Frames]:
     """The frame of every row with EXCLUDE, as disjoint ranges; arguments as `frames_of`."""
-    whole = frames_of(runs, ts, frame)
-    if frame.exclude is Exclude.NO_OTHERS:
+    return excluding(frames_of(runs, ts, frame), runs, ts, frame.exclude)
+
+
+def excluding(
+    whole: Frames, runs: npt.NDArray[np.generic], ts: Ints, exclude: Exclude
+) -> list[Frames]:
+    """What EXCLUDE leaves of each frame. ts: equal within a run where rows are peers."""
+    if exclude is Exclude.NO_OTHERS:
         return [whole]
     at = np.arange(len(ts), dtype=np.int64)
     row = Frames(at, at + 1)
-    if frame.exclude is Exclude.CURRENT_ROW:
+    if exclude is Exclude.CURRENT_ROW:
         return _around(whole, row)
     before, after = _around(whole, _peers(numbered(runs), ts))
-    if frame.exclude is Exclude.GROUP:
+    if exclude is Exclude.GROUP:
         return [before, after]
     return [before, Frames(_within(row.lo, whole), _within(row.hi, whole)), after]
 
@@ -159,16 +166,23 @@ def _by_key(run: Ints, ts: Ints, shift: int, span: int) -> Ints:
 
 def _by_bisection(run: Ints, ts: Ints, shift: int) -> Ints:
     """first <= answer <= end of the run for every row, halved in step until all have met."""
-    first, end = starts(run), ends(run)
     wanted, beyond = _shifted(ts, shift)
-    lo, hi = first.copy(), end.copy()
+    found = bisected(run, lambda rows: ts[rows] < wanted)
+    return np.where(beyond, ends(run) if shift > 0 else starts(run), found)
+
+
+def bisected(run: Ints, before: Callable[[Ints], Mask]) -> Ints:
+    """The first row of each row's run that is not before what the row wants.
+
+    before: of a row for each row, which are; none of them behind one that is not.
+    """
+    lo, hi = starts(run), ends(run)
     while (lo < hi).any():
         middle = lo + (hi - lo) // 2
         # where lo == hi already, nothing moves, and middle may be one past the last row
-        before = (lo < hi) & (ts[np.minimum(middle, len(ts) - 1)] < wanted)
-        lo, hi = np.where(before, middle + 1, lo), np.where(before, hi, middle)
-    found: Ints = np.where(beyond, end if shift > 0 else first, lo)
-    return found
+        less = (lo < hi) & before(np.minimum(middle, len(run) - 1))
+        lo, hi = np.where(less, middle + 1, lo), np.where(less, hi, middle)
+    return lo
 
 
 def _shifted(ts: Ints, shift: int) -> tuple[Ints, Mask]:

@@ -127,18 +127,24 @@ def overs(draw: DrawFn, stream: Stream) -> OverAggregate:
         OverCall(a, draw(partitions()), *draw(ordered_frames()))
         for a in draw(aggregates(stream.schema))
     )
-    return OverAggregate(Scan(stream), calls, draw(policies()))
+    policy = draw(policies())
+    if not all(call.timed for call in calls):
+        policy = replace(policy, retain_rows=None)
+    return OverAggregate(Scan(stream), calls, policy)
 
 
 @st.composite
-def ordered_frames(draw: DrawFn) -> tuple[Frame, tuple[Order, ...]]:
-    """A frame and the keys behind event time; with keys one in RANGE has no distance."""
+def ordered_frames(draw: DrawFn) -> tuple[Frame, tuple[Order, ...], bool]:
+    """A frame, the keys behind event time, or in its place; one in RANGE has a distance along the
+    event time, or along a number, where nothing is behind it."""
     frame = draw(frames())
     keys = draw(st.just(()) | _orders(["i", "f", "k"])) if has("orders") else ()
-    if not keys or frame.unit is Unit.ROWS:
-        return frame, keys
+    timed = not keys or draw(st.sampled_from([True, True, False]))
+    alone = timed if not keys else not timed and len(keys) == 1 and keys[0].column != "k"
+    if alone or frame.unit is Unit.ROWS:
+        return frame, keys, timed
     low, high = (None if end is None else 0 for end in (frame.preceding, frame.following))
-    return replace(frame, preceding=low, following=high), keys
+    return replace(frame, preceding=low, following=high), keys, timed
 
 
 @st.composite

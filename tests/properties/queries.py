@@ -38,6 +38,8 @@ def questions() -> SearchStrategy[Question]:
     found = [kind for feature, kind in more.items() if has(feature) and has("sessions")]
     kinds += [_asked(kind, timed()) for kind in found]
     kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
+    if has("orders") and has("analytic"):
+        kinds += [_asked(query_overs.timeless, by_hours())]  # RETAIN n ROWS is refused there
     kinds += [chained()] * 2 if has("chains") else []
     return st.one_of(kinds)
 

@@ -139,6 +139,18 @@ ORDERED: list[tuple[str, str, str]] = [
 ]
 """Ours, theirs, what theirs needs behind its keys."""
 
+_ALONE = [("i", "i NULLS FIRST"), ("i DESC", "i DESC NULLS LAST"), ("f", "f NULLS FIRST")]
+_ALONG = ["RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING", "RANGE 3 PRECEDING"]
+
+
+def _along(call: str, keys: Columns, frame: str) -> Columns:
+    mine, theirs_ = (f"{call} OVER ({{by}}ORDER BY {key} {frame})" for key in keys)
+    return mine, theirs_
+
+
+DISTANT = [_along(c, k, f) for c in ("SUM(i)", "COUNT(*)") for k in _ALONE for f in _ALONG]
+"""Frames with a distance along a key that is not event time."""
+
 
 @st.composite
 def analytic(draw: DrawFn) -> Columns:
@@ -150,16 +162,24 @@ def analytic(draw: DrawFn) -> Columns:
 
 
 @st.composite
-def ordered(draw: DrawFn, by: str) -> Columns:
-    """A call over an order whose keys begin with event time."""
+def ordered(draw: DrawFn, by: str, timed: bool = True) -> Columns:
+    """A call over an order whose keys begin with event time, or of those keys alone."""
     (mine, theirs_), (ours_, call, place) = (
         draw(st.sampled_from(KEYS)),
         draw(st.sampled_from(ORDERED)),
     )
+    first = ("ts, ", "us, ") if timed else ("", "")
+    placed = place and f"{', us' * (not timed)}{place}"
     return (
-        f"{ours_} OVER ({by}ORDER BY ts, {mine})",
-        f"{call} OVER ({by}ORDER BY us, {theirs_}{place})",
+        f"{ours_} OVER ({by}ORDER BY {first[0]}{mine})",
+        f"{call} OVER ({by}ORDER BY {first[1]}{theirs_}{placed})",
     )
+
+
+@st.composite
+def distant(draw: DrawFn, by: str) -> Columns:
+    ours_, theirs_ = draw(st.sampled_from(DISTANT))
+    return ours_.format(by=by), theirs_.format(by=by)
 
 
 QUALIFIED: list[Columns] = [
@@ -178,9 +198,22 @@ QUALIFIED: list[Columns] = [
 
 @st.composite
 def overs(draw: DrawFn) -> Question:
-    where, kinds = draw(predicates()), [framed(), *([analytic()] if has("analytic") else [])]
+    kinds = [framed(), *([analytic()] if has("analytic") else [])]
     values = draw(st.lists(st.one_of(kinds), min_size=1, max_size=4))
-    qualify = draw(one_of([("", "")] * 3, qualify=QUALIFIED))
+    return _over(values, draw(predicates()), draw(one_of([("", "")] * 3, qualify=QUALIFIED)))
+
+
+@st.composite
+def timeless(draw: DrawFn) -> Question:
+    """Some of the orders do not begin with event time."""
+    by = partitioned(draw(partitions()))
+    first = draw(st.one_of(ordered(by, timed=False), distant(by)))
+    kinds = [framed(), analytic(), ordered(by, timed=False), distant(by)]
+    values = [first, *draw(st.lists(st.one_of(kinds), max_size=3))]
+    return _over(values, draw(predicates()), draw(one_of([("", "")] * 3, qualify=QUALIFIED)))
+
+
+def _over(values: list[Columns], where: str, qualify: Columns) -> Question:
     clauses = [f"\nQUALIFY {clause}" if clause else "" for clause in qualify]
     texts = [listed(["id", "ts"], list(side)) for side in zip(*values, strict=True)]
     numbers = ", ".join(

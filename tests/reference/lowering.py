@@ -53,7 +53,7 @@ from sqlwin.windows import Cumulate, Hop, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.lives import Forgetting
-from tests.reference.definitions.overs import Overs
+from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.ranks import Ranked
 from tests.reference.definitions.relations import Last, Moving, ReferenceRelation
 from tests.reference.definitions.topn import ReferenceTopN, Top
@@ -280,7 +280,8 @@ def _windows(
         stream=stream,
         carried=tuple(column.name for column in window.input.schema),
         calls=tuple(
-            (_value(c.aggregate, functions), c.partition, c.frame, c.order) for c in window.calls
+            OverCall(_value(c.aggregate, functions), c.partition, c.frame, c.order, c.timed)
+            for c in window.calls
         ),
         by_arrival=window.by_arrival,
         per_instant=window.per_instant,

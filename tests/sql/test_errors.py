@@ -131,7 +131,7 @@ def test_a_stream_given_from_python_needs_an_event_time_that_is_one() -> None:
 
     stream = Stream("s", (Column("a", type_named("INT")),), None)
     with pytest.raises(QueryError, match="event time must be TIMESTAMP, a is INT"):
-        script("SELECT SUM(a) OVER (ORDER BY a ROWS 1 PRECEDING) FROM s", streams={"s": stream})
+        script("SELECT COUNT(*) FROM TUMBLE(s, a, 1 HOUR)", streams={"s": stream})
 
 
 def test_what_might_stand_there_is_told_in_words_of_sql() -> None:

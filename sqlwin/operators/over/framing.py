@@ -2,9 +2,9 @@
 
 Rows come in the order of the axis (time or number), then position. For each partition and
 order of the calls they are put partition by partition, and those of one instant in the order
-of the further keys (`ordering`); each different frame is found once, and every call that has it
-slides over it. Only the columns a call reads are moved. What an
-unbounded frame held before the first row at hand comes as accumulators (`base`).
+of the further keys, or all of them in the order of other keys (`ordering`); each different frame is
+found once, and every call that has it slides over it. Only the columns a call reads are moved. What
+an unbounded frame held before the first row at hand comes as accumulators (`base`).
 
 `changed` says whose frame a batch has changed: the set of its rows is another than
 before. Under RANGE that is to hold a new row. Under ROWS a new row also pushes
@@ -37,22 +37,26 @@ AT = "__at"
 
 @dataclass(frozen=True)
 class Call:
-    """One aggregate over one frame. dtype: of its result. order: the keys behind event time."""
+    """One aggregate over one frame. dtype: of its result. order: the keys behind event time.
+
+    timed: the order begins with event time; else with its keys.
+    """
 
     fold: Fold
     partition: tuple[str, ...]
     frame: Frame
     dtype: pl.DataType
     order: tuple[Order, ...] = ()
+    timed: bool = True
 
     @property
     def name(self) -> str:
         return self.fold.call.name
 
     @property
-    def scope(self) -> tuple[tuple[str, ...], tuple[Order, ...]]:
+    def scope(self) -> tuple[tuple[str, ...], tuple[Order, ...], bool]:
         """Calls of one scope see the same rows in the same order."""
-        return self.partition, self.order
+        return self.partition, self.order, self.timed
 
     @property
     def reads(self) -> set[str]:
@@ -100,7 +104,7 @@ def framed(
         same = [call for call in calls if call.scope == scope]
         for frame in dict.fromkeys(call.frame for call in same):
             sharing = [call for call in same if call.frame == frame]
-            yield arranged, parts_of(arranged.runs, arranged.along, frame), sharing
+            yield arranged, arranged.parts(frame), sharing
 
 
 def changed(
@@ -168,7 +172,7 @@ def _slide(
     stream: str,
 ) -> pl.Series:
     """own: the number of each wanted row, whose frame an overflow is told to be in."""
-    given = renumbered(rows) if call.order and call.fold.placed else rows
+    given = renumbered(rows, call.timed) if call.order and call.fold.placed else rows
     try:
         return slide_all(call.fold, given, parts, base)
     except Overflow as overflow:

@@ -3,7 +3,8 @@
 A frame in RANGE that ends f after the row is full at a watermark past that end and
 past the row. A frame in ROWS that ends n rows after it is full when the n-th
 follower is there and the watermark is past it; until then the row waits, however
-long. A frame without an end is never full. A row is full when all its frames are.
+long. A frame without an end is never full, nor is one in an order that does not begin with event
+time. A row is full when all its frames are.
 
 Invariant: more rows only make more rows full, for a follower that comes in between
 comes before the one that was waited for.
@@ -81,7 +82,7 @@ class Fullness:
     def _followed(
         self, rows: pl.DataFrame, share: Share, mark: int | Ints
     ) -> list[tuple[Call, Mask]]:
-        arranged = arrange(rows, TS, share.partition, share.order)
+        arranged = arrange(rows, TS, share.partition, share.order, share.timed)
         marks = np.broadcast_to(np.asarray(mark), len(rows))[arranged.order]
         return [(c, self._done(rows, c, arranged, marks)) for c in share.counting]
 

@@ -1,8 +1,11 @@
-"""Rows in the order of an OVER clause: event time, the keys behind it, position.
+"""Rows in the order of an OVER clause: event time, the keys behind it, position; or other keys.
 
 The row store has rows by (event time, position). Further keys move rows among those of one
 instant only, so whatever goes by time (slices, finality, retention) is the same for every order.
 Rows that are equal in all keys are peers; position orders them too, but does not tell them apart.
+
+An order that begins with another key sorts all rows of a partition, ties by (event time,
+position). With a single key a frame in RANGE may have a distance along it (`kernels.distances`).
 
 Folds that put rows in order by their positions (FIRST, NTH_VALUE, COLLECT_LIST) get numbers
 in this order in the place of positions. Accumulators of several parts stay comparable, since
@@ -15,6 +18,8 @@ Worked example, ORDER BY ts, price DESC: rows (ts 10, seq 1, price 5), (10, 2, 9
 >>> arranged = arrange(rows, "ts", (), (Order("price", descending=True, nulls_last=True),))
 >>> rows["seq"][arranged.order].to_list(), arranged.along.tolist(), arranged.at.tolist()
 ([2, 1, 3, 4], [1, 2, 2, 3], [10, 10, 10, 20])
+>>> arrange(rows, "ts", (), (Order("price"),), timed=False).order.tolist()  # ORDER BY price
+[3, 0, 2, 1]
 """
 
 from __future__ import annotations
@@ -24,9 +29,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.frames import Ints
+from sqlwin.kernels.distances import framed_by
+from sqlwin.kernels.frames import Frames, Ints, excluding, parts_of
 from sqlwin.kernels.standings import differs, in_order
 from sqlwin.schema import PART, POSITION, SEQ, TS, Order
+from sqlwin.windows import Frame
 
 AT = "__at"
 Keys = tuple[Order, ...]
@@ -36,28 +43,47 @@ Keys = tuple[Order, ...]
 class Arranged:
     """Rows partition by partition: their numbers, the partition's number, the axis, and what a
     frame in RANGE goes along: the axis, or of further keys the number of the row's peers.
+    key: of an order by a single key, its values; descending: as they stand.
     """
 
     order: Ints
     runs: Ints
     at: Ints
     along: Ints
+    key: pl.Series | None = None
+    descending: bool = False
+
+    def parts(self, frame: Frame) -> list[Frames]:
+        """As `kernels.frames.parts_of`."""
+        if self.key is None or not frame.distant:
+            return parts_of(self.runs, self.along, frame)
+        whole = framed_by(self.runs, self.key, self.descending, frame)
+        return excluding(whole, self.runs, self.along, frame.exclude)
 
 
-def arrange(rows: pl.DataFrame, axis: str, partition: tuple[str, ...], keys: Keys = ()) -> Arranged:
-    """rows: by axis, then position. Without keys they stay so within a partition."""
+def arrange(
+    rows: pl.DataFrame,
+    axis: str,
+    partition: tuple[str, ...],
+    keys: Keys = (),
+    timed: bool = True,
+) -> Arranged:
+    """rows: by axis, then position. Without keys they stay so within a partition. timed: the keys
+    are behind the axis; else they are all."""
     at = rows[axis].to_numpy()
     read = dict.fromkeys((axis, *partition, *_columns(keys)))
     numbered = rows.select(*read).with_row_index(AT)
+    by = (Order(axis), *keys) if timed else keys
     if keys:
-        numbered = in_order(numbered, (Order(axis), *keys))
+        numbered = in_order(numbered, by)
     order, runs = _grouped(numbered, partition)
     if not keys:
         return Arranged(order, runs, at[order], at[order])
-    begins = rows.select(axis, *_columns(keys))[order].select(differs([axis, *_columns(keys)]))
-    return Arranged(
-        order, runs, at[order], np.cumsum(begins.to_series().to_numpy(), dtype=np.int64)
-    )
+    sorted_ = rows.select(_columns(by))[order]
+    begins = sorted_.select(differs(_columns(by))).to_series().to_numpy()
+    alone = sorted_.to_series() if len(by) == 1 else None
+    along = np.cumsum(begins, dtype=np.int64)
+    return Arranged(order, runs, at[order], along, alone, by[0].descending)
 
 
 def _grouped(numbered: pl.DataFrame, partition: tuple[str, ...]) -> tuple[Ints, Ints]:
@@ -78,7 +104,8 @@ def sorted_rows(rows: pl.DataFrame, keys: Keys) -> pl.DataFrame:
     return in_order(rows, (Order(TS), *keys, *by_position)) if keys else rows.sort(POSITION)
 
 
-def renumbered(rows: pl.DataFrame) -> pl.DataFrame:
-    """Sorted rows with numbers in their order for positions within an instant."""
+def renumbered(rows: pl.DataFrame, timed: bool = True) -> pl.DataFrame:
+    """Sorted rows with numbers in their order for positions within an instant, or for all."""
     number = pl.int_range(pl.len(), dtype=pl.Int64)
-    return rows.with_columns(pl.lit(0, pl.Int32).alias(PART), number.alias(SEQ))
+    instant = [] if timed else [pl.lit(0, pl.Int64).alias(TS)]
+    return rows.with_columns(*instant, pl.lit(0, pl.Int32).alias(PART), number.alias(SEQ))

@@ -6,7 +6,8 @@
     ahead      ROWS: rows after it
     based      calls that are unbounded before: a base stands for rows that are not read
 
-Where some frame has no end, no row is ever full, so all rows stay and no base is kept.
+Where some frame has no end, or some order does not begin with event time, no row is ever full, so
+all rows stay and no base is kept.
 
 >>> from sqlwin.kernels.folds import fold
 >>> import polars as pl, pyarrow as pa
@@ -30,12 +31,13 @@ from sqlwin.windows import Exclude, Frame, Unit
 @dataclass(frozen=True)
 class Share:
     """The calls of one partition and order. number: of the share. kept: no row may ever leave.
-    order: the keys behind event time.
+    order: the keys behind event time, or, where it is not timed, all keys.
     """
 
     number: int
     partition: tuple[str, ...]
     order: tuple[Order, ...]
+    timed: bool
     calls: tuple[Call, ...]
     kept: bool
 
@@ -63,6 +65,8 @@ class Share:
     @cached_property
     def counting(self) -> tuple[Call, ...]:
         """Calls that wait for rows to follow, not only for time."""
+        if not self.timed:
+            return ()
         return tuple(c for c in self.calls if c.frame.unit is Unit.ROWS and _after(c.frame) > 0)
 
     @cached_property
@@ -80,6 +84,9 @@ class Share:
         return tuple(call for call in self.calls if call.frame.preceding is None)
 
     def _frames(self, unit: Unit) -> list[Frame]:
+        """Those that say how far in time, or how many rows before and behind, a row is read."""
+        if not self.timed:
+            return []
         return [call.frame for call in self.calls if call.frame.unit is unit]
 
 
@@ -99,6 +106,10 @@ class Shares:
         return tuple(call for share in self.each for call in share.counting)
 
     @property
+    def timed(self) -> bool:
+        return all(share.timed for share in self.each)
+
+    @property
     def kept(self) -> bool:
         """Of one share as of all."""
         return self.each[0].kept
@@ -114,7 +125,7 @@ class Shares:
 
 def shares_of(calls: tuple[Call, ...]) -> Shares:
     """In the order of their first calls."""
-    kept = any(call.frame.following is None for call in calls)
+    kept = any(call.frame.following is None or not call.timed for call in calls)
     scopes = list(dict.fromkeys(call.scope for call in calls))
     return Shares(
         tuple(

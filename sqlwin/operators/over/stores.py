@@ -30,6 +30,7 @@ from sqlwin.state.combine import keep_all, last_written, merged
 from sqlwin.windows import Frame, Unit
 
 NEVER_FULL = "a frame to the end of the input keeps every row of it"
+NEVER_FINAL = "an order that does not begin with event time keeps every row"
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class OverStores:
 
     @property
     def never_full(self) -> bool:
-        return any(frame.following is None for frame in self.frames)
+        return self.reading.shares.kept
 
     @cached_property
     def retained(self) -> Retained:
@@ -99,7 +100,7 @@ class OverStores:
     def _rows(self, load: Load) -> Records:
         """With RETAIN n ROWS whole slices go of each key, as they do of all."""
         if self.never_full:
-            return NEVER_FULL
+            return NEVER_FULL if self.reading.shares.timed else NEVER_FINAL
         ranges = [frame for frame in self.frames if frame.unit is Unit.RANGE]
         back = max((frame.preceding or 0 for frame in ranges), default=0)
         ahead = max((frame.following or 0 for frame in ranges), default=0)

@@ -1,7 +1,8 @@
 """Which windows a batch touches: those whose frames hold other rows than before.
 
 Under RANGE these lie within the frames' length of a new row. Under ROWS they lie
-within so many rows of its partition, so all rows there are looked at. A row whose
+within so many rows of its partition, so all rows there are looked at; as they are in an order
+that does not begin with event time. A row whose
 followers a late row completes has become full, and is touched even where its frame
 leaves those out.
 
@@ -102,10 +103,11 @@ class Touching:
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""
-        if any(call.frame.unit is Unit.ROWS for call in self.reading.shares.calls):
+        calls = self.reading.shares.calls
+        if any(call.frame.unit is Unit.ROWS or not call.timed for call in calls):
             return self._of_partition(self.reading.all_rows(stores), batch)
         lo, hi = bounds(batch[TS])
-        frames = [call.frame for call in self.reading.shares.calls]
+        frames = [call.frame for call in calls]
         after = [frame.preceding for frame in frames]
         until = END if None in after else hi + max(a for a in after if a is not None)
         since = START if self.fullness.never else lo - self.fullness.after

@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
 
 from sqlwin.instants import format_duration
 from sqlwin.plan.ir.nodes import (
@@ -57,7 +59,8 @@ def line(node: Node) -> str:
         return _ranked(node)
     if isinstance(node, WindowedRelation):
         return _relation(node)
-    return f"OverAggregate {', '.join(_over(call) for call in node.calls)}"
+    types = {column.name: column.type for column in node.input.schema}
+    return f"OverAggregate {', '.join(_over(call, types) for call in node.calls)}"
 
 
 def _join(node: Join) -> str:
@@ -128,9 +131,14 @@ def _call(aggregate: Aggregate) -> str:
     return f"{aggregate.name} = {aggregate.function}({distinct}{args}{params}{order}){where}"
 
 
-def _over(call: OverCall) -> str:
+def _over(call: OverCall, types: Mapping[str, pa.DataType]) -> str:
     by, order = _listed(" by", call.partition), _listed(" order", _orders(call.order))
-    return f"{_call(call.aggregate)} over {frame(call.frame)}{by}{order}"
+    if call.timed:
+        return f"{_call(call.aggregate)} over {frame(call.frame)}{by}{order}"
+    key = types[call.order[0].column]
+    counted = not (pa.types.is_timestamp(key) or pa.types.is_date(key))
+    own = frame(call.frame, Unit.ROWS if counted else call.frame.unit)
+    return f"{_call(call.aggregate)} over {own}{by}{order} alone"
 
 
 def _listed(what: str, names: Iterable[str]) -> str:
@@ -160,9 +168,11 @@ def _session(window: Session) -> str:
     return f"session gap {gap}{most}{starts}{ends}"
 
 
-def frame(frame: Frame) -> str:
-    begin = _bound(frame.preceding, frame.unit, "preceding", "following")
-    end = _bound(frame.following, frame.unit, "following", "preceding")
+def frame(frame: Frame, measure: Unit | None = None) -> str:
+    """measure: of its bounds; RANGE is one of time, ROWS of numbers."""
+    measure = measure or frame.unit
+    begin = _bound(frame.preceding, measure, "preceding", "following")
+    end = _bound(frame.following, measure, "following", "preceding")
     bounds = begin if frame.following == 0 else f"{begin} to {end}"
     left_out = "" if frame.exclude is Exclude.NO_OTHERS else f" exclude {frame.exclude.value}"
     return f"{frame.unit.value} {bounds}{left_out.lower()}"

@@ -31,7 +31,7 @@ def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
         yield f"{_one_bucket(node)}, so all {rows} go to one bucket"
     if window.policy.ttl is not None:
         yield from _renewed(window)
-    elif _unbounded(window) and lateness(stream) is None and not _whole(window):
+    elif _unbounded(window) and lateness(stream) is None and not _open(window):
         yield never_final(stream)
     else:
         yield from _state(window)
@@ -55,6 +55,11 @@ def never_final(stream: Stream) -> str:
         f"results below {stream.name} are corrected however late, so state grows until"
         " a RETAIN is given"
     )
+
+
+def _open(window: Unranked) -> bool:
+    """Whether any row may change any result, so that more is said of its state."""
+    return _whole(window) or (isinstance(window, OverAggregate) and window.timeless)
 
 
 def _whole(window: Unranked) -> bool:
@@ -110,6 +115,8 @@ def _state(window: Unranked) -> Iterator[str]:
             yield "all messages of the stream are kept, so state grows for ever"
         elif window.keys:
             yield "the aggregates of every key are kept, so state grows with keys"
+    elif isinstance(window, OverAggregate) and window.timeless:
+        yield "all rows of every partition are kept, so state grows until a TTL is given"
     elif _unbounded(window):
         yield "frames without bound keep all rows, so state grows until a RETAIN is given"
     elif keeps_keys(window):
@@ -118,7 +125,8 @@ def _state(window: Unranked) -> Iterator[str]:
 
 def _renewed(window: Unranked) -> Iterator[str]:
     """What a TTL does not bound."""
-    if not _unbounded(window):
+    timeless = isinstance(window, OverAggregate) and window.timeless
+    if not _unbounded(window) and not timeless:
         return
     grows = "kept until its TTL is over, so a key that never rests grows"
     if isinstance(window, WindowAggregate):
@@ -145,8 +153,11 @@ def _unbounded(window: Unranked) -> bool:
 
 
 def _waiting(window: OverAggregate) -> Iterator[str]:
+    if window.timeless:
+        yield "in an order that does not begin with event time each row may change all others"
+        return
     frames = [call.frame for call in window.calls]
-    if any(frame.following is None for frame in frames):
+    if window.endless:
         yield "a frame that ends with the stream is full only at the end of input"
         return
     rows = max((f.following or 0 for f in frames if f.unit is Unit.ROWS), default=0)

@@ -206,7 +206,7 @@ def _session_full(window: Session) -> str:
 
 def _row_full(window: OverAggregate) -> str:
     frames = [call.frame for call in window.calls]
-    if any(frame.following is None for frame in frames):
+    if window.endless:
         return "at the end of input"
     time = max((f.following or 0 for f in frames if f.unit is Unit.RANGE), default=0)
     rows = max((f.following or 0 for f in frames if f.unit is Unit.ROWS), default=0)

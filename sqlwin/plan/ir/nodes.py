@@ -142,18 +142,24 @@ class OverCall:
 
     order: keys behind event time, which order the rows of an instant; position orders those
     that are equal in all, which are peers. With keys a frame in RANGE has no distance.
+    timed: whether the order begins with event time; else `order` is all of it, no frame is ever
+    full, and a frame in RANGE may have a distance along a single key, in microseconds of a time.
     """
 
     aggregate: Aggregate
     partition: tuple[str, ...]
     frame: Frame
     order: tuple[Order, ...] = ()
+    timed: bool = True
 
     def __post_init__(self) -> None:
         bounds = (self.frame.preceding, self.frame.following)
         by_peers = all(bound in (None, -1, 0) for bound in bounds)
-        if self.order and self.frame.unit is Unit.RANGE and not by_peers:
-            raise ValueError(f"a distance is of event time alone: {self.frame}")
+        keys = len(self.order) + self.timed
+        if keys > 1 and self.frame.unit is Unit.RANGE and not by_peers:
+            raise ValueError(f"a distance is of one key alone: {self.frame}")
+        if keys == 0:
+            raise ValueError("an order that does not begin with event time has keys")
 
 
 @hashed_once
@@ -177,6 +183,16 @@ class OverAggregate:
     per_instant: bool = False
     window_columns: bool = False
     where: str | None = None
+
+    @property
+    def timeless(self) -> bool:
+        """Whether some order does not begin with event time, so that any row may change any."""
+        return not all(call.timed for call in self.calls)
+
+    @property
+    def endless(self) -> bool:
+        """Whether some frame is never full."""
+        return self.timeless or any(call.frame.following is None for call in self.calls)
 
     @cached_property
     def schema(self) -> Schema:

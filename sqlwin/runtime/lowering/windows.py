@@ -160,7 +160,8 @@ class Assembly:
         """A sliding tuple window is a RANGE over message numbers."""
         frame = Frame(Unit.RANGE, call.frame.preceding) if window.by_arrival else call.frame
         made = _unkeyed(self._fold(call.aggregate, window.input))
-        return Call(made, call.partition, frame, polars_type(call.aggregate.type), call.order)
+        dtype = polars_type(call.aggregate.type)
+        return Call(made, call.partition, frame, dtype, call.order, call.timed)
 
     def _folds(self, window: WindowAggregate) -> tuple[Fold, ...]:
         made = (self._fold(aggregate, window.input) for aggregate in window.aggregates)
@@ -210,7 +211,7 @@ def _values(window: WindowAggregate) -> tuple[pl.DataType, ...]:
 
 def _spanned(calls: tuple[Call, ...]) -> int:
     """How long the longest RANGE frames reach, back and ahead, as far as they have an end."""
-    frames = [call.frame for call in calls if call.frame.unit is Unit.RANGE]
+    frames = [call.frame for call in calls if call.frame.unit is Unit.RANGE and call.timed]
     back = (abs(f.preceding) for f in frames if f.preceding is not None)
     ahead = (abs(f.following) for f in frames if f.following is not None)
     return max(back, default=0) + max(ahead, default=0)

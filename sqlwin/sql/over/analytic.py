@@ -40,7 +40,7 @@ from sqlwin.sql.expressions.calls import Call, aggregate
 from sqlwin.sql.expressions.scalars import Expr, not_null, place
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Exclude, Frame, Unit
 
 
 class Over(Protocol):
@@ -104,7 +104,11 @@ def _row_number(call: Call, over: Over) -> Expr:
 
 
 def _before(over: Over) -> Expr:
-    """Rows before the row's peers. One microsecond before the row, or one row."""
+    """Rows before the row's peers. One microsecond before the row, or one row; along another key,
+    all up to the peers and not those."""
+    if not over.time.timed:
+        frame = Frame(Unit.RANGE, None, 0, Exclude.GROUP)
+        return over.column(Call(aggregate("count"), ()), frame)
     return _count(over, over.time.unit, None, -1)
 
 
@@ -115,15 +119,15 @@ def _rank(call: Call, over: Over) -> Expr:
 def _dense_rank(call: Call, over: Over) -> Expr:
     if over.time.by_position:
         return _row_number(call, over)
-    different = Call(aggregate("count"), (_together(over.keys),), distinct=True)
+    different = Call(aggregate("count"), (_together(over),), distinct=True)
     return over.column(different, over.time.frame(Unit.RANGE, None, 0), named=True)
 
 
-def _together(keys: tuple[Expr, ...]) -> Expr:
-    """One value of all keys, which NULLs among them do not make NULL."""
-    if len(keys) == 1:
-        return keys[0]
-    return exp.Anonymous(this="struct", expressions=[trees.copied(key) for key in keys])
+def _together(over: Over) -> Expr:
+    """One value of all keys, which NULLs among them do not make NULL; event time is none."""
+    if len(over.keys) == 1 and over.time.timed:
+        return over.keys[0]
+    return exp.Anonymous(this="struct", expressions=[trees.copied(key) for key in over.keys])
 
 
 def _percent_rank(call: Call, over: Over) -> Expr:

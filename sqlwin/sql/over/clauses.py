@@ -145,20 +145,10 @@ def _instant(relation: Relation, name: str | None) -> str | None:
 
 
 def timed_by(relation: Relation, order: tuple[Key, ...]) -> Relation:
-    """The relation with the event time that ORDER BY names. QueryError where it names another."""
-    first = order[0]
-    if isinstance(first.ordered.this, exp.Column):
-        name = ".".join(part.name for part in first.ordered.this.parts)
-        relation = ordered(relation, ast.Name(name, first.run.span))
-    if time_of(relation, order) is not None:
+    """The relation with the event time that ORDER BY begins with; as it is with another key."""
+    if time_of(relation, order) is None:
         return relation
-    raise not_the_time(relation, order)
-
-
-def not_the_time(relation: Relation, order: tuple[Key, ...]) -> QueryError:
-    stream = relation.stream
-    assert stream is not None
-    ts = stream.ts or "ts"
-    message = "frames are ordered by the event time first: in any other order none is ever final"
-    legal = f"ORDER BY {ts}, or ORDER BY {ts}, {order[0].run.original}"
-    return QueryError(message, order[0].run.span, legal=legal)
+    first = order[0]
+    assert isinstance(first.ordered.this, exp.Column)
+    name = ".".join(part.name for part in first.ordered.this.parts)
+    return ordered(relation, ast.Name(name, first.run.span))

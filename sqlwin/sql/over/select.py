@@ -1,26 +1,28 @@
 """SELECT with OVER clauses: a window for each row, any number of them.
 
 Columns that the select list reads beside the calls are carried through the
-operator. A rank in an order that is not event time is a `TopN` instead, and a rank
-over windows a `WindowRank`.
+operator. A rank in an order that is not event time is a `TopN` instead where it has a bound and no
+other call stands beside it, and a rank over windows a `WindowRank`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pyarrow as pa
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import OverAggregate, OverCall, WindowAggregate
 from sqlwin.plan.properties.changelog import lateness
+from sqlwin.policies import Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.calls import Call, call_at
 from sqlwin.sql.expressions.scalars import Expr, parsed, word
 from sqlwin.sql.over import ranks, top_n
-from sqlwin.sql.over.above import Carrying, done, needs_over, no_over
+from sqlwin.sql.over.above import Carrying, done, needs_over, no_over, plain
 from sqlwin.sql.over.analytic import mirrored, rewritten
 from sqlwin.sql.over.clauses import Key, Named, keys, named_windows, opened, time_of, timed_by
 from sqlwin.sql.relations.below import Below
@@ -30,7 +32,7 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.from_clause import stream_time
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import LEGAL, Time, frame_of
-from sqlwin.sql.windows.policies import extent_of, final
+from sqlwin.sql.windows.policies import extent_of, final, unending
 from sqlwin.windows import Frame
 
 Keys = tuple[Key, ...]
@@ -52,7 +54,7 @@ def over(select: ast.Select, relation: Relation, items: Sequence[Item]) -> Relat
     _refuse_by_name(items, select.qualify)
     named = named_windows(select)
     if top_n.wanted(relation, runs, named):
-        return top_n.top(select, relation, items, named)
+        return top_n.top(select, relation, items, named, partial(_unbounded, select))
     return _framed(select, _timed(relation, targets, named), items, named)
 
 
@@ -65,20 +67,23 @@ def _refuse_by_name(items: Sequence[Item], qualify: ast.Run | None) -> None:
 
 
 def _timed(relation: Relation, targets: list[ast.Name | ast.Spec], named: Named) -> Relation:
-    """All windows of a query are ordered by one event time."""
+    """All windows of a query that are ordered by event time are so by one."""
     orders = [(target, keys(opened(target, named))) for target in targets]
+    named_before = False
     for target, order in orders:
         made = timed_by(relation, order) if order else stream_time(relation, target.span)
-        _refuse_other(relation, made, orders[0][1], order)
+        _refuse_other(relation, made, named_before, order)
+        named_before = named_before or (bool(order) and time_of(made, order) is not None)
         relation = made
     return relation
 
 
-def _refuse_other(before: Relation, after: Relation, first: Keys, order: Keys) -> None:
-    """A derived stream may have several columns that could be its event time."""
+def _refuse_other(before: Relation, after: Relation, again: bool, order: Keys) -> None:
+    """A derived stream may have several columns that could be its event time. again: an order
+    before this one names one."""
     was, made = before.stream, after.stream
     assert was is not None and made is not None
-    if order is not first and order and was.ts != made.ts:
+    if again and was.ts != made.ts:
         message = f"another call here is ordered by {was.ts}"
         legal = f"ORDER BY {was.ts} in all, or {made.ts}"
         raise QueryError(message, order[0].run.span, legal=legal)
@@ -90,11 +95,32 @@ def _framed(
     binding = Framed(Scope(relation), named, Below(relation))
     columns, predicate = binding.bound(items, select.qualify)
     calls = tuple(binding.calls.values())
+    base = OverAggregate(binding.below.project(), calls, _rules(select.policies, calls, relation))
+    return Relation(base, columns, (), predicate, select.qualify or select.items[0])
+
+
+def _rules(given: ast.Policies, calls: Sequence[OverCall], relation: Relation) -> Policy:
+    """In an order that does not begin with event time each row may change all others for ever."""
     stream = relation.stream
     assert stream is not None
-    rules = final(select.policies, extent_of(c.frame for c in calls), lateness(stream))
-    base = OverAggregate(binding.below.project(), calls, rules)
-    return Relation(base, columns, (), predicate, select.qualify or select.items[0])
+    if all(call.timed for call in calls):
+        return final(given, extent_of(c.frame for c in calls), lateness(stream))
+    if given.retain_rows is not None:
+        message = "an order that does not begin with event time keeps all rows: RETAIN counts none"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
+    return unending(given)
+
+
+def _unbounded(select: ast.Select, top: top_n.Top) -> tuple[OverAggregate, Expr]:
+    """A rank without a bound: the operator that ranks all rows, and the rank over its columns."""
+    assert top.ranked is not None
+    call, spec = top.ranked
+    below = top.below.copied()
+    binding = Framed(top.scope, top.named, below)
+    value = rewritten(call, Window(binding, spec, select.items[0], None))
+    calls = tuple(binding.calls.values())
+    rules = _rules(select.policies, calls, below.relation)
+    return OverAggregate(below.project(), calls, rules), plain(value)
 
 
 @dataclass
@@ -127,21 +153,30 @@ class Window:
 
     def __init__(self, binding: Framed, spec: ast.Spec, run: ast.Run, wanted: str | None) -> None:
         self.binding, self.spec, self.run, self.wanted = binding, spec, run, wanted
-        relation = binding.scope.relation
         order = keys(spec)
-        self.ordered = time_of(relation, order) if order else None
-        self.time = self.ordered or Time()
         self.keys = tuple(key.ordered.this for key in order)
         self.partition = binding.partition(spec)
-        self.order = self._behind(order[1:]) if self.time.keyed else ()
+        timed = time_of(binding.scope.relation, order) if order else None
+        if order and timed is None:
+            self.order = self._each(order)
+            timed = self._other(self.order)
+        else:
+            self.order = self._each(order[1:], timed) if timed and timed.keyed else ()
+        self.ordered, self.time = timed, timed or Time()
 
-    def _behind(self, order: Keys) -> tuple[Order, ...]:
-        """The keys behind event time, each column once."""
+    def _each(self, order: Keys, time: Time | None = None) -> tuple[Order, ...]:
+        """Each column once. time: of the keys behind event time."""
         made: dict[str, Order] = {}
         for key in order:
-            ordered = self.time.key(self.binding.below.order(key.ordered, key.run))
-            made.setdefault(ordered.column, ordered)
+            ordered = self.binding.below.order(key.ordered, key.run)
+            made.setdefault(ordered.column, time.behind(ordered) if time else ordered)
         return tuple(made.values())
+
+    def _other(self, order: tuple[Order, ...]) -> Time:
+        """An order that does not begin with event time."""
+        if len(order) > 1:
+            return Time(timed=False, keyed=True)
+        return Time(timed=False, key=self.binding.below.columns[order[0].column].type)
 
     def check(self, call: Call, node: Expr) -> None:
         """An analytic function goes by the order of all rows of the partition."""
@@ -161,7 +196,7 @@ class Window:
 
     def column(self, call: Call, frame: Frame, named: bool = False) -> Expr:
         aggregate = self.binding.below.aggregate(replace(call, over=None), self.run)
-        made = OverCall(aggregate, self.partition, frame, self.order)
+        made = OverCall(aggregate, self.partition, frame, self.order, self.time.timed)
         return done(self.binding.framed(made, self.wanted if named else None))
 
     def value(self, tree: Expr) -> Expr:

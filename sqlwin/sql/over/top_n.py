@@ -2,24 +2,24 @@
 
 `ROW_NUMBER() OVER (PARTITION BY k ORDER BY price DESC)` bounded by QUALIFY, or by
 the WHERE of a query around it, is a TopN. So is one over `ORDER BY ts DESC`, which
-keeps the last rows of each key. Only such a rank stands in its query: what it
-ranks changes with each row, so no frame could be over the same rows.
+keeps the last rows of each key. Only one such rank stands in its query: with other calls
+beside it, or without a bound, all rows are ranked (`select`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.ir.nodes import TopN
+from sqlwin.plan.ir.nodes import OverAggregate, TopN
 from sqlwin.plan.properties.changelog import lateness
 from sqlwin.plan.properties.edges import edge
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import RANKS
 from sqlwin.sql.expressions.calls import Call, call_at
-from sqlwin.sql.expressions.scalars import Expr, parsed, place
+from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.over.above import Carrying, done, needs_over
 from sqlwin.sql.over.clauses import Named, keys, opened, refuse_frame, time_of
 from sqlwin.sql.relations.below import Below
@@ -34,14 +34,24 @@ EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY product ORDER BY price DESC)"
 
 
 def wanted(relation: Relation, runs: Sequence[ast.Run], named: Named) -> bool:
-    """Whether any rank goes by another order than event time, ascending."""
-    return any(
-        call.over is not None and _other_order(relation, call, named)
+    """Whether all calls are one rank that goes by another order than event time, ascending."""
+    calls = [
+        call
         for run in runs
         if run.overs
         for node in parsed(run).walk()
-        if (call := call_at(node, run)) is not None and call.function.name in RANKS
-    )
+        if (call := call_at(node, run)) is not None and call.over is not None
+    ]
+    alike = len({_written(call, named) for call in calls}) == 1
+    first = calls[0]
+    return alike and first.function.name in RANKS and _other_order(relation, first, named)
+
+
+def _written(call: Call, named: Named) -> tuple[object, ...]:
+    assert call.over is not None
+    spec = opened(call.over, named)
+    runs = tuple(tuple(run.text for run in by) for by in (spec.partition, spec.order))
+    return (call.function.name, *runs, spec.frame is None)
 
 
 def _other_order(relation: Relation, call: Call, named: Named) -> bool:
@@ -51,7 +61,14 @@ def _other_order(relation: Relation, call: Call, named: Named) -> bool:
     return bool(order) and (time is None or time.descending)
 
 
-def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Named) -> Relation:
+def top(
+    select: ast.Select,
+    relation: Relation,
+    items: Sequence[Item],
+    named: Named,
+    unbounded: Callable[[Top], tuple[OverAggregate, Expr]],
+) -> Relation:
+    """unbounded: as of `OpenTop`, of a rank that is bound."""
     binding = Top(Scope(relation), named, Below(relation))
     columns, predicate = binding.bound(items, select.qualify)
     rank = binding.rank
@@ -66,7 +83,7 @@ def top(select: ast.Select, relation: Relation, items: Sequence[Item], named: Na
         policy=_policy(select.policies, _final_after(binding.below, rank.partition)),
     )
     run = select.qualify or select.items[0]
-    base = OpenTop(node, rank.run.span, binding.below.over())
+    base = OpenTop(node, rank.run.span, binding.below.over(), unbounded(binding))
     return Relation(base, columns, (), predicate, run)
 
 
@@ -94,38 +111,29 @@ def _policy(given: ast.Policies, final_after: int | None) -> Policy:
 
 @dataclass(frozen=True)
 class Rank:
-    """run: where it stands; equal ranks may stand in several places."""
+    """run: where it stands first; it may stand in several places."""
 
     function: str
     partition: tuple[str, ...]
     order: tuple[Order, ...]
     run: ast.Run
 
-    def same(self, other: Rank) -> bool:
-        return replace(self, run=other.run) == other
-
 
 @dataclass
 class Top(Carrying):
+    """ranked: the call and its clause, as they are bound where the rank has no bound."""
+
     rank: Rank | None = None
+    ranked: tuple[Call, ast.Spec] | None = None
     name: str = ""
 
     def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
             raise needs_over(node, run, EXAMPLE)
         spec = opened(call.over, self.named)
-        if call.function.name not in RANKS:
-            raise _alone(node, run)
         refuse_frame(spec, call, call.function.example)
-        order = tuple(self.below.order(key.ordered, key.run) for key in keys(spec))
-        rank = Rank(call.function.name, self.partition(spec), order, run)
-        if self.rank is not None and not rank.same(self.rank):
-            raise _alone(node, run)
         if self.rank is None:
-            self.rank, self.name = rank, self.below.aggregate_name(wanted)
+            order = tuple(self.below.order(key.ordered, key.run) for key in keys(spec))
+            self.rank = Rank(call.function.name, self.partition(spec), order, run)
+            self.ranked, self.name = (call, spec), self.below.aggregate_name(wanted)
         return done(self.name)
-
-
-def _alone(node: Expr, run: ast.Run) -> QueryError:
-    message = "a rank in an order that is not event time is the only OVER call of its query"
-    return QueryError(message, place(node, run), legal=f"{EXAMPLE}, and no other OVER")

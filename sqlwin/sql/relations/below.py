@@ -43,6 +43,17 @@ class Below:
     _named: dict[str, str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
 
+    def copied(self) -> Below:
+        """One that grows by itself from here on."""
+        return Below(
+            self.relation,
+            dict(self.columns),
+            dict(self.trees),
+            set(self.used),
+            dict(self._named),
+            Counter(self._counts),
+        )
+
     def add(self, tree: Expr, run: ast.Run, purpose: str) -> str:
         """The name of a column that holds `tree`, resolved in the relation."""
         below = self.relation.below(tree)

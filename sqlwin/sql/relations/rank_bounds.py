@@ -1,7 +1,8 @@
 """How many ranks a query asks for, from the filter above: `rn <= 3`, `rn = 1`.
 
 The bound may stand far from the rank, in QUALIFY or in the WHERE of a query around
-it, so that a rank waits as an `OpenTop` until the filters above it are known.
+it, so that a rank waits as an `OpenTop` until the filters above it are known. Where they have none,
+all rows are ranked: the rank is a value over frames that hold whole partitions.
 
 >>> rank = exp.Column(this=exp.Identifier(this="rn", quoted=True))
 >>> limit, rest = bounded(exp.and_(rank <= 3, exp.column("a") > 1), "rn")
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.ir.nodes import TopN
+from sqlwin.plan.ir.nodes import OverAggregate, TopN
 from sqlwin.schema import Schema
 from sqlwin.sql.expressions.scalars import Expr
 from sqlwin.sql.expressions.trees import copied
@@ -33,24 +34,24 @@ Interval = tuple[int, int | None]
 
 @dataclass(frozen=True)
 class OpenTop:
-    """A TopN whose limit is not known yet. span: where the rank stands. ranked: what it ranks."""
+    """A TopN whose limit is not known yet. span: where the rank stands. ranked: what it ranks.
+    unbounded: the operator that ranks all rows, and the rank as an expression over its columns.
+    """
 
     top: TopN
     span: Span
     ranked: Relation
+    unbounded: tuple[OverAggregate, Expr]
 
     @property
     def schema(self) -> Schema:
         return self.top.schema
 
-    def closed(self, predicate: Expr | None) -> tuple[TopN, Expr | None]:
-        """With its limit, and what of the filter is left to do."""
+    def closed(self, predicate: Expr | None) -> tuple[TopN, Expr | None] | None:
+        """With its limit, and what of the filter is left to do; None where that has no bound."""
         found = None if predicate is None else bounded(predicate, self.top.name)
         if found is None:
-            name = self.top.function.upper()
-            message = f"{name} in an order other than event time needs a bound"
-            legal = f"QUALIFY {name}() OVER (…) <= 3, or WHERE rn <= 3 around the query"
-            raise QueryError(message, self.span, legal=legal)
+            return None
         limit, rest = found
         if limit < 1:
             message = f"no row has a rank of {limit} or less"

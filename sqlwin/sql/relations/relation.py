@@ -25,6 +25,7 @@ from sqlwin.plan.ir.nodes import (
     Scan,
     StaticScan,
     Stream,
+    TopN,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -46,6 +47,7 @@ Base = (
     | OverAggregate
     | WindowedRelation
     | WindowRank
+    | TopN
     | OpenTop
 )
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
@@ -170,17 +172,33 @@ class Relation:
 
     def plan(self, result: bool = False) -> Node:
         """Base, then Filter where there is a predicate, then Project. result: see `scalar`."""
-        return Project(self.filtered(), self._scalars(result) if result else self.scalars)
+        made = self.closed
+        return Project(made.filtered(), made._scalars(result) if result else made.scalars)
 
     def filtered(self) -> Node:
-        base: Node
-        if isinstance(self.base, OpenTop):
-            base, predicate = self.base.closed(self.predicate)
-        else:
-            base, predicate = self.base, self.predicate
-        if predicate is None:
-            return base
-        return Filter(base, condition(predicate, base.schema, self.predicate_run))
+        made = self.closed
+        assert not isinstance(made.base, OpenTop)
+        if made.predicate is None:
+            return made.base
+        return Filter(made.base, condition(made.predicate, made.under, made.predicate_run))
+
+    @cached_property
+    def closed(self) -> Relation:
+        """With the bound of its rank; where the filter has none, over the ranks of all rows."""
+        if not isinstance(self.base, OpenTop):
+            return self
+        found = self.base.closed(self.predicate)
+        if found is not None:
+            return replace(self, base=found[0], predicate=found[1])
+        (over, rank), name = self.base.unbounded, self.base.top.name
+
+        def ranked(node: Expr) -> Expr:
+            named = isinstance(node, exp.Column) and node.name == name
+            return instead_of(node, rank) if named else node
+
+        columns = [(called, rewritten(tree, ranked), run) for called, tree, run in self.columns]
+        predicate = None if self.predicate is None else rewritten(self.predicate, ranked)
+        return replace(self, base=over, columns=tuple(columns), predicate=predicate)
 
     def schema(self) -> Schema:
         return tuple(Column(name, made.type) for name, made in self.scalars)

@@ -159,5 +159,5 @@ def _may_be_early(node: Stateful) -> bool:
 
 
 def _never_full(node: Stateful) -> bool:
-    """Whether a frame ends with the stream; GROUP BY alone and top-n are early in any case."""
-    return isinstance(node, OverAggregate) and any(c.frame.following is None for c in node.calls)
+    """Whether a frame is never full; GROUP BY alone and top-n are early in any case."""
+    return isinstance(node, OverAggregate) and node.endless

@@ -31,7 +31,11 @@ def versions(relation: Relation, span: Span) -> Relation:
     """What FOR SYSTEM_TIME AS OF reads of an input. span: of its name."""
     if not isinstance(relation.base, OpenTop):
         return relation
-    top, rest = relation.base.closed(relation.predicate)
+    found = relation.base.closed(relation.predicate)
+    if found is None:
+        message = "FOR SYSTEM_TIME AS OF reads the versions of a key, and this rank has no bound"
+        raise QueryError(message, span, legal=LEGAL)
+    top, rest = found
     ranked = relation.base.ranked
     scan = None if len(top.order) != 1 else _by(ranked, top.order[0].column)
     last = top.function == "row_number" and top.limit == 1 and top.order[0].descending

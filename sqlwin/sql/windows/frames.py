@@ -13,14 +13,20 @@ keys, and a distance in RANGE, which is one of event time, makes no sense.
 | `ts, price`         | RANGE, all before and the peers; ROWS, two before      |
 | `ts DESC`           | RANGE, the peers and all after; ROWS, two after        |
 | none                | the whole partition; refused                           |
+| `price`             | RANGE, all before and the peers; ROWS, two before      |
+
+An order that does not begin with event time is as it is written, never mirrored. With a single
+key, a number or a time, a distance in RANGE is one along that key.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from sqlwin.errors import QueryError
-from sqlwin.schema import Order
+from sqlwin.schema import Order, type_name
 from sqlwin.sql.text import ast
 from sqlwin.windows import Exclude, Frame, Unit
 
@@ -31,12 +37,15 @@ _ALONE = {Exclude.GROUP: Exclude.CURRENT_ROW, Exclude.TIES: Exclude.NO_OTHERS}
 @dataclass(frozen=True)
 class Time:
     """How a window is ordered by event time. by_position: by position too, so no row has peers.
-    keyed: by other keys behind it.
+    keyed: by other keys behind it. timed: whether event time is the first key at all; key: the type
+    of the only one, where it is not.
     """
 
     descending: bool = False
     by_position: bool = False
     keyed: bool = False
+    timed: bool = True
+    key: pa.DataType | None = None
 
     @property
     def unit(self) -> Unit:
@@ -49,7 +58,7 @@ class Time:
             preceding, following = following, preceding
         return Frame(unit, preceding, following)
 
-    def key(self, order: Order) -> Order:
+    def behind(self, order: Order) -> Order:
         """A key behind event time, as it orders rows of one instant in ascending event time."""
         if not self.descending:
             return order
@@ -67,9 +76,9 @@ def frame_of(spec: ast.Spec, time: Time | None) -> Frame:
         return _excluding(time.frame(time.unit, None, 0), exclude, time)
     unit = _unit(spec.frame)
     if unit is Unit.RANGE and (time.by_position or time.keyed):
-        _refuse_distance(spec.frame)
+        _refuse_distance(spec.frame, time)
         unit = time.unit
-    preceding, following = _extent(spec.frame)
+    preceding, following = _extent(spec.frame, time)
     return _excluding(time.frame(unit, preceding, following), exclude, time)
 
 
@@ -115,10 +124,11 @@ def _exclude(given: ast.Name | None) -> Exclude:
         raise QueryError(message, given.span, legal=legal) from None
 
 
-def _refuse_distance(frame: ast.FrameSpec) -> None:
+def _refuse_distance(frame: ast.FrameSpec, time: Time) -> None:
+    what = "the event time alone" if time.timed else "one key alone"
     for bound in (frame.start, frame.end):
         if bound is not None and bound.amount is not None:
-            message = "RANGE with a distance takes ORDER BY the event time alone"
+            message = f"RANGE with a distance takes ORDER BY {what}"
             raise QueryError(message, bound.span, legal="ORDER BY ts, or a frame in ROWS")
 
 
@@ -134,11 +144,12 @@ def _refuse_ends(frame: ast.FrameSpec) -> None:
             raise QueryError(f"a frame cannot {which} with {wrong}", bound.span, legal=legal)
 
 
-def _extent(frame: ast.FrameSpec) -> tuple[int | None, int | None]:
+def _extent(frame: ast.FrameSpec, time: Time) -> tuple[int | None, int | None]:
     """How far before the row and after it, as in `Frame`. One bound alone is the start."""
     unit = _unit(frame)
-    first = _place(frame.start, unit)
-    last = _place(frame.end, unit) if frame.end is not None else 0
+    key = None if time.timed or unit is Unit.ROWS else time.key
+    first = _place(frame.start, unit, key)
+    last = _place(frame.end, unit, key) if frame.end is not None else 0
     if first is not None and last is not None and first > last:
         message = "this frame begins after its end"
         legal = "BETWEEN 5 PRECEDING AND 2 PRECEDING, BETWEEN CURRENT ROW AND 3 FOLLOWING"
@@ -146,12 +157,32 @@ def _extent(frame: ast.FrameSpec) -> tuple[int | None, int | None]:
     return None if first is None else -first, last
 
 
-def _place(bound: ast.Bound, unit: Unit) -> int | None:
-    """Where the bound lies, the row at 0; None: without bound."""
+def _place(bound: ast.Bound, unit: Unit, key: pa.DataType | None) -> int | None:
+    """Where the bound lies, the row at 0; None: without bound. key: along which RANGE measures."""
     if bound.side.startswith("UNBOUNDED"):
         return None
-    length = distance(bound, unit)
+    length = distance(bound, unit) if key is None else _along(bound, key)
     return -length if bound.side == "PRECEDING" else length
+
+
+_DIGITS = 18
+"""Of the decimals that fit 64 bits."""
+
+
+def _along(bound: ast.Bound, key: pa.DataType) -> int:
+    """A distance along a key that is no event time, in its unit; microseconds of a time."""
+    amount = bound.amount
+    if amount is None or pa.types.is_timestamp(key) or pa.types.is_date(key):
+        return distance(bound, Unit.RANGE)
+    number = pa.types.is_integer(key) or pa.types.is_floating(key)
+    if not number and not (pa.types.is_decimal(key) and key.precision <= _DIGITS):
+        legal = f"a whole number, DOUBLE, DECIMAL of at most {_DIGITS} digits, TIMESTAMP, DATE"
+        message = f"RANGE measures no distance along {type_name(key)}"
+        raise QueryError(message, bound.span, legal=f"ORDER BY {legal}; or a frame in ROWS")
+    if isinstance(amount, ast.Duration):
+        message = f"RANGE along {type_name(key)} takes a number, not a duration"
+        raise QueryError(message, bound.span, legal="RANGE 5 PRECEDING, or ORDER BY a time")
+    return amount.rows
 
 
 def distance(bound: ast.Bound, unit: Unit) -> int:

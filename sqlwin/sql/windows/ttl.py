@@ -147,7 +147,7 @@ def _endless(window: Window) -> bool:
     if isinstance(window, WindowedRelation):
         return False  # what leaves it says the window
     ends = [end for c in window.calls for end in (c.frame.preceding, c.frame.following)]
-    return None in ends or keeps_keys(window)
+    return window.timeless or None in ends or keeps_keys(window)
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:

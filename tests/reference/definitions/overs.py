@@ -5,7 +5,8 @@ the row, when the watermark is past its end and past the row; one in ROWS, when 
 last row is there and the watermark is past it; one without an end, never.
 
 Rows of one instant are in the order of the call's further keys, then by position; peers are
-those that are equal in all.
+those that are equal in all. Where the order does not begin with event time, all rows of a partition
+are in the order of its keys, and no frame is ever full.
 
 Worked example, COUNT(*) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING),
 rows at 10, 20, 30, watermark 25: the row at 10 is full, its follower is at 20; the one at
@@ -32,19 +33,38 @@ from tests.reference.definitions.values import (
 from tests.reference.definitions.window import Window, by_position, key_text, position
 from tests.reference.kernels.aggregates import ordered
 from tests.reference.kernels.rows import Row
-from tests.reference.kernels.windows import frame_of
+from tests.reference.kernels.windows import frame_of, keyed_frame_of
 
 Full = Callable[[int], bool]
 Framed = tuple[Value, list[Row]]
 
 
 @dataclass(frozen=True)
+class OverCall:
+    """keys: behind event time; where it is not timed, all there are."""
+
+    value: Value
+    partition: tuple[str, ...]
+    frame: Frame
+    keys: tuple[Order, ...] = ()
+    timed: bool = True
+
+    def framed(self, rows: list[Row], at: int) -> list[Row]:
+        if self.timed:
+            return frame_of(rows, at, self.frame, tuple(key.column for key in self.keys))
+        return keyed_frame_of(rows, at, self.frame, self.keys)
+
+    def full(self, rows: list[Row], at: int) -> Full:
+        return full_when(rows, at, self.frame) if self.timed else lambda mark: False
+
+
+@dataclass(frozen=True)
 class Overs:
-    """OverAggregate: (value, partition, frame, further keys) of each call. buckets: see Groups."""
+    """OverAggregate. buckets: see Groups."""
 
     stream: str
     carried: tuple[str, ...]
-    calls: tuple[tuple[Value, tuple[str, ...], Frame, tuple[Order, ...]], ...]
+    calls: tuple[OverCall, ...]
     by_arrival: bool = False
     per_instant: bool = False
     where: str | None = None
@@ -60,27 +80,27 @@ class Overs:
 
     @property
     def _partition(self) -> tuple[str, ...]:
-        return self.calls[0][1]
+        return self.calls[0].partition
 
     def _counted(self, row: Row, rows: list[Row]) -> Window:
         """A message's window: those of the last numbers up to its own; full at once."""
-        reach = self.calls[0][2].preceding
+        reach = self.calls[0].frame.preceding
         first = 1 if reach is None else max(row[NUMBER] - reach, 1)
         own = of_partition(rows, row, self._partition)
         held = [r for r in own if first <= r[NUMBER] <= row[NUMBER]]
         bounds = {"window_start": first, "window_end": row[NUMBER] + 1}
         identity = [*(row[key] for key in self._partition), *bounds.values()]
-        framed = [(value, held) for value, *_ in self.calls]
+        framed = [(call.value, held) for call in self.calls]
         return self._told(row, identity, bounds, framed, lambda mark: True)
 
     def _window(self, row: Row, rows: list[Row]) -> Window:
         framed: list[Framed] = []
         full: list[Full] = []
-        for value, partition, frame, keys in self.calls:
-            own = in_window(of_partition(rows, row, partition), keys)
+        for call in self.calls:
+            own = in_window(of_partition(rows, row, call.partition), call.keys, call.timed)
             at = own.index(row)
-            framed.append((value, frame_of(own, at, frame, tuple(key.column for key in keys))))
-            full.append(full_when(own, at, frame))
+            framed.append((call.value, call.framed(own, at)))
+            full.append(call.full(own, at))
         bounds = self._bounds(row)
         identity, full_at = self._identity(row, bounds), partial(_all, full)
         return self._told(row, identity, bounds, framed, full_at)
@@ -108,10 +128,11 @@ class Overs:
 
     def _passed(self, row: Row, mark: int) -> bool:
         """Of a row that is no more: whatever rows would follow it."""
-        ends = [frame.following for _, _, frame, _ in self.calls]
-        ahead = [f for _, _, f, _ in self.calls if f.unit is Unit.RANGE]
+        ends = [call.frame.following for call in self.calls]
+        ahead = [call.frame for call in self.calls if call.frame.unit is Unit.RANGE]
         reach = max((max(f.following or 0, 0) for f in ahead), default=0)
-        return None not in ends and row[TS] + reach < mark
+        timed = all(call.timed for call in self.calls)
+        return timed and None not in ends and row[TS] + reach < mark
 
     def _place(self, held: list[Row], row: Row) -> str:
         """The last row of a frame is where to look."""
@@ -120,7 +141,7 @@ class Overs:
     def _bounds(self, row: Row) -> dict[str, Any]:
         if not self.per_instant:
             return {}
-        reach = self.calls[0][2].preceding
+        reach = self.calls[0].frame.preceding
         start = None if reach is None else instant(row[TS] - reach)
         return {"window_start": start, "window_end": instant(row[TS])}
 
@@ -135,9 +156,10 @@ def _all(full: list[Full], mark: int) -> bool:
     return all(each(mark) for each in full)
 
 
-def in_window(rows: list[Row], keys: tuple[Order, ...]) -> list[Row]:
-    """Rows by event time, then the further keys, then position."""
-    return sorted(ordered(by_position(rows), keys), key=lambda row: row[TS])
+def in_window(rows: list[Row], keys: tuple[Order, ...], timed: bool = True) -> list[Row]:
+    """Rows by event time, if timed, then the keys, then position."""
+    found = ordered(by_position(rows), keys)
+    return sorted(found, key=lambda row: row[TS]) if timed else found
 
 
 def full_when(rows: list[Row], at: int, frame: Frame) -> Full:

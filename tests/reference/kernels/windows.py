@@ -11,8 +11,12 @@ A group window is `(start, end)`, half-open; a frame is the list of rows it hold
 
 from __future__ import annotations
 
+import math
+from datetime import date, datetime, timedelta
+from typing import Any
+
 from sqlwin.instants import END, START
-from sqlwin.schema import TS
+from sqlwin.schema import TS, Order
 from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Unit, Whole
 from tests.reference.kernels.exact import ascending
 from tests.reference.kernels.rows import Row, Rows
@@ -53,31 +57,72 @@ def pane_of(at: int, window: Hop | Cumulate | Whole) -> int:
 def frame_of(rows: Rows, at: int, frame: Frame, keys: tuple[str, ...] = ()) -> list[Row]:
     """The rows in the frame of `rows[at]`; `rows`: one partition, in order. keys: columns that
     peers agree in beside event time."""
-    inside = [n for n in range(len(rows)) if _inside(rows, at, n, frame, keys)]
-    return [rows[n] for n in inside if not _excluded(rows, at, n, frame.exclude, keys)]
+    by = (TS, *keys)
+    inside = [n for n in range(len(rows)) if _inside(rows, at, n, frame, by)]
+    return [rows[n] for n in inside if not _excluded(rows, at, n, frame.exclude, by)]
 
 
-def _inside(rows: Rows, at: int, n: int, frame: Frame, keys: tuple[str, ...]) -> bool:
-    off = n - at if frame.unit is Unit.ROWS else _distance(rows, at, n, keys)
+def keyed_frame_of(rows: Rows, at: int, frame: Frame, keys: tuple[Order, ...]) -> list[Row]:
+    """As `frame_of`, in an order that does not begin with event time. A distance is one along the
+    only key, microseconds of a time.
+
+    >>> rows = [{"k": k} for k in (None, 1, 4, 9)]
+    >>> [row["k"] for row in keyed_frame_of(rows, 2, Frame(Unit.RANGE, 5), (Order("k"),))]
+    [1, 4]
+    """
+    by = tuple(key.column for key in keys)
+    if frame.distant:
+        inside = [n for n in range(len(rows)) if _near(rows, at, n, frame, keys[0])]
+    else:
+        inside = [n for n in range(len(rows)) if _inside(rows, at, n, frame, by)]
+    return [rows[n] for n in inside if not _excluded(rows, at, n, frame.exclude, by)]
+
+
+def _near(rows: Rows, at: int, n: int, frame: Frame, key: Order) -> bool:
+    one, other = _number(rows[at][key.column]), _number(rows[n][key.column])
+    if one is None or other is None:  # NULL or NaN: as far as its peers, or no bound
+        peers = _peers(rows[at], rows[n], (key.column,))
+        return peers or (frame.preceding is None if n < at else frame.following is None)
+    before, after = frame.preceding, frame.following
+    if key.descending:
+        begun = before is None or other <= one + before
+        return begun and bool(after is None or other >= one - after)
+    begun = before is None or other >= one - before
+    return begun and bool(after is None or other <= one + after)
+
+
+def _number(value: Any) -> Any:
+    """As compared; None where there is no distance to anything."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, datetime):
+        return (value - datetime(1970, 1, 1, tzinfo=value.tzinfo)) // timedelta(microseconds=1)
+    if isinstance(value, date):
+        return (value - date(1970, 1, 1)) // timedelta(microseconds=1)
+    return value
+
+
+def _inside(rows: Rows, at: int, n: int, frame: Frame, by: tuple[str, ...]) -> bool:
+    off = n - at if frame.unit is Unit.ROWS else _distance(rows, at, n, by)
     begun = frame.preceding is None or -frame.preceding <= off
     return begun and bool(frame.following is None or off <= frame.following)
 
 
-def _distance(rows: Rows, at: int, n: int, keys: tuple[str, ...]) -> int:
-    """In event time; with keys only which side of the peers a row is on counts."""
-    if not keys:
+def _distance(rows: Rows, at: int, n: int, by: tuple[str, ...]) -> int:
+    """In event time; with other keys only which side of the peers a row is on counts."""
+    if by == (TS,):
         return int(rows[n][TS] - rows[at][TS])
-    if _peers(rows[n], rows[at], keys):
+    if _peers(rows[n], rows[at], by):
         return 0
     return 1 if n > at else -1
 
 
-def _peers(one: Row, other: Row, keys: tuple[str, ...]) -> bool:
-    return all(ascending(one[key]) == ascending(other[key]) for key in (TS, *keys))
+def _peers(one: Row, other: Row, by: tuple[str, ...]) -> bool:
+    return all(ascending(one[key]) == ascending(other[key]) for key in by)
 
 
-def _excluded(rows: Rows, at: int, n: int, exclude: Exclude, keys: tuple[str, ...]) -> bool:
-    peer = _peers(rows[n], rows[at], keys)
+def _excluded(rows: Rows, at: int, n: int, exclude: Exclude, by: tuple[str, ...]) -> bool:
+    peer = _peers(rows[n], rows[at], by)
     return {
         Exclude.NO_OTHERS: False,
         Exclude.CURRENT_ROW: n == at,

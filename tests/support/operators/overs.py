@@ -16,7 +16,7 @@ from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import TS, Order, polars_type
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Exclude, Frame, Unit
-from tests.reference.definitions.overs import Overs
+from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition
 from tests.reference.operator import ReferenceOperator
@@ -36,8 +36,13 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...], pa.DataType, dict[str, Any]]] =
     "second": ("nth_value", ("v",), BIGINT, {"params": (2,)}),
 }
 Keys = tuple[Order, ...]
-Called = tuple[str, tuple[str, ...], Frame] | tuple[str, tuple[str, ...], Frame, Keys]
-"""A name of FUNCTIONS, partition, frame, and keys behind event time, where there are some."""
+Called = (
+    tuple[str, tuple[str, ...], Frame]
+    | tuple[str, tuple[str, ...], Frame, Keys]
+    | tuple[str, tuple[str, ...], Frame, Keys, bool]
+)
+"""A name of FUNCTIONS, partition, frame, keys behind event time, where there are some, and False
+where they stand in its place."""
 
 
 def over(
@@ -60,7 +65,7 @@ def over(
 
 
 def specified(fast: OverAggregator) -> ReferenceOperator:
-    calls = tuple((_value(call), call.partition, call.frame, call.order) for call in fast.calls)
+    calls = tuple(OverCall(_value(c), c.partition, c.frame, c.order, c.timed) for c in fast.calls)
     buckets = fast.limits.buckets
     overs = Overs("s", tuple(COLUMNS), calls, False, fast.per_instant, None, buckets)
     rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw, buckets)
@@ -117,16 +122,20 @@ ORDERS: st.SearchStrategy[Keys] = st.sampled_from(
 
 
 @st.composite
-def windows(draw: st.DrawFn) -> tuple[Frame, Keys]:
-    """A frame and the keys of its order, with which a frame in RANGE goes by peers."""
+def windows(draw: st.DrawFn) -> tuple[Frame, Keys, bool]:
+    """A frame, the keys of its order, with which a frame in RANGE goes by peers, and whether they
+    are behind event time; where they are not, one has a distance along a single key."""
     frame, keys = draw(frames()), draw(ORDERS)
-    return (by_peers(frame) if keys and frame.unit is Unit.RANGE else frame), keys
+    timed = not keys or draw(st.sampled_from([True, True, False]))
+    if frame.unit is Unit.RANGE and len(keys) + timed > 1:
+        frame = by_peers(frame, timed)
+    return frame, keys, timed
 
 
-def by_peers(frame: Frame) -> Frame:
-    """Up to the peers or, on one side alone, up to what is beyond them."""
+def by_peers(frame: Frame, timed: bool = True) -> Frame:
+    """Up to the peers or, on one side alone of an order by time, up to what is beyond them."""
     ends = (frame.preceding, frame.following)
-    beyond = None in ends
+    beyond = None in ends and timed
     low, high = (None if e is None else -1 if beyond and e < 0 else 0 for e in ends)
     return replace(frame, preceding=low, following=high)
 

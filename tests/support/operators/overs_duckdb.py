@@ -55,12 +55,15 @@ def answers(calls: list[Called], rows: list[tuple[Any, ...]]) -> list[tuple[int,
     ]
 
 
-def _question(name: str, partition: tuple[str, ...], frame: Frame, keys: Keys = ()) -> str:
+def _question(
+    name: str, partition: tuple[str, ...], frame: Frame, keys: Keys = (), timed: bool = True
+) -> str:
     by = f"PARTITION BY {', '.join(partition)} " if partition else ""
-    time = ", ".join(("ts", *map(_key, keys)))
-    place = f"{time}, seq"
+    time = ", ".join((*(["ts"] if timed else []), *map(_key, keys)))
+    place = f"{time}, ts, seq"
     order = time if frame.unit is Unit.RANGE else place
-    unit = "GROUPS" if keys and frame.unit is Unit.RANGE else frame.unit.value
+    peers = len(keys) + timed > 1 and frame.unit is Unit.RANGE
+    unit = "GROUPS" if peers else frame.unit.value
     bounds = (
         f"{_bound(frame.preceding, 'PRECEDING', 'FOLLOWING')} AND "
         f"{_bound(frame.following, 'FOLLOWING', 'PRECEDING')}"
