@@ -17,6 +17,7 @@ from sqlwin.operators.sessions.emission import SessionResults
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.windows.contents import EXTENT, MESSAGES
+from sqlwin.operators.windows.past import PastWindows
 from sqlwin.schema import REVISION, ROW_KEY
 from sqlwin.state.session_store import FROM, UNTIL
 
@@ -27,6 +28,10 @@ class SessionQueries(SessionResults):
     @property
     @abstractmethod
     def retention(self) -> SessionRetention: ...
+
+    @property
+    @abstractmethod
+    def past(self) -> PastWindows: ...
 
     @abstractmethod
     def _closed(self, stores: Stores) -> int:
@@ -56,9 +61,15 @@ class SessionQueries(SessionResults):
         else:
             gone, on = self.retention.retired(held, stores), list(spans.identity)
             held = held.join(gone, on=on, how="anti", nulls_equal=True)
+        known = of_keys(self.found(held, stores), keys)
+        if self.past.newest is None:
+            return known
+        return pl.concat([known, self.past.found(question, stores).select(known.columns)])
+
+    def found(self, held: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Sessions as a state query has them."""
         known = self._keyed(self.ledger.looked_at(held, stores))
-        columns = (*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
-        return of_keys(known, keys).select(columns)
+        return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
