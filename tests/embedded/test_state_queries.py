@@ -180,7 +180,7 @@ def test_a_sliding_window_of_messages_keeps_messages_alone() -> None:
     assert q.messages(start_offset=3, end_offset=4)["offset"].to_pylist() == [3, 4]
     with pytest.raises(InputError, match="ask by offsets alone"):
         q.messages("2024-01-01T09:00:00Z")
-    with pytest.raises(QueryError, match="each is told full with its message"):
+    with pytest.raises(QueryError, match="each is emitted full with its message"):
         q.windows()
 
 

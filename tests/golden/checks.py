@@ -45,7 +45,7 @@ def _step(golden: Golden, step: Step, found: StepResult) -> Iterator[str]:
             yield f"{where}: no expect block; `make golden-rewrite` writes one"
         for kind, table in _tables(golden, found).items():
             block = step.check(kind)
-            if block is not None or kind != "table":
+            if block is not None or kind not in ("table", "windows"):
                 expected = read(block.lines if block else ())
                 different = difference(expected, table, golden.within)
                 yield from [f"{where}, {kind}:\n{different}"] if different else []
@@ -58,6 +58,7 @@ def _tables(golden: Golden, found: StepResult) -> dict[str, Table]:
         **({} if golden.tables_only else emitted),
         "errors": found.errors,
         "table": _shown(found.table, golden.shown),
+        **({} if found.windows is None else {"windows": _shown(found.windows, ("revision",))}),
     }
 
 
@@ -95,4 +96,6 @@ def _written(golden: Golden, step: Step, found: StepResult | None) -> list[Block
         return [Block("fails", "", tuple(found.failed.splitlines()))]
     lines = {kind: tuple(write(shown)) for kind, shown in _tables(golden, found).items()}
     kept = {"expect": True, "errors": bool(lines["errors"]), "table": step.check("table")}
-    return [Block(kind, "", lines[kind]) for kind in lines if kept[kind]]
+    by_hand = step.check("windows")
+    written = [Block(kind, "", lines[kind]) for kind in lines if kept.get(kind)]
+    return [*written, *([] if by_hand is None else [by_hand])]

@@ -31,7 +31,7 @@ class Host(Protocol):
         """Golden's name to what it gave."""
 
 
-REFERENCE = InProcess("reference", lambda asked: Plain(reference(asked)))
+REFERENCE = InProcess("reference", lambda asked: Plain(reference(asked), queried=False))
 EMBEDDED = InProcess("embedded", lambda asked: Opened(EmbeddedQuery(asked, explain)))
 HOSTS: tuple[Host, ...] = (
     REFERENCE,

@@ -11,7 +11,7 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.sql import script
-from tests.golden.cells import of_arrow, text_of
+from tests.golden.cells import Table, of_arrow, text_of
 from tests.golden.functions import FUNCTIONS
 from tests.golden.outcome import Outcome, StepResult
 from tests.golden.stores import named, opened
@@ -59,10 +59,13 @@ def _bound(query: str, params: tuple[tuple[str, str], ...]) -> Script:
 
 
 class Plain:
-    """Each feed is one batch, state is in memory, and nothing is restarted."""
+    """Each feed is one batch, state is in memory, and nothing is restarted.
 
-    def __init__(self, query: EmbeddedQuery) -> None:
-        self.query = query
+    queried: whether it has a state to query; the reference has none.
+    """
+
+    def __init__(self, query: EmbeddedQuery, queried: bool = True) -> None:
+        self.query, self.queried = query, queried
         self.query.advance(now=START_OF_CLOCK)
 
     def explain(self) -> str:
@@ -75,6 +78,7 @@ class Plain:
             of_arrow(self.query.results()),
             of_arrow(self.query.expired()[known:]),
             of_arrow(self.query.table()),
+            windows=windows(self.query, step) if self.queried else None,
             deadlines=tuple(task.deadline() for task in self.query._task.tasks),
         )
 
@@ -93,6 +97,14 @@ def do(query: EmbeddedQuery, step: Step) -> None:
         query.advance(now=step.argument)
     else:
         query.drain()
+
+
+def windows(query: EmbeddedQuery, step: Step) -> Table | None:
+    """Of the state query below a step, if there is one."""
+    block = step.check("windows")
+    if block is None:
+        return None
+    return of_arrow(query.fetch(block.argument) if block.argument else query.windows())
 
 
 class Opened(Plain):

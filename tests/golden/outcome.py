@@ -11,13 +11,15 @@ from tests.golden.cells import NOTHING, Table
 class StepResult:
     """emitted, errors: of this step. table: last revisions after it. failed: the message.
 
-    deadlines: after it, of each stage from below, in microseconds; none of a host without them.
+    windows: of a state query after it, if the golden has one and the host has state. deadlines:
+    after it, of each stage from below, in microseconds; none of a host without them.
     """
 
     emitted: Table = NOTHING
     errors: Table = NOTHING
     table: Table = NOTHING
     failed: str | None = None
+    windows: Table | None = None
     deadlines: tuple[int | None, ...] = ()
 
 

@@ -19,7 +19,7 @@ from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.state.blobs import DictBlobs
 from tests.golden.cells import of_arrow
-from tests.golden.in_process import Plain, do
+from tests.golden.in_process import Plain, do, windows
 from tests.golden.outcome import StepResult
 from tests.golden.text import START_OF_CLOCK, Step
 
@@ -65,6 +65,7 @@ class Restarted:
         emitted, errors = self.query.results(), self.query.expired()
         self.board.add(pl.DataFrame(pl.from_arrow(emitted)))
         self.query = next(self.lives)
+        last = of_arrow(self.board.last().to_arrow())
         return StepResult(
-            of_arrow(emitted), of_arrow(errors), of_arrow(self.board.last().to_arrow())
+            of_arrow(emitted), of_arrow(errors), last, windows=windows(self.query, step)
         )

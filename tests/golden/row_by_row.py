@@ -33,7 +33,7 @@ from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipelines import prepare_batch
 from sqlwin.runtime.lowering.output_projection import OutputProjection
 from tests.golden.cells import of_arrow
-from tests.golden.in_process import do
+from tests.golden.in_process import do, windows
 from tests.golden.outcome import StepResult
 from tests.golden.text import START_OF_CLOCK, Step
 
@@ -77,6 +77,7 @@ class RowByRow:
             of_arrow(emitted.to_arrow()),
             of_arrow(self.query.expired()[known:]),
             of_arrow(self.board.last().to_arrow()),
+            windows=windows(self.query, step),
         )
 
     def _folded(self, emitted: pl.DataFrame) -> pl.DataFrame:

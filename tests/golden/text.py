@@ -18,6 +18,8 @@ only: table         what is emitted may differ from host to host; its last revis
 --- expect          emissions of the step above; nothing below it is silence
 --- errors          rows of the error stream of the step above; left out: none
 --- table           the last revisions after the step above
+--- windows         what a state query finds after the step above, of all keys
+--- windows tea     the same of one key; both are written by hand
 --- fails           the step above ends the query with this message
 """
 
@@ -31,7 +33,7 @@ from tests.golden.cells import NOTHING, Table, read
 
 HOME = Path(__file__).parent
 STEPS = ("feed", "watermark", "clock", "drain")
-CHECKS = ("expect", "errors", "table", "fails")
+CHECKS = ("expect", "errors", "table", "windows", "fails")
 WHOLE = ("query", "explain", "refused", "streams")
 START_OF_CLOCK = "2024-01-01T09:00:00Z"
 """Where processing time stands before the first `clock` step."""

@@ -40,8 +40,9 @@ def policies() -> st.SearchStrategy[Policy]:
 
 
 def counted() -> st.SearchStrategy[Policy]:
-    """Of windows of messages: none is late, none is kept."""
-    return st.builds(_policy, st.just({"retain": 0}), _early(), _timeouts())
+    """Of windows of messages: none is late, and past ones are kept to be queried."""
+    kept = [{"retain": 0}, {"retain": 0, "retain_rows": 3}]
+    return st.builds(_policy, st.sampled_from(kept), _early(), _timeouts())
 
 
 def rankings() -> st.SearchStrategy[Policy]:

@@ -49,7 +49,7 @@ def asked(script: Script, taken: list[Step]) -> None:
 def _agree(query: EmbeddedQuery, drained: pl.DataFrame) -> None:
     operator = query._chain.top.operator
     if isinstance(operator, UNTOLD):
-        if not isinstance(operator, TupleRunner):
+        if not isinstance(operator, TupleRunner) and operator.retain_rows is None:
             _refused(query)
         return
     windows = pl.DataFrame(pl.from_arrow(query.windows()))

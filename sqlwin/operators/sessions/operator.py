@@ -40,7 +40,9 @@ from sqlwin.operators.sessions.restoring import SessionRestoring
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.sessions.stores import SessionStores
 from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.operators.windows.contents import EXTENT
 from sqlwin.operators.windows.grouping import Grouping
+from sqlwin.operators.windows.past import PastWindows
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import POSITION, REVISION, TS
 from sqlwin.state.session_store import UNTIL
@@ -82,8 +84,8 @@ class SessionAggregator(SessionRestoring):
 
     @cached_property
     def contents(self) -> SessionContents:
-        """RETAIN n ROWS counts rows by instant."""
-        instants = self.policy.retain_rows is not None
+        """RETAIN n ROWS counts rows by instant, or past sessions by message."""
+        instants = self.policy.retain_rows is not None and not self.arriving
         rest = (self.by, self.folds, self.where, instants, self.weighted)
         return SessionContents(self.stream, self.window, self.below, self.partition, *rest)
 
@@ -118,7 +120,14 @@ class SessionAggregator(SessionRestoring):
     def stores(self) -> list[StoreSpec]:
         """Messages of all keys are counted together, so that expires with none of them."""
         counts = [self.numbering.spec(ttl=None)] if self.arriving else []
-        return [*self.declared, *counts]
+        return [*self.declared, *counts, *self.past.stores()]
+
+    @cached_property
+    def past(self) -> PastWindows:
+        """Of messages; those of time are kept as sessions."""
+        newest = self.policy.retain_rows if self.arriving else None
+        columns = {**self.output, **dict.fromkeys(EXTENT, pl.Int64())}
+        return PastWindows(newest, (), self.by.names, columns, max(self.window.gap or 0, 1))
 
     @cached_property
     def ledger(self) -> SupersedingLedger:
@@ -132,7 +141,8 @@ class SessionAggregator(SessionRestoring):
     @cached_property
     def retention(self) -> SessionRetention:
         judged = None if self.judging is None else self.judging.gap
-        return SessionRetention(self.policy, self.spans, self.ledger, self.weighted, judged)
+        policy = replace(self.policy, retain_rows=None) if self.arriving else self.policy
+        return SessionRetention(policy, self.spans, self.ledger, self.weighted, judged)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Sessions of these rows alone where they are enough, else what is read of them."""
@@ -170,11 +180,14 @@ class SessionAggregator(SessionRestoring):
             alone, rows = self._parted(batch, stores)
             return pl.concat([self._alone(alone), self._take(rows, stores, now)])
         closed = self._closed(stores)
-        numbered, _ = self.numbering.number(batch, stores)
+        numbered, counts = self.numbering.number(batch, stores)
         rows = numbered.filter(pl.col(self.where)) if self.where else numbered
         self._take(rows.with_columns(pl.col(NUMBER).alias(TS)), stores, now)  # none is late
         closing = self.spans.ending(closed, self._closed(stores), stores)
         full = self.ledger.emit_all(self._closing(closing, stores), stores)
+        if self.past.newest is not None:
+            ended = self.found(closing, stores).with_columns(pl.col(REVISION).fill_null(0))
+            self.past.keep(ended, counts, stores)
         self.retention.drop(self._closed(stores), stores)
         return full
 
@@ -197,7 +210,7 @@ class SessionAggregator(SessionRestoring):
             return
         closing = self.spans.ending(ended, self.retention.horizon(stores), stores)
         self.closed.put(self._superseded(closing, stores), stores, superseded=True)
-        self.closed.put(self._answers(closing, stores), stores)
+        self.closed.put(self.found(closing, stores), stores)
         self.closed.expire(stores)
 
     def _leaving(self, closed: int, watermark: int, stores: Stores) -> Iterator[pl.DataFrame]:

@@ -19,6 +19,7 @@ from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.windows.closed import KEPT, ClosedWindows
 from sqlwin.operators.windows.contents import MESSAGES
+from sqlwin.operators.windows.past import PastWindows
 from sqlwin.state.session_store import FROM, UNTIL
 
 
@@ -28,6 +29,10 @@ class SessionQueries(SessionResults):
     @property
     @abstractmethod
     def retention(self) -> SessionRetention: ...
+
+    @property
+    @abstractmethod
+    def past(self) -> PastWindows: ...
 
     @abstractmethod
     def _closed(self, stores: Stores) -> int:
@@ -61,14 +66,16 @@ class SessionQueries(SessionResults):
         closed = self.closed.within(question, stores)
         if len(closed):
             closed = self._without(closed, self._superseded(held, stores))
-        answers = [frame.select(columns) for frame in (closed, self._answers(held, stores))]
-        return of_keys(pl.concat(answers), keys)
+        past = [] if self.past.newest is None else [self.past.found(question, stores)]
+        answers = (*past, closed, self.found(held, stores))
+        return of_keys(pl.concat([frame.select(columns) for frame in answers]), keys)
 
     @cached_property
     def closed(self) -> ClosedWindows:
         return ClosedWindows(self.policy, self.contents.spans.identity, UNTIL, self.output)
 
-    def _answers(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def found(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Sessions as a state query has them."""
         return self._keyed(self.ledger.looked_at(sessions, stores))
 
     def _superseded(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:

@@ -39,23 +39,28 @@ class TupleRunner(TupleSlider):
         combine = merged(sums, [expr for call in self.calls for expr in call.fold.merge()])
         of = "each key" if self.partition else "all messages"
         counts = self.numbering.spec()
-        return [StoreSpec(sums, combine, f"accumulators of {of}", counts.expected), counts]
+        held = StoreSpec(sums, combine, f"accumulators of {of}", counts.expected)
+        return [held, counts, *self.past.stores()]
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
-        numbered, _ = self.numbering.number(batch, stores)
+        numbered, counts = self.numbering.number(batch, stores)
         rows = numbered.filter(pl.col(self.where)) if self.where else numbered
         ordered = rows.sort(NUMBER, *self.partition)
         before = everything(stores, SUMS).drop(AT)
         every = np.ones(len(ordered), dtype=np.bool_)
         values = evaluate(ordered, self.calls, every, NUMBER, self.stream, before)
         stores[SUMS].put(self.sums(rows))
-        return self.emitted(ordered.with_columns(**values), pl.lit(1, pl.Int64))
+        emitted = self.emitted(ordered.with_columns(**values), pl.lit(1, pl.Int64))
+        self.past.keep(emitted, counts, stores)
+        return emitted
 
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Of each partition the one of all messages so far: window, values, and what is carried
-        of the partition alone."""
+        of the partition alone. With RETAIN n ROWS those of the newest messages, as emitted."""
+        if self.retain_rows is not None:
+            return super().windows(question, stores)
         sums = of_keys(everything(stores, SUMS).drop(AT), question.keys)
         numbered = self.numbering.with_counts(sums, everything(stores, COUNTS))
         found = numbered.filter(pl.col(COUNT) >= question.lo, question.hi >= 1)

@@ -31,11 +31,12 @@ from sqlwin.operators.load import Load, Records
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.over.framing import Call, evaluate
-from sqlwin.operators.state_queries import MessageRange, StateQuery
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.counting import Counting
+from sqlwin.operators.windows.past import PastWindows
 from sqlwin.operators.windows.tuples import RING, SLOT
-from sqlwin.schema import PLACE, REVISION
+from sqlwin.schema import PLACE, REVISION, ROW_KEY
 from sqlwin.state.combine import last_written
 
 
@@ -44,7 +45,7 @@ class TupleSlider(Counting):
     """A window of the last `size` messages of the partition for each message.
 
     calls: over a RANGE of size - 1 back, for they slide over the numbers: messages
-    that WHERE drops leave gaps.
+    that WHERE drops leave gaps. retain_rows: the n of RETAIN n ROWS.
     """
 
     stream: str
@@ -53,6 +54,12 @@ class TupleSlider(Counting):
     carried: dict[str, pl.DataType]
     calls: tuple[Call, ...]
     where: str | None = None
+    retain_rows: int | None = None
+
+    @property
+    def past(self) -> PastWindows:
+        """What was emitted of the newest messages."""
+        return PastWindows(self.retain_rows, self.partition, self.partition, self.output)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -67,7 +74,8 @@ class TupleSlider(Counting):
         columns = {**self.carried, **PLACE, NUMBER: pl.Int64(), SLOT: pl.Int64()}
         ring = layout_of(RING, columns, self.partition, (SLOT,), ONE_SLICE)
         words = "the last rows of each key" if self.partition else "the last rows"
-        return [StoreSpec(ring, last_written(ring), words, self._held_rows), self.numbering.spec()]
+        held = StoreSpec(ring, last_written(ring), words, self._held_rows)
+        return [held, self.numbering.spec(), *self.past.stores()]
 
     def _held_rows(self, load: Load) -> Records:
         return (self.size - 1) * load.keys_if(bool(self.partition))
@@ -80,7 +88,9 @@ class TupleSlider(Counting):
         held = self._held(counts, stores).select(rows.columns)
         both = pl.concat([held, rows])
         self._keep(both, counts, stores)
-        return self._emit(both, np.arange(len(both)) >= len(held))
+        emitted = self._emit(both, np.arange(len(both)) >= len(held))
+        self.past.keep(emitted, counts, stores)
+        return emitted
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         return self.nothing()
@@ -102,10 +112,12 @@ class TupleSlider(Counting):
         return ("window_end", *self.partition)
 
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
-        raise QueryError(
-            "the query keeps no windows: each is told full with its message, and then forgotten",
-            legal="messages(…), the last of each partition, which later windows hold",
-        )
+        if self.retain_rows is None:
+            raise QueryError(
+                "the query keeps no windows: each is emitted full with its message",
+                legal="RETAIN n ROWS; messages(…), the last of each partition",
+            )
+        return self.past.found(question, stores).select(*self.output, STATE, REVISION, ROW_KEY)
 
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         """Those of the ring: the last size - 1 of each partition."""

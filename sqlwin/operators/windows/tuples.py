@@ -9,11 +9,12 @@ goes out `full` for good, as an update if it was emitted before.
 
 Messages that fail WHERE are numbered like all others and take no other part.
 
-| store       | record                                                      |
-|-------------|-------------------------------------------------------------|
-| `counts`    | messages of the partition                                   |
-| `ring`      | keys, slot: `__pane`, `__first`, `__last`, accumulators     |
-| `revisions` | keys, slot: `__window`, and as in `emitter.schema`          |
+| store          | record                                                      |
+|----------------|-------------------------------------------------------------|
+| `counts`       | messages of the partition                                   |
+| `ring`         | keys, slot: `__pane`, `__first`, `__last`, accumulators     |
+| `revisions`    | keys, slot: `__window`, and as in `emitter.schema`          |
+| `past_windows` | with RETAIN n ROWS, see `past`                              |
 
 Both rings have a slot for whatever may be live at once, so that what no open
 window needs is overwritten, never deleted.
@@ -52,6 +53,7 @@ from sqlwin.operators.windows.contents import FIRST, LAST, PANE
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import Grouping
+from sqlwin.operators.windows.past import PastWindows
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, REVISION, ROW_KEY, SEQ, empty
 from sqlwin.state.combine import last_written
@@ -87,6 +89,12 @@ class TupleAggregator(Counting, Folded, Results):
         kept = tuple(fold.call.name for fold in self.folds)
         return ResultLedger(self, (*self.by.names, WINDOW, SLOT), SLOT, kept)
 
+    @cached_property
+    def past(self) -> PastWindows:
+        columns = {**self.output, FIRST: pl.Int64(), LAST: pl.Int64()}
+        of = (self.partition, self.by.names, columns, self.hop.advance)
+        return PastWindows(self.policy.retain_rows, *of)
+
     @property
     def output(self) -> dict[str, pl.DataType]:
         bounds = {"window_start": pl.Int64(), "window_end": pl.Int64()}
@@ -118,6 +126,7 @@ class TupleAggregator(Counting, Folded, Results):
             StoreSpec(ring, last_written(ring), words, self._live_panes),
             self.numbering.spec(),
             StoreSpec(records, last_written(records), emitted, self._live_windows),
+            *self.past.stores(),
         ]
 
     def _live_panes(self, load: Load) -> Records:
@@ -150,6 +159,8 @@ class TupleAggregator(Counting, Folded, Results):
         windows = self._windows(panes, counts).filter(self._is_full, self._was_open)
         closing = windows.select(self.ledger.identity).unique()
         valued = self._beside(self.ledger.known(closing, stores), windows)
+        emitted = self._keyed(valued).with_columns(pl.col(REVISION) + 1)
+        self.past.keep(emitted, counts, stores)
         there = pl.lit(True).alias(EXISTS)
         return self.ledger.send(valued.with_columns(FULL.alias(WORD), there), stores)
 
@@ -194,15 +205,20 @@ class TupleAggregator(Counting, Folded, Results):
         return ("window_end", *self.by.names)
 
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
-        """Those that are open, and the last that became full, by the numbers of messages."""
-        end = pl.col(WINDOW) + self.hop.size
+        """Those that are open, and past ones: without RETAIN the last that became full. By the
+        numbers of messages."""
+        end, retains = pl.col(WINDOW) + self.hop.size, self.past.newest is not None
         held = of_keys(self._held(stores), question.keys).filter(
-            end > pl.col(COUNT), end > question.lo, pl.col(WINDOW) <= question.hi
+            ~self._is_full if retains else end > pl.col(COUNT),
+            end > question.lo,
+            pl.col(WINDOW) <= question.hi,
         )
         judged = held.select(*self.ledger.identity, self._is_full.alias(FINAL)).unique()
         known = stated(self._beside(self.ledger.known(judged, stores), held))
         keyed = self._keyed(known)
-        return keyed.select(*self.output, STATE, REVISION, FIRST, LAST, ROW_KEY)
+        columns = (*self.output, STATE, REVISION, FIRST, LAST, ROW_KEY)
+        past = [self.past.found(question, stores)] if retains else []
+        return pl.concat([keyed.select(columns), *(each.select(columns) for each in past)])
 
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         raise QueryError("the query keeps no messages: its windows are kept as partial results")

@@ -72,7 +72,8 @@ def _whole(window: Unranked) -> bool:
 def _session(window: WindowAggregate, session: Session) -> Iterator[str]:
     whys = ["MAX, START or END may part it anew"] * session.cut
     whys += ["its groups have keys of their own"] * (window.keys != window.partition)
-    whys += ["RETAIN counts its rows"] * (window.policy.retain_rows is not None)
+    counted = window.policy.retain_rows is not None and not arriving(window)
+    whys += ["RETAIN counts its rows"] * counted
     if whys:
         each = "message" if counts(window) else "instant"
         kept = f"an accumulator is kept for each {each} of a session"

@@ -77,7 +77,13 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
             yield f"Watermark: {watermark(stream)}"
         yield f"Retention: {retention(policy, changing=changing(window.input))}"
         yield from queried(policy)
+    elif policy.retain_rows is not None:
+        yield f"Past windows: until {_newer(policy.retain_rows)} after their last"
     yield from retained(policy)
+
+
+def _newer(messages: int) -> str:
+    return f"{messages} messages came" if messages > 1 else "a message came"
 
 
 def _relation(window: WindowedRelation, stream: Stream) -> Iterator[str]:

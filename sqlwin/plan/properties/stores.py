@@ -36,7 +36,8 @@ def keeps_messages(window: WindowAggregate) -> bool:
 
 def splits_sessions(window: WindowAggregate) -> bool:
     """Whether sessions store an accumulator for each instant, so that they can be split."""
-    session, counted = window.window, window.policy.retain_rows is not None
+    session = window.window
+    counted = window.policy.retain_rows is not None and not arriving(window)
     if not isinstance(session, Session):
         return False
     cut = session.cut or counted or set(window.keys) != set(window.partition)

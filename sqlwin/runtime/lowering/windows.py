@@ -148,7 +148,7 @@ class Assembly:
         calls = tuple(self._call(call, window) for call in window.calls)
         if window.by_arrival:
             back, partition = window.calls[0].frame.preceding, window.calls[0].partition
-            kept = (partition, carried, calls, window.where)
+            kept = (partition, carried, calls, window.where, window.policy.retain_rows)
             if back is None:
                 return TupleRunner(self.stream, 0, *kept)
             return TupleSlider(self.stream, back + 1, *kept)

@@ -64,20 +64,19 @@ def final(
 
 
 def counted(given: ast.Policies, slides: bool) -> Policy:
-    """Of a window in ROWS: what it holds is decided by numbers, so RETAIN has no effect.
+    """Of a window in ROWS: what it holds is a matter of numbers, so LATE and a RETAIN of time are
+    checked and have no effect.
 
     slides: each message fills a window, so that none is early and none waits.
     """
-    if given.late is not None:
-        message = "a window in ROWS counts messages as they come: none is late"
-        raise QueryError(message, given.late.span, legal="EMIT EARLY …, EMIT ON CLOSE")
     if _emits(given.expired):
         message = "EXPIRED EMIT makes a session of an expired row, and in ROWS none expires"
         raise QueryError(message, given.expired.span, legal="EXPIRED EMIT of sessions of time")
     _retain(given, None)
-    _rows(given)
+    _late(given)
     soon = {"timeout": _timeout(given), **_early(given, None)}
-    return Policy(retain=0, **({} if slides else soon), **_expired(given))
+    made = Policy(retain=0, retain_rows=_rows(given), **_expired(given))
+    return made if slides else replace(made, **soon)
 
 
 def by_order(given: ast.Policies, frame: Frame | None, lateness: int | None) -> Policy:

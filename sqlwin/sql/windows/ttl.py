@@ -165,7 +165,8 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
         message = "RETAIN n ROWS of a join with a TTL: what is forgotten cannot be counted"
         raise QueryError(message, legal="RETAIN a duration, or no TTL")
     policy = window_policy(window)
-    if policy is not None and policy.retain_rows is not None and not bucket_keys(window):
+    counted = policy is not None and policy.retain_rows is not None and not arriving(window)
+    if counted and not bucket_keys(window):
         message = "RETAIN n ROWS with a TTL needs a key: what is forgotten is a key's"
         raise QueryError(message, legal="PARTITION BY or GROUP BY a key, or RETAIN a duration")
 

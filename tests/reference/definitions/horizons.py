@@ -34,7 +34,7 @@ def horizons(rows: Iterable[Row], definition: Definition, before: Horizons) -> H
     """Of each bucket that has or had so many rows, with a row of it; none where rows are not
     counted. before: what they were."""
     n, reached = definition.policy.retain_rows, dict(before)
-    if n is None:
+    if n is None or definition.by_count:  # past windows of messages are kept to be queried
         return reached
     for key, held in by_bucket(rows, definition.buckets).items():
         floor = floor_of(held, n, definition.floor_of)
