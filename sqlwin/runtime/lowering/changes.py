@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from sqlwin.plan.ir.streams import Changelog
+from sqlwin.errors import InputError
+from sqlwin.plan.ir.streams import Changelog, Stream
 
 KINDS = ("+I", "-U", "+U", "-D")
 DELETES = ("-U", "-D")
@@ -42,3 +43,18 @@ def refusals(rows: pl.DataFrame, changelog: Changelog, ts: str | None) -> pl.Ser
         timeless = pl.col(ts).is_null() & comes
         why.append(pl.when(timeless).then(pl.lit(f"no event time: {ts} is NULL")))
     return rows.select(pl.coalesce(why).alias("reason"))["reason"]
+
+
+def of_kind(frame: pl.DataFrame, op: str, stream: Stream) -> pl.DataFrame:
+    """Rows that are all changes of one kind. InputError where they cannot be."""
+    if stream.changelog is None:
+        raise InputError(
+            f"{stream.name} is no changelog, so its rows are insertions; changelog = 'upsert' "
+            f"makes it one"
+        )
+    column, legal = stream.changelog.op, (*KINDS, *LETTERS)
+    if op not in legal:
+        raise InputError(f"op is {op!r}, and none of {', '.join(legal)}")
+    if column in frame.columns and frame[column].null_count() < len(frame):
+        raise InputError(f"the rows have a column {column} of their own, which says what they are")
+    return frame.with_columns(pl.lit(op).alias(column))
