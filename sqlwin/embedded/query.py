@@ -26,6 +26,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.nodes import Query, Script, Stream
 from sqlwin.runtime.files.source import decoded
 from sqlwin.runtime.lowering.chain import Lowering, chain
+from sqlwin.runtime.lowering.changes import of_kind
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.input_pipelines import prepare_batch
 from sqlwin.runtime.lowering.lower import lower
@@ -79,8 +80,10 @@ class EmbeddedQuery(QueryableState):
 
     # --- rows and time in ---
 
-    def push(self, stream: str, rows: Rows) -> None:
+    def push(self, stream: str, rows: Rows, op: str | None = None) -> None:
         """Take one batch: a list of dicts, an Arrow table, a pandas or a Polars frame.
+
+        op: what each row of a changelog is, `+I`, `+U`, `-U` or `-D`; None: its own column says.
 
         Rows are positioned in the order they are pushed, unless the stream declares
         an OFFSET; those of a static table come before any other. Malformed, expired and
@@ -94,6 +97,8 @@ class EmbeddedQuery(QueryableState):
         self._check_clock()
         frame = frame_of(rows, declared.columns)
         unknown_columns(frame, declared.columns, stream)
+        if op is not None:
+            frame = of_kind(frame, op, declared)
         other = self._other(stream)
         watermark = self._task.watermark(stream)
         decoded_rows = decoded(frame, self._position.rows_of(other), declared, watermark)

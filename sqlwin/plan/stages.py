@@ -117,13 +117,16 @@ def _projected(plan: Node) -> Project:
 
 def _read_of(streams: Iterable[Stream], reads: Reads) -> set[str]:
     """What of one of them is read, and by which times."""
-    times = {stream.ts for stream in streams if stream.ts is not None}
-    return times.union(*(reads.get(stream, set()) for stream in streams))
+    always = (name for stream in streams for name in (stream.ts, stream.copies))
+    return {name for name in always if name is not None}.union(
+        *(reads.get(stream, set()) for stream in streams)
+    )
 
 
 def _of(stream: Stream, read: set[str]) -> Stream:
     """Of no column its rows would be nothing, so one stays."""
-    read_columns = {*read, *([] if stream.ts is None else [stream.ts])} or {stream.columns[0].name}
+    always = {name for name in (stream.ts, stream.copies) if name is not None}
+    read_columns = {*read, *always} or {stream.columns[0].name}
     plans = []
     for plan in map(_projected, stream.of):
         columns = tuple(column for column in plan.columns if column[0] in read_columns)

@@ -180,9 +180,19 @@ def query_over(
     for name in query.streams:
         if name not in inputs:
             raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
+        _check_ordered(query.streams[name])
         streaming = inputs[name].isStreaming
         if streaming and name in query.tables:
             raise InputError(f"the DataFrame of the table {name} is streaming; use spark.read")
         if not streaming and name not in query.tables:
             raise InputError(f"the DataFrame of {name} is not streaming; use spark.readStream")
     return SparkQuery(needed(spark), script, inputs, tick)
+
+
+def _check_ordered(stream: Stream) -> None:
+    """InputError where the last change of a key counts, and rows have no positions."""
+    if stream.changelog is not None and stream.changelog.key and stream.offset is None:
+        raise InputError(
+            f"of a key of {stream.name} the last change counts, and rows of a DataFrame have no "
+            f"order; OFFSET names the column that says it"
+        )

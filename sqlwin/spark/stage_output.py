@@ -32,7 +32,8 @@ def to_stages_above(
     """label: of the bucket. reached: the watermark of its results. clock: of the batch."""
     for reader in program.downstream[stage]:
         name = reader.stream.name
-        rows = derived(results, reader.part, reader.stream.change)
+        stream = reader.stream
+        rows = derived(results, reader.part, stream.change, stream.copies)
         for number in program.lowered[reader.to].readers(name):
             known = keys(program.lowered[reader.to], number, rows, clock.now).rows
             yield from addressed(program, reader.to, number, rows, known, label << PAYLOADS)

@@ -23,6 +23,8 @@ from sqlwin.plan.properties.stores import (
 )
 from sqlwin.windows import Session, Unit, Whole
 
+POSITIONS = "the positions of all messages are kept to recognise replays, so state grows for ever"
+
 
 def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
     window = unranked(node)
@@ -43,11 +45,20 @@ def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
         before = f"a message whose {stream.offset} is not above those before it in its partition"
         yield f"{before} is taken for a replay"
     if replayed(stream) and _endless(window):
-        yield "the positions of all messages are kept to recognise replays, so state grows for ever"
+        yield POSITIONS
     if isinstance(window, OverAggregate) and not window.by_arrival:
         yield from _waiting(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
         yield from _silence(window)
+
+
+def normalizer_warnings(window: Unranked, stream: Stream) -> Iterator[str]:
+    keyed = stream.changelog is not None and stream.changelog.key
+    if window.policy.ttl is None:
+        kept = "the last change of every key, deletions too," if keyed else "the number of each row"
+        yield f"{kept} is kept, so state grows with {'keys' if keyed else 'rows'}"
+    if replayed(stream):
+        yield POSITIONS
 
 
 def never_final(stream: Stream) -> str:

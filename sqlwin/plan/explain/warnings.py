@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.plan.explain import joins
-from sqlwin.plan.explain.stage_warnings import stage_warnings
+from sqlwin.plan.explain.stage_warnings import normalizer_warnings, stage_warnings
 from sqlwin.plan.ir.nodes import Join, Node, Query, Stream
 from sqlwin.plan.properties.facts import (
     arriving,
@@ -15,6 +15,7 @@ from sqlwin.plan.properties.facts import (
     plans_of,
     sources_of,
     streams_of,
+    unranked,
     untimed_streams,
     window_of,
 )
@@ -30,13 +31,23 @@ def warnings(query: Query) -> Iterator[str]:
 
 
 def undeclared(query: Query) -> Iterator[str]:
-    """Of streams without a WATERMARK, where anything goes by event time: their own, or none.
+    """Of what a declaration leaves open: a WATERMARK, where anything goes by event time, its own or
+    none; and a PRIMARY KEY that nothing enforces.
 
     What only passes rows on, or counts messages, is the same with a WATERMARK.
     """
     named = {stream.name: _named(stream) for stream in sources_of(query.plan) if stream.undeclared}
     untimed = (stream for plan in plans_of(query.plan) for stream in _untimed(plan))
     yield from ({stream.name: _without(stream) for stream in untimed} | named).values()
+    read = dict.fromkeys(sources_of(query.plan))
+    yield from (_unenforced(each) for each in read if each.key and each.changelog is None)
+
+
+def _unenforced(stream: Stream) -> str:
+    return (
+        f"PRIMARY KEY ({', '.join(stream.key)}) of {stream.name} is not enforced: every row of a "
+        f"key counts; changelog = 'upsert' has each replace the one before it"
+    )
 
 
 def _named(stream: Stream) -> str:
@@ -67,4 +78,7 @@ def warnings_of(plan: Node) -> Iterator[str]:
         yield from joins.join_warnings(join)
     elif found is not None:
         (stream,) = streams_of(plan)
-        yield from stage_warnings(found, stream)
+        if stream.changelog is not None:
+            yield from normalizer_warnings(unranked(found), stream)
+        else:
+            yield from stage_warnings(found, stream)

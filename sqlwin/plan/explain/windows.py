@@ -46,13 +46,25 @@ def facts(plan: Node, stores: str) -> Iterator[str]:
     """The lines of a query that reads one stream, from its operator on."""
     (stream,) = streams_of(plan)
     found = window_of(plan)
-    if found is not None:
+    if found is not None and stream.changelog is not None:
+        yield from _normalizer(unranked(found), stream, stores)
+    elif found is not None:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
         yield f"Operator: {_operator(window)}{ranked}"
         yield f"Stores: {stores}"
         yield from _facts(window, stream)
     yield f"Ties: {ties(stream)}"
+
+
+def _normalizer(window: Unranked, stream: Stream, stores: str) -> Iterator[str]:
+    key = () if stream.changelog is None else stream.changelog.key
+    what = f"the last change of each {', '.join(key)}" if key else "each row less its withdrawals"
+    yield f"Operator: changelog normalizer, {what}"
+    yield f"Stores: {stores}"
+    if stream.ts is not None:
+        yield f"Watermark: {watermark(stream)}"
+    yield from retained(window.policy)
 
 
 def _facts(window: Unranked, stream: Stream) -> Iterator[str]:

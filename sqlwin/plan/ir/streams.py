@@ -59,6 +59,18 @@ def column_of(column: Column) -> Scalar:
     return Scalar(column.name, quoted(column.name), column.type, (column.name,))
 
 
+@dataclass(frozen=True)
+class Changelog:
+    """How the rows of a declared stream change those before them.
+
+    op: the column that says what a row is. key: the columns that identify a row, of which the
+    last change counts; none: a row is withdrawn by its values. See `sql/sources/changelogs.py`.
+    """
+
+    op: str
+    key: tuple[str, ...] = ()
+
+
 @hashed_once
 @dataclass(frozen=True)
 class Stream:
@@ -72,6 +84,8 @@ class Stream:
     streams are one, and computed once. change: ISTREAM or DSTREAM, of a derived one whose rows
     are those that its plans insert, or delete; None: their results, which may change.
     undeclared: no WATERMARK says so, the query's window has named its event time.
+    changelog: of a declared one whose rows may be changes. copies: the column of a derived one
+    that says how many equal rows each row is. key: PRIMARY KEY.
     """
 
     name: str
@@ -85,6 +99,9 @@ class Stream:
     of: tuple[Node, ...] = field(default=(), repr=False)  # distinguished by `facts.fingerprint`
     undeclared: bool = field(default=False, repr=False, compare=False)
     change: str | None = None
+    changelog: Changelog | None = field(default=None, repr=False)  # `options` and keys have it
+    copies: str | None = field(default=None, repr=False)  # so have the plans in `of`
+    key: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         for column in self.schema:

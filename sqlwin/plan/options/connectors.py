@@ -29,6 +29,7 @@ MOST = 10**12
 """Of any count."""
 TABLES = ("person", "auction", "bid")
 """Of Nexmark."""
+APPEND, UPSERT = "append", "upsert"
 CALLER = "none"
 """In place of a connector: rows come from, or go to, whoever embeds the query."""
 
@@ -146,6 +147,11 @@ _TTL = tuple(
     Option(name, read, legal, "see [state TTL](semantics/ttl.md)")
     for name, (_, read, legal) in ttl_options.OPTIONS.items()
 )
+_CHANGES = (
+    _words("changelog", (APPEND, UPSERT, "retract"), "see [changelogs](#changelogs)", APPEND),
+    Option("changelog.op", _some, "'changelog.op' = 'kind'", "the column that says what", "op"),
+)
+SHARED = (*_CHANGES, *_TTL)
 
 Connectors = dict[str, tuple[Option, ...]]
 STREAMS: Connectors = {
@@ -162,11 +168,13 @@ STREAMS: Connectors = {
             "CSV: between two fields",
             ",",
         ),
+        *_CHANGES,
         *_TTL,
     ),
     "kafka": (
         Option("topic", _some, "topic = '…'", "for readers; rows are those of the DataFrame given"),
         _PARTITIONS,
+        *_CHANGES,
         *_TTL,
     ),
     "nexmark": (
@@ -187,7 +195,7 @@ STREAMS: Connectors = {
         ),
         *_TTL,
     ),
-    CALLER: (_PARTITIONS, *_TTL),
+    CALLER: (_PARTITIONS, *_CHANGES, *_TTL),
 }
 _CHANGELOG = _words("changelog", CHANGELOGS, "what it can hold", "upsert")
 _OF_TABLES = (
@@ -281,7 +289,7 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
     legal = [option.name for option in known[connector] if option not in _TTL]
     if name in legal:
         return
-    own = ", ".join(["connector", *legal])
+    own = ", ".join(["connector", *(o.name for o in known[connector] if o not in SHARED)])
     others = [each for each, options in known.items() if name in [o.name for o in options]]
     if others:
         of = " and ".join(repr(each) for each in others if each != CALLER)
@@ -294,9 +302,12 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
 
 def table(known: Connectors) -> list[tuple[str, str, str, str, str]]:
     """Connector, option, what is legal, default, what it says; what many share once, at the end."""
-    shared, by = (_TTL, "any") if known is STREAMS else (_OF_TABLES, "a table")
-    own = [(name, o) for name, options in known.items() for o in options if o not in shared]
+    streams = (("any but nexmark", _CHANGES), ("any", _TTL))
+    shared = streams if known is STREAMS else (("a table", _OF_TABLES),)
+    together = [(by, option) for by, options in shared for option in options]
+    once = [option for _, option in together]
+    own = [(name, o) for name, options in known.items() for o in options if o not in once]
     return [
         (name, o.name, o.legal, "needed" if o.needed else o.default, o.about)
-        for name, o in (*own, *((by, option) for option in shared))
+        for name, o in (*own, *together)
     ]

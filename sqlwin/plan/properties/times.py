@@ -58,7 +58,7 @@ from sqlwin.plan.properties.edges import (
     scalars_of,
     written,
 )
-from sqlwin.plan.properties.facts import arriving
+from sqlwin.plan.properties.facts import arriving, streams_of
 from sqlwin.policies import Early
 from sqlwin.schema import TIMESTAMP
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit, Whole
@@ -161,6 +161,8 @@ def _projected(plan: Project, name: str) -> int | None:
 
 def _windowed(plan: WindowAggregate, name: str) -> int | None:
     shape = plan.window
+    if _of_changes(plan, name):
+        return 0
     if name in plan.keys:
         return _key(plan, name)
     if shape.unit is Unit.ROWS or isinstance(shape, Whole):
@@ -170,6 +172,11 @@ def _windowed(plan: WindowAggregate, name: str) -> int | None:
     if name == "window_start":
         return shape.most if isinstance(shape, Session) else shape.size
     return None
+
+
+def _of_changes(plan: WindowAggregate, name: str) -> bool:
+    """Whether it is the event time of a changelog, whose rows come as they are normalized."""
+    return any(s.changelog is not None and s.ts == name for s in streams_of(plan))
 
 
 def _key(plan: WindowAggregate, name: str) -> int | None:

@@ -22,6 +22,12 @@ ISTREAM and DSTREAM take some of the changes, as rows that stay:
 >>> derived(pair, 0, "DSTREAM")["n", OP, ROW_KEY, WEIGHT].rows()
 [(1, '+I', '[[7],0]', 1)]
 
+A row that stands for several equal ones is as many:
+
+>>> two = pl.DataFrame({"n": 3, "m": [1, 3], OP: ["-U", "+U"], ROW_KEY: "[7]", REVISION: [0, 1]})
+>>> derived(two, 0, copies="m")["n", OP, ROW_KEY].rows()
+[(3, '+I', '[[7],1]'), (3, '+I', '[[7],2]')]
+
 A row that is inserted and retracted in one batch leaves nothing:
 
 >>> rows = pl.DataFrame({"n": [1, 1, 2], PART: 0, SEQ: 5, WEIGHT: [1, -1, 1]})
@@ -39,12 +45,17 @@ from sqlwin.schema import OP, PART, REVISION, ROW_KEY, SEQ, WEIGHT
 
 BITS = 63
 TASK = "__task"
+BEFORE, AFTER, COPY = "__before", "__after", "__copy"
 
 
-def derived(results: pl.DataFrame, part: int, change: str | None = None) -> pl.DataFrame:
-    """With `__part`, `__seq` and `__weight`, in their order. change: as in `Stream`."""
+def derived(
+    results: pl.DataFrame, part: int, change: str | None = None, copies: str | None = None
+) -> pl.DataFrame:
+    """With `__part`, `__seq` and `__weight`, in their order. change, copies: as in `Stream`."""
     if change is not None:
         results = _inserted(results, change)
+    if copies is not None:
+        results = _copied(results, copies)
     seq = [number_of(key) for key in results[ROW_KEY].to_list()]
     added = pl.col(OP).is_in(["+I", "+U"])
     return results.with_columns(
@@ -62,6 +73,33 @@ def _inserted(results: pl.DataFrame, change: str) -> pl.DataFrame:
     key = pl.format("[{},{}]", ROW_KEY, REVISION)
     return results.filter(pl.col(OP).is_in(which)).with_columns(
         key.alias(ROW_KEY), pl.lit("+I").alias(OP), pl.lit(0, pl.Int32).alias(REVISION)
+    )
+
+
+def _copied(results: pl.DataFrame, copies: str) -> pl.DataFrame:
+    """Of equal rows one for each: those that a change of their number inserts or deletes.
+
+    The i-th is known by the row key of all and i, so in all revisions the first n are there.
+    """
+    deletes = pl.col(OP) == "-D"
+    old = pl.when(pl.col(OP) == "+U").then(pl.col(copies).shift()).when(deletes).then(copies)
+    changed = results.with_columns(
+        old.otherwise(0).alias(BEFORE), pl.when(deletes).then(0).otherwise(copies).alias(AFTER)
+    ).filter(pl.col(OP) != "-U")
+    least, most = (each(BEFORE, AFTER) for each in (pl.min_horizontal, pl.max_horizontal))
+    each = changed.with_columns(pl.int_ranges(least, most).alias(COPY)).filter(
+        pl.col(COPY).list.len() > 0
+    )
+    return (
+        each.explode(COPY)
+        .with_columns(
+            pl.when(pl.col(AFTER) > pl.col(BEFORE))
+            .then(pl.lit("+I"))
+            .otherwise(pl.lit("-D"))
+            .alias(OP),
+            pl.format("[{},{}]", ROW_KEY, COPY).alias(ROW_KEY),
+        )
+        .drop(BEFORE, AFTER, COPY)
     )
 
 

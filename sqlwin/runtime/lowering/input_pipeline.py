@@ -21,8 +21,10 @@ from sqlwin.functions.core.volatility import NOW
 from sqlwin.operators.joins.sides import PASSED_WHERE
 from sqlwin.operators.sessions.judging import with_doubt
 from sqlwin.plan.ir.nodes import column_of
+from sqlwin.plan.ir.streams import Changelog
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.lowering.changes import kinds, refusals
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import (
@@ -117,12 +119,25 @@ class InputPipeline:
             rows, bad = self._required(rows, stream.offset, "no position", watermark)
             errors = pl.concat([errors, bad])
             rows = rows.with_columns(pl.col(stream.offset).cast(pl.Int64).alias(SEQ))
+        if stream.changelog is not None:
+            rows, bad = self._changes(rows, stream.changelog, watermark)
+            return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), pl.concat([errors, bad])
         if stream.ts is None or not self.input.timed:
             return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), errors
         rows, bad = self._required(rows, stream.ts, "no event time", watermark)
         return rows.with_columns(pl.col(stream.ts).dt.timestamp("us").alias(TS)), pl.concat(
             [errors, bad]
         )
+
+    def _changes(
+        self, rows: pl.DataFrame, changelog: Changelog, watermark: int | None
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Those that are changes; they are ordered by position alone."""
+        rows = kinds(rows, changelog.op)
+        reasons = refusals(rows, changelog, self.input.stream.ts)
+        bad = rows.filter(reasons.is_not_null())
+        errors = self._refused(bad, reasons.drop_nulls().to_list(), watermark)
+        return rows.filter(reasons.is_null()), errors
 
     def _computed(
         self, raw: pl.DataFrame, watermark: int | None
@@ -152,6 +167,10 @@ class InputPipeline:
     def _marks(self, rows: pl.DataFrame) -> dict[int, int]:
         if not self.input.timed:
             return {}
+        stream = self.input.stream
+        if stream.changelog is not None and stream.ts is not None:
+            instants = pl.col(stream.ts).dt.timestamp("us").alias(TS)
+            rows = rows.select(PART, instants).drop_nulls()
         return dict(rows.group_by(PART).agg(pl.col(TS).max()).iter_rows())
 
     def _read(self, rows: pl.DataFrame) -> dict[int, int]:

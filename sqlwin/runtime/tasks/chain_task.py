@@ -46,7 +46,8 @@ class Flow:
         if downstream.stream.ts is not None:
             self.reached.setdefault(name, {})[downstream.part] = reached
         if len(results):
-            rows = derived(results, downstream.part, downstream.stream.change)
+            stream = downstream.stream
+            rows = derived(results, downstream.part, stream.change, stream.copies)
             self.rows.setdefault(name, []).append(rows)
 
 

@@ -12,7 +12,7 @@ from sqlwin.durations import LEGAL as DURATIONS
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
-from sqlwin.plan.options.connectors import SINKS, STREAMS
+from sqlwin.plan.options.connectors import APPEND, SINKS, STREAMS
 from sqlwin.plan.options.connectors import check as check_options
 from sqlwin.schema import (
     CHANGELOG_NAMES,
@@ -30,6 +30,7 @@ from sqlwin.sql.expressions.scalars import Expr, parsed, scalar
 from sqlwin.sql.expressions.volatile import LEGAL, clock_in
 from sqlwin.sql.relations.relation import nearest, of_stream
 from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.sources.changelogs import with_changelog
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import QUOTED
 
@@ -43,8 +44,9 @@ _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.
 
 
 def is_static(created: ast.CreateStream) -> bool:
-    """CREATE TABLE with no watermark."""
-    return created.kind == "TABLE" and not created.watermarks
+    """CREATE TABLE with no watermark, and no changelog, whose changes come as time goes."""
+    changes = dict(created.options).get("changelog", APPEND) != APPEND
+    return created.kind == "TABLE" and not created.watermarks and not changes
 
 
 def stream(created: ast.CreateStream) -> Stream:
@@ -59,7 +61,8 @@ def stream(created: ast.CreateStream) -> Stream:
     made = _computed(made, created.columns)
     ts, delay = _watermark(created, made)
     offset, trusted = _position(created, made)
-    return replace(made, ts=ts, delay=delay, offset=offset, trusted=trusted)
+    made = replace(made, ts=ts, delay=delay, offset=offset, trusted=trusted)
+    return with_changelog(created, made)
 
 
 def sink(created: ast.CreateSink) -> Sink:

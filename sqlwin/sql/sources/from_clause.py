@@ -14,6 +14,7 @@ from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed
 from sqlwin.sql.relations.relation import Relation, nearest, of_stream, with_event_time
 from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.sources.changelogs import present
 from sqlwin.sql.sources.derived import derived, entitled
 from sqlwin.sql.sources.readers import read_below
 from sqlwin.sql.sources.unions import united
@@ -86,7 +87,7 @@ class Known:
             view = entitled(view, name.text)
             return derived(view, self) if key in self.shared else view
         if key in self.streams:
-            return of_stream(self.streams[key]).called(name.text)
+            return of_stream(present(self.streams[key], self.ttl)).called(name.text)
         if key in self.tables:
             return of_stream(self.tables[key], static=True).called(name.text)
         legal = ", ".join(self.names()) or "CREATE STREAM … first"

@@ -63,6 +63,9 @@ class Build(WindowRules, RelationRules, PolicyRules):
     def position(self, meta: Meta, children: Children) -> ast.Position:
         return ast.Position(named(children[0]), named(children[1]), len(children) == 3)
 
+    def primary_key(self, meta: Meta, children: Children) -> ast.PrimaryKey:
+        return ast.PrimaryKey(next(child for child in children if isinstance(child, tuple)))
+
     def create_stream(self, meta: Meta, children: Children) -> ast.CreateStream:
         kind, name = [child for child in children if isinstance(child, Token)]
         parts = children
@@ -74,6 +77,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
             positions=tuple(p for p in parts if isinstance(p, ast.Position)),
             options=_options(parts),
             span=named(name).span,
+            keys=tuple(p for p in parts if isinstance(p, ast.PrimaryKey)),
         )
 
     def create_view(self, meta: Meta, children: Children) -> ast.CreateView:

@@ -280,6 +280,11 @@ class Position:
     trusted: bool
 
 
+@dataclass(frozen=True)
+class PrimaryKey:
+    columns: tuple[Name, ...]
+
+
 Options = tuple[tuple[str, str], ...]
 
 
@@ -292,6 +297,7 @@ class CreateStream:
     positions: tuple[Position, ...]
     options: Options
     span: Span
+    keys: tuple[PrimaryKey, ...] = ()
 
 
 @dataclass(frozen=True)
