@@ -1,14 +1,14 @@
 """A query over streaming DataFrames, as streaming DataFrames: the public API of this host.
 
 Results and errors are one stateful pipeline each when they are started apart. To
-have both from one, and to end the input, use `run`.
+have both from one, use `to`.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,14 +20,18 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
+from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
 from sqlwin.spark.checkpoint_lock import checkpoint_locked, started
+from sqlwin.spark.dataframe_schema import undeclared
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.pack import packer
+from sqlwin.spark.pipeline import Pipeline, pipeline
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.row_kinds import COLUMNS, ERRORS, RESULTS
 from sqlwin.spark.run import OnBatch, bucketed, delivered, finished, program_of, sourced
@@ -35,6 +39,7 @@ from sqlwin.spark.session import needed
 from sqlwin.spark.source import Settings
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
 from sqlwin.spark.wire import encode
+from sqlwin.sql import declared, script
 
 UNREAD = (
     "rows that are malformed, expired or without event time are in errors(), which was not asked "
@@ -79,6 +84,23 @@ class SparkQuery:
         """A streaming DataFrame: stream, reason, ts, watermark, position, row."""
         self._warned.append("errors")
         return self._unpacked(ERRORS, ERRORS_SCHEMA)
+
+    def to(
+        self,
+        results: TakeBatch | None = None,
+        errors: TakeBatch | None = None,
+        sinks: Mapping[str, TakeBatch] | None = None,
+        base: str | Path = ".",
+    ) -> Pipeline:
+        """Results and errors of each batch to sinks, from one pipeline; `start` or `run` it.
+
+        results, errors: functions of (Arrow table, number of the batch). Without results the
+        query is an INSERT INTO a sink of its text, without errors they go where EXPIRED INTO says;
+        where it says nothing they are counted in the log `sqlwin`. sinks: functions of sinks with
+        connector = 'python', by name. base: what paths of the text are relative to. InputError
+        where results go nowhere, or to two places.
+        """
+        return pipeline(self, results, errors, sinks or {}, Path(base))
 
     def run(self, on_batch: OnBatch, checkpoint: Path, drain: bool = False) -> None:
         """Process what is available now; results and errors of each batch go to `on_batch`.
@@ -158,6 +180,22 @@ class SparkQuery:
 def _as_arrow(frame: DataFrame, columns: Schema) -> bytes:
     (payload,) = encode(frame_of(frame.toArrow(), columns), cap=sys.maxsize)
     return payload
+
+
+def bound_over(
+    sql: str,
+    inputs: Mapping[str, DataFrame],
+    streams: Mapping[str, Stream],
+    params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
+) -> Script:
+    """A text bound; streams and tables that neither it nor `streams` declares are as their
+    DataFrames."""
+    known = {*declared(sql, params, functions), *(name.lower() for name in streams)}
+    static = {name: frame.schema for name, frame in inputs.items() if not frame.isStreaming}
+    moving = {name: frame.schema for name, frame in inputs.items() if frame.isStreaming}
+    named = {**streams, **undeclared(moving, known)}
+    return script(sql, named, params, functions, undeclared(static, known))
 
 
 def query_over(
