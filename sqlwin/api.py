@@ -19,6 +19,7 @@ from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.connectors.function_sink import TakeBatch
+from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import OnWarning, Summary
 from sqlwin.runtime.lowering.explained import explain as explain_query
@@ -30,6 +31,10 @@ from sqlwin.sql import script
 
 def _nothing(rows: pl.DataFrame) -> None:
     pass
+
+
+def _never() -> bool:
+    return False
 
 
 def _warn(text: str) -> None:
@@ -84,6 +89,8 @@ def run(
     max_errors: int | str | None = None,
     params: Mapping[str, str] | None = None,
     functions: Sequence[PythonAggregate] = (),
+    stop: Callable[[], bool] = _never,
+    on_metrics: OnMetrics | None = None,
 ) -> Summary:
     """Run a script with its own sources and sinks in this process, as `sqlwin run` does.
 
@@ -93,7 +100,9 @@ def run(
     connector = 'python'; an exception in one ends the run, and the next repeats the batch under
     its number. show: results of queries without a sink, a batch at a time. on_errors: rows of the
     error stream that no sink takes. max_errors: malformed rows that are still taken, a count or
-    as "1%" of those read. params, functions: as of `query`. RunError where the run fails.
+    as "1%" of those read. params, functions: as of `query`. stop: is called between batches; True
+    ends the run there, and what is open stays open. on_metrics: gets the metrics of each batch and
+    query. RunError where the run fails.
     """
     options = RunOptions(
         Path(base),
@@ -105,6 +114,8 @@ def run(
         on_warning=on_warning,
         max_errors=None if max_errors is None else limit(str(max_errors)),
         functions=sinks or {},
+        stop=stop,
+        on_metrics=on_metrics,
     )
     return run_script(script(sql, params=params, functions=tuple(functions)), options)
 

@@ -22,7 +22,7 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.options.connectors import is_positive
-from sqlwin.plan.options.settings import SETTINGS
+from sqlwin.plan.options.settings import FIXED, SETTINGS, SPARK
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.plan.properties.facts import (
     functions_of,
@@ -246,6 +246,12 @@ def _show_functions(binding: Binding, statement: ast.ShowFunctionsLike) -> None:
 
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
+    if name.startswith(SPARK):  # Spark tells upper case from lower
+        if statement.name in FIXED:
+            message = f"{statement.name} cannot be set: {FIXED[statement.name]}"
+            raise QueryError(message, statement.span, legal="other settings of Spark")
+        binding.settings[statement.name] = value
+        return
     name = ALIASES.get(name, name)
     if name.startswith(STATE):
         binding.known.ttl |= options({name: value}, statement.span)

@@ -158,6 +158,7 @@ def test_the_dataframe_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         time.sleep(0.2)
     assert query.exception() is None
     query.stop()
+    assert (tmp_path / "state" / "spark").is_dir()  # wherever the JVM was started
     with sqlite3.connect(tmp_path / "shop.db") as db:
         assert ("tea", 1) in db.execute("SELECT product, n FROM totals").fetchall()
 

@@ -14,6 +14,7 @@ from pyspark.sql.types import LongType, MapType, StringType, StructField, Struct
 
 import sqlwin.spark
 from sqlwin.errors import InputError, RunError
+from sqlwin.runtime.connectors.metrics import QueryMetrics
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.spark.dataframe_schema import DELAY, stream_of, undeclared
 
@@ -70,7 +71,17 @@ def test_results_and_errors_go_to_functions(spark: SparkSession, tmp_path: Path)
     assert (stream.ts, stream.delay) == ("ts", 5_000_000)
     summary = query.to(totals, errors=refused).run(tmp_path / "state")
     land(tmp_path, "b", ("tea", 4, minute.format(0)))
-    query.to(totals, errors=refused).run(tmp_path / "state")
+    measured: list[QueryMetrics] = []
+    query.to(totals, errors=refused, on_metrics=measured.append).run(tmp_path / "state")
+    operator = measured[0].operators[0]
+    assert (operator.rows_in, operator.late, operator.rows_out, operator.windows_open) == (
+        1,
+        1,
+        1,
+        1,
+    )
+    assert operator.state_bytes
+    assert set(measured[0].seconds) == {"operators", "sinks"}
     found = [(row["op"], row["total"]) for batch in sorted(totals) for row in totals[batch]]
     assert found == [("+I", 1), ("+U", 5)]
     (untimed,) = (row["reason"] for rows in refused.values() for row in rows)
