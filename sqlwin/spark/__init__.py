@@ -70,18 +70,17 @@ def query(
     `streams` has it; a DataFrame that is not streaming is a static table. Without `inputs` a
     script has its own sources and sinks. functions: aggregates in Python that the text may call,
     see `sqlwin.aggregate`. QueryError for a mistake in the text, InputError where a stream has no
-    DataFrame, or the session is one of Spark Connect.
+    DataFrame, and for a script in a session of Spark Connect.
     """
     # Spark starts several Python processes that load this package and need little of
     # it, so what is needed is imported here.
     from sqlwin.spark.connect import refuse_connect
-
-    refuse_connect(spark)
     from sqlwin.spark.dataframes import bound_over, query_over
     from sqlwin.spark.scripts import SparkScript
     from sqlwin.sql import script
 
     if inputs is None:
+        refuse_connect(spark, "a script")
         return SparkScript(spark, script(sql, dict(streams or {}), params, functions))
     script_ = bound_over(sql, inputs, dict(streams or {}), params, functions)
     return query_over(spark, script_, inputs)

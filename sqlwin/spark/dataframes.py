@@ -31,6 +31,7 @@ from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
 from sqlwin.spark.checkpoint_lock import checkpoint_locked, started
+from sqlwin.spark.connect import refuse_connect
 from sqlwin.spark.dataframe_schema import undeclared
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.pack import packer
@@ -107,6 +108,7 @@ class SparkQuery:
         gets the metrics of each batch. InputError where results go nowhere, or to two places.
         """
         query = replace(self, measured=on_metrics is not None)
+        refuse_connect(self.spark, "to()")
         made = pipeline(query, results, errors, sinks or {}, Path(base))
         return replace(made, options=replace(made.options, on_metrics=on_metrics))
 
@@ -115,6 +117,7 @@ class SparkQuery:
 
         drain: then end the input. The sources are not ours, so that is a second start.
         """
+        refuse_connect(self.spark, "run()")
         with checkpoint_locked(checkpoint):
             for end in [False, True] if drain else [False]:
                 with self._configured():
@@ -127,6 +130,7 @@ class SparkQuery:
 
         Until it ends the checkpoint is its own. RunError where a process or a query has it.
         """
+        refuse_connect(self.spark, "start()")
 
         def begin() -> StreamingQuery:
             with self._configured():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,6 +18,8 @@ from sqlwin.errors import InputError, RunError
 from sqlwin.runtime.connectors.metrics import QueryMetrics
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.spark.dataframe_schema import DELAY, stream_of, undeclared
+from sqlwin.spark.dataframes import SparkQuery
+from sqlwin.sql import script
 
 GROUPED = """
 SELECT product, window_start, SUM(value) AS total
@@ -131,9 +134,17 @@ def test_a_batch_that_failed_has_the_same_number(spark: SparkSession, tmp_path: 
         query.to()
 
 
-def test_spark_connect_is_refused() -> None:
+def test_what_spark_connect_cannot_is_refused() -> None:
     class SparkSession:
         __module__ = "pyspark.sql.connect.session"
 
-    with pytest.raises(InputError, match="the session is one of Spark Connect"):
-        sqlwin.spark.query(SparkSession(), "SELECT 1")  # type: ignore[call-overload]
+    spark: Any = SparkSession()
+    query = SparkQuery(spark, script("CREATE STREAM s (n INT); SELECT n FROM s"), {})
+    for call in (
+        lambda: sqlwin.spark.query(spark, "SELECT 1"),
+        lambda: query.to(Taken()),
+        lambda: query.run(lambda *_: None, Path("state")),
+        lambda: query.start(lambda *_: None, Path("state")),
+    ):
+        with pytest.raises(InputError, match="is not for a session of Spark Connect"):
+            call()
