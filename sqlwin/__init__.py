@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqlwin.api import explain, query, stream
+    from sqlwin.api import explain, query, run, stream
     from sqlwin.errors import (
         FunctionError,
         Incomplete,
@@ -38,6 +38,7 @@ __all__ = [
     "aggregate",
     "explain",
     "query",
+    "run",
     "stream",
 ]
 _HOMES = {"aggregate": "sqlwin.python_aggregates"}

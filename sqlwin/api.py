@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from uuid import uuid4
 
+import polars as pl
 import pyarrow as pa
 
 from sqlwin.durations import micros
 from sqlwin.embedded.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
+from sqlwin.embedded.run import run as run_script
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.runtime.connectors.function_sink import TakeBatch
+from sqlwin.runtime.connectors.metrics import OnMetrics
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.progress import OnWarning, Summary
 from sqlwin.runtime.lowering.explained import explain as explain_query
 from sqlwin.runtime.lowering.explained import explain_script
+from sqlwin.runtime.rows.malformed import limit
 from sqlwin.schema import RESERVED, Column
 from sqlwin.sql import script
+
+
+def _nothing(rows: pl.DataFrame) -> None:
+    pass
+
+
+def _never() -> bool:
+    return False
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
 
 
 def query(
@@ -53,6 +74,50 @@ def query(
     asked = script(sql, _declared(streams), params, tuple(functions))
     blobs = None if store is None else DurableStore(store)
     return EmbeddedQuery(asked, explain_query, blobs=blobs, token=uuid4().hex, lazy=lazy)
+
+
+def run(
+    sql: str,
+    base: str | PathLike[str] = ".",
+    checkpoint: str | PathLike[str] | None = None,
+    drain: bool = False,
+    follow: bool = False,
+    sinks: Mapping[str, TakeBatch] | None = None,
+    show: Callable[[pl.DataFrame], None] = _nothing,
+    on_errors: Callable[[pl.DataFrame], None] = _nothing,
+    on_warning: OnWarning = _warn,
+    max_errors: int | str | None = None,
+    params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
+    stop: Callable[[], bool] = _never,
+    on_metrics: OnMetrics | None = None,
+) -> Summary:
+    """Run a script with its own sources and sinks in this process, as `sqlwin run` does.
+
+    base: what relative paths of the script are relative to. checkpoint: keeps windows open for
+    the next run, unless `drain`; without one every window closes. follow: go on as files arrive.
+    sinks: functions of (Arrow table, number of the batch), by name of the sinks with
+    connector = 'python'; an exception in one ends the run, and the next repeats the batch under
+    its number. show: results of queries without a sink, a batch at a time. on_errors: rows of the
+    error stream that no sink takes. max_errors: malformed rows that are still taken, a count or
+    as "1%" of those read. params, functions: as of `query`. stop: is called between batches; True
+    ends the run there, and what is open stays open. on_metrics: gets the metrics of each batch and
+    query. RunError where the run fails.
+    """
+    options = RunOptions(
+        Path(base),
+        None if checkpoint is None else Path(checkpoint),
+        drain,
+        follow,
+        show,
+        on_errors,
+        on_warning=on_warning,
+        max_errors=None if max_errors is None else limit(str(max_errors)),
+        functions=sinks or {},
+        stop=stop,
+        on_metrics=on_metrics,
+    )
+    return run_script(script(sql, params=params, functions=tuple(functions)), options)
 
 
 def stream(

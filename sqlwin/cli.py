@@ -14,18 +14,23 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
-from sqlwin.interrupts import INTERRUPTED, interruptible, told
+from sqlwin.interrupts import INTERRUPTED, TERMINATED, interruptible, terminations, told
+from sqlwin.metrics_outlet import metrics_outlet
 from sqlwin.operators.load import Load
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.explain.warnings import warnings
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.options.settings import FIXED, SPARK
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
+from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.option_reader import read_options
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sources import without_files
@@ -33,7 +38,7 @@ from sqlwin.runtime.inputs.admission import MESSAGES
 from sqlwin.runtime.lowering.explained import explain, explain_script
 from sqlwin.runtime.rows.malformed import limit
 from sqlwin.runtime.size.load import load
-from sqlwin.screen import Progress, screen
+from sqlwin.screen import JsonProgress, Progress, screen
 from sqlwin.sql import script
 
 MISTAKE, FAILURE = 2, 1
@@ -90,6 +95,13 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--max-errors", metavar="N|P%", help="malformed rows that are still taken, or their share"
     )
+    run.add_argument(
+        "--metrics", metavar="FILE|PORT", help="of each batch: JSON lines, or for Prometheus"
+    )
+    run.add_argument(
+        "--conf", action="append", default=[], metavar="spark.name=value", help="a setting of Spark"
+    )
+    run.add_argument("--log", choices=("text", "json"), default="text", help="how stderr is")
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
     return parser
 
@@ -103,6 +115,9 @@ def _add_state(state: argparse.ArgumentParser) -> None:
     state.add_argument("--sql", metavar="SELECT", help="a SELECT over the stores by name")
     state.add_argument("--batch", type=int, metavar="N", help="as of an earlier batch")
     state.add_argument("--query", type=int, default=0, metavar="N", help="of the script, from 0")
+    state.add_argument(
+        "--status", action="store_true", help="batch, watermarks, input positions, sizes"
+    )
     state.add_argument("--format", choices=("table", "json", "csv"), default="table")
 
 
@@ -137,7 +152,7 @@ def _base(arguments: argparse.Namespace) -> Path:
 
 
 def _run(arguments: argparse.Namespace, asked: Script) -> int:
-    progress = Progress(sys.stderr)
+    progress = (JsonProgress if arguments.log == "json" else Progress)(sys.stderr)
     options = RunOptions(
         base=_base(arguments),
         checkpoint=arguments.checkpoint,
@@ -148,6 +163,7 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         on_batch=progress.batch,
         on_warning=progress.warning,
         max_errors=None if arguments.max_errors is None else limit(arguments.max_errors),
+        conf=_conf(arguments),
     )
     for answer in answers(asked, explain):
         print(answer)
@@ -160,11 +176,28 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         # it logs traces of what is raised here, and would where Ctrl-C falls into its start
         logging.getLogger().addHandler(logging.NullHandler())
         from sqlwin.spark.run import run
-    summary = run(asked, options)
+    with terminations() as terminated, _metrics(arguments.metrics) as on_metrics:
+        summary = run(asked, replace(options, stop=terminated.is_set, on_metrics=on_metrics))
     progress.done(summary)
-    if arguments.follow:  # it was interrupted
-        print(f"stopped{_left(arguments)}", file=sys.stderr)
-    return 0
+    if arguments.follow or summary.stopped:  # or it was interrupted
+        progress.stopped(f"stopped{_left(arguments)}")
+    return 0 if arguments.follow or not summary.stopped else TERMINATED
+
+
+def _conf(arguments: argparse.Namespace) -> dict[str, str]:
+    for pair in arguments.conf:
+        name, between, _ = pair.partition("=")
+        if not between or not name.startswith(SPARK):
+            raise InputError(f"--conf {pair!r} is not spark.name=value")
+        if name in FIXED:
+            raise InputError(f"--conf {name} cannot be set: {FIXED[name]}")
+    if arguments.conf and arguments.engine == "embedded":
+        raise InputError("--conf is of Spark, and the engine is embedded: leave it out")
+    return dict(pair.split("=", 1) for pair in arguments.conf)
+
+
+def _metrics(wanted: str | None) -> AbstractContextManager[OnMetrics | None]:
+    return nullcontext() if wanted is None else metrics_outlet(wanted)
 
 
 def _left(arguments: argparse.Namespace) -> str:
@@ -197,9 +230,27 @@ def _load(arguments: argparse.Namespace) -> Load | None:
 
 
 def _state(arguments: argparse.Namespace) -> int:
-    found: pl.DataFrame = pl.from_arrow(_asked(arguments, _snapshot(arguments)))  # type: ignore[assignment]
+    table = _status(arguments) if arguments.status else _asked(arguments, _snapshot(arguments))
+    found: pl.DataFrame = pl.from_arrow(table)  # type: ignore[assignment]
     screen(arguments.format, sys.stdout)(found)
     return 0
+
+
+def _status(arguments: argparse.Namespace) -> pa.Table:
+    from sqlwin.embedded import checkpoint_reader as embedded
+    from sqlwin.runtime.checkpoint.status import table
+
+    options = ("key", "since", "to", "store", "sql", "batch")
+    if any(getattr(arguments, name) is not None for name in options):
+        raise InputError("--status stands alone: it is of the last commit, and of no window")
+    path: Path = arguments.file
+    if embedded.is_checkpoint(path):
+        return table(embedded.status(path, arguments.query))
+    if not (path / "sqlwin").is_dir():
+        raise InputError(f"{path} is no checkpoint: it is of neither engine")
+    from sqlwin.spark.checkpoint import status
+
+    return table(status(path))
 
 
 def _snapshot(arguments: argparse.Namespace) -> Snapshot:

@@ -1,5 +1,7 @@
 """Ctrl-C: the first ends a run in good order, the next at once; either with one line and 130.
 
+SIGTERM ends a run after its batch, a second one at once.
+
 What is stored is whole at any moment, so a process may end between any two of its steps. A
 second KeyboardInterrupt would fall into what the first one closes, or into the interpreter's
 own end, and be told by a traceback.
@@ -15,6 +17,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
 
 
 @contextmanager
@@ -39,6 +42,27 @@ def interruptible(line: str) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def terminations() -> Iterator[threading.Event]:
+    """Set by SIGTERM; the next one has its default effect. Nothing is changed where somebody else
+    takes care of it, or outside the main thread, which alone gets signals."""
+    terminated = threading.Event()
+    own = threading.current_thread() is threading.main_thread()
+    if not own or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield terminated
+        return
+
+    def first(number: int, frame: FrameType | None) -> None:
+        terminated.set()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    signal.signal(signal.SIGTERM, first)
+    try:
+        yield terminated
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def told() -> None:

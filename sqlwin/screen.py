@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import TextIO
@@ -129,5 +130,56 @@ class Progress:
         if summary.replayed:
             self._say(f"  {summary.replayed:,} messages were known already")
 
+    def stopped(self, line: str) -> None:
+        self._say(line)
+
     def _say(self, line: str) -> None:
         print(line, file=self.err, flush=True)
+
+
+class JsonProgress(Progress):
+    """The same as JSON, an object a line: time, level, event, and what the event has."""
+
+    def starting(self, engine: str) -> None:
+        self._event("info", "starting", engine=engine)
+
+    def batch(self, batch: Batch) -> None:
+        marks = batch.watermarks.items()
+        self._event(
+            "info",
+            "batch",
+            batch=batch.number,
+            rows_read=batch.read,
+            rows_emitted=batch.emitted,
+            rows_refused=batch.refused,
+            watermarks={name: format_instant(w) for name, w in marks if START < w < END},
+        )
+
+    def errors(self, rows: pl.DataFrame) -> None:
+        for row in rows.head(max(0, SHOWN_ERRORS - self.shown)).iter_rows(named=True):
+            known = {name: row[name] for name in ("stream", "position", "reason", "row")}
+            self._event("warning", "refused", **known)
+        self.shown += len(rows)
+
+    def done(self, summary: Summary) -> None:
+        self._event(
+            "info",
+            "done",
+            rows_read=summary.read,
+            rows_emitted=summary.emitted,
+            refused=dict(summary.refused),
+            replayed=summary.replayed,
+            seconds=round(time.monotonic() - self.began, 1),
+        )
+
+    def warning(self, text: str) -> None:
+        if text not in self.warned:
+            self.warned.add(text)
+            self._event("warning", "warning", message=text)
+
+    def stopped(self, line: str) -> None:
+        self._event("info", "stopped", message=line)
+
+    def _event(self, level: str, event: str, **more: object) -> None:
+        at = format_instant(time.time_ns() // 1_000)
+        self._say(json.dumps({"time": at, "level": level, "event": event, **more}))

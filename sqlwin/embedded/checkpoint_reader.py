@@ -13,18 +13,21 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from sqlwin.embedded.checkpoint_folder import file_of
 from sqlwin.embedded.durable_store import TABLES
 from sqlwin.embedded.query_position import POSITION, SOURCE_TEXT
-from sqlwin.embedded.run_progress import PROGRESS
+from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.errors import InputError
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again
+from sqlwin.runtime.checkpoint.status import Line, file_lines, position_lines, watermark_lines
 from sqlwin.runtime.checkpoint.task_state import METADATA
+from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.checksums import Checksums
@@ -58,6 +61,47 @@ def state(
     text = known.get(SOURCE_TEXT)
     bound = bound_again(None if text is None else text.decode(), at["plan"], functions)
     return Snapshot(lower(with_since(bound.queries[query], at.get("since"))), file.buckets)
+
+
+def status(path: Path, query: int = 0) -> list[Line]:
+    """Batch, watermarks, input positions, sizes and versions as of the last commit."""
+    file = _File(path if path.is_file() else file_of(path, query))
+    known = file.read((METADATA, POSITION, PROGRESS, SOURCE_TEXT), ())
+    if METADATA not in known:
+        raise InputError(f"{path} has no committed state yet")
+    at = json.loads(known.get(POSITION, known.get(PROGRESS, b"{}")))
+    text = known.get(SOURCE_TEXT)
+    stages = chain(bound_again(None if text is None else text.decode(), at["plan"]).queries[query])
+    names = [f"stage{number}/{METADATA}" for number in range(len(stages.stages) - 1)]
+    below = file.read(names, ())
+    headers = [json.loads(data) for data in (*below.values(), known[METADATA])]
+    lines: list[Line] = [("engine", "", "embedded")]
+    lines += [("batch", "", str(at["batch"]))] if "batch" in at else []
+    for stage, header in zip(stages.stages, headers, strict=True):
+        marks = header["watermarks"]["reached"].items()
+        lines += watermark_lines({name: at for name, at in marks if name in stages.streams})
+        declared = [name for name in stage.streams if name in stages.streams]
+        if declared == list(stage.streams):
+            lines += position_lines(stage.streams, header["offsets"])
+    lines += _read(at, list(stages.streams), PROGRESS in known, known.get(PROGRESS, b""))
+    stores = [segment for header in headers for segment in _segments(header)]
+    for size in ("rows", "bytes"):
+        lines.append(("state", size, str(sum(segment[size] for segment in stores))))
+    return [*lines, ("version", "state", str(headers[-1]["version"]))]
+
+
+def _read(at: dict[str, Any], streams: list[str], runs: bool, progress: bytes) -> list[Line]:
+    """Files of a run; of a query that rows are pushed to, how many were."""
+    if runs:
+        found = RunProgress.load(progress, streams).streams
+        return [line for name, files in found.items() for line in file_lines(name, files)]
+    first, *others = streams
+    pushed = {first: at["pushed"], **{name: at["others"].get(name, 0) for name in others}}
+    return [("input", name, f"{rows} rows") for name, rows in pushed.items()]
+
+
+def _segments(header: dict[str, Any]) -> list[dict[str, int]]:
+    return [segment for store in header["stores"].values() for segment in store["segments"]]
 
 
 @dataclass(frozen=True)

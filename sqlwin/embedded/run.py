@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from pathlib import Path
 
@@ -22,10 +23,12 @@ from sqlwin.embedded.batch_clock import BatchClock
 from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
 from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress
+from sqlwin.embedded.timer import Timer
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
+from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
@@ -40,9 +43,10 @@ from sqlwin.runtime.lowering.input_pipelines import (
     of_streams,
     prepare_batch,
 )
-from sqlwin.runtime.rows.error_stream import no_rejects
+from sqlwin.runtime.rows.error_stream import reasons
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.runtime.tasks.chain_task import ChainTask
+from sqlwin.runtime.tasks.operator_counts import name_of
 from sqlwin.runtime.tasks.task import Output
 from sqlwin.state.blobs import SqliteBlobs
 
@@ -65,6 +69,9 @@ def run(script: Script, options: RunOptions) -> Summary:
             note(options.checkpoint, len(outs))
         try:
             _loop(runners, options, summary)
+            if summary.stopped:
+                _warn(_left(runners), options)
+                return summary
             malformed.end()
             for runner in runners:
                 runner.finish(summary)
@@ -78,7 +85,9 @@ def run(script: Script, options: RunOptions) -> Summary:
 def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None:
     unsent_outputs = IncompleteLines()
     while True:
-        worked = [runner.step(summary) for runner in runners]
+        worked = [runner.step(summary) for runner in runners if not _stops(options, summary)]
+        if summary.stopped:
+            return
         if not any(worked):
             if not options.follow:
                 return
@@ -87,6 +96,11 @@ def _loop(runners: list[_Runner], options: RunOptions, summary: Summary) -> None
                 runner.tick(summary)
             if unsent_outputs.due(time.monotonic()):
                 _warn(unsent_outputs.see(_left(runners), time.monotonic()), options)
+
+
+def _stops(options: RunOptions, summary: Summary) -> bool:
+    summary.stopped = summary.stopped or options.stop()
+    return summary.stopped
 
 
 def _left(runners: list[_Runner]) -> dict[str, int]:
@@ -145,19 +159,28 @@ class _Runner:
 
     def step(self, summary: Summary) -> bool:
         """Read the next file of each stream that has one, as one batch."""
+        timer = Timer()
         at = self.clock.of(self.progress.batch + 1, now())
         found = {name: self._next(name, at) for name in self.chain.streams}
         read_ = {name: each for name, each in found.items() if each is not None}
         if not read_:
             return False
+        timer.lap("read")
         rows = sum(each.rows for each in read_.values())
         input_batch = of_streams(each.batch for each in read_.values())
         self.clock.record(self.progress.batch + 1, at)
-        output = self.task.take(input_batch.rows, input_batch.marks, at, has_rows=rows > 0)
+        output = self.task.take(
+            input_batch.rows,
+            input_batch.marks,
+            at,
+            has_rows=rows > 0,
+            counts=input_batch.counts,
+        )
+        timer.lap("operators")
         malformed = [each.malformed for each in read_.values()]
         errors = pl.concat([*malformed, input_batch.errors, output.errors])
         ends = {name: each.end for name, each in read_.items()}
-        self._finish(output, errors, ends, summary, rows)
+        self._finish(output, errors, ends, summary, rows, timer)
         return True
 
     def _next(self, name: str, at: int) -> _Read | None:
@@ -214,8 +237,10 @@ class _Runner:
             self.blobs.close()
 
     def _without_rows(self, summary: Summary, end: bool) -> None:
+        timer = Timer()
         output = self.task.take({}, {}, now(), end=end)
-        self._finish(output, no_rejects(), {}, summary, 0)
+        timer.lap("operators")
+        self._finish(output, output.errors, {}, summary, 0, timer)
 
     def _finish(
         self,
@@ -224,18 +249,40 @@ class _Runner:
         ends: Mapping[str, int],
         summary: Summary,
         read_: int,
+        timer: Timer,
     ) -> None:
         """ends: of what was read, by stream."""
         number = self.progress.batch + 1
         batch = Batch(number, read_, len(output.results), len(errors), output.watermarks)
         self.malformed.see(self.number, number, read_, errors)
         self.outlet.write(number, output.results, errors)
+        timer.lap("sinks")
         self.progress.move(ends)
         self.deadline = output.deadline
         self._commit()
+        timer.lap("commit")
+        self._measure(batch, errors, timer)
         summary.add(batch, errors)
         summary.replayed += output.replayed
         self.options.on_batch(batch)
+
+    def _measure(self, batch: Batch, errors: pl.DataFrame, timer: Timer) -> None:
+        if self.options.on_metrics is None:
+            return
+        measured = zip(self.chain.stages, self.task.measured(), strict=True)
+        metrics = QueryMetrics(
+            self.number,
+            batch.number,
+            now(),
+            batch.read,
+            batch.emitted,
+            Counter(reasons(errors)),
+            batch.watermarks,
+            timer.laps,
+            tuple(OperatorMetrics(name_of(stage), **asdict(each)) for stage, each in measured),
+            {name: len(files.left()) for name, files in self.progress.streams.items()},
+        )
+        self.options.on_metrics(metrics)
 
     def _commit(self) -> None:
         if self.blobs is None:

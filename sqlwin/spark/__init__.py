@@ -2,8 +2,7 @@
 
     import sqlwin.spark
     q = sqlwin.spark.query(spark, "SELECT …", {"orders": spark.readStream…})
-    errors, results = q.errors(), q.results()
-    results.writeStream…
+    q.to(write, errors=write_errors).start(checkpoint="state")
 
     sqlwin.spark.query(spark, "CREATE STREAM …; INSERT INTO …").run(checkpoint="state")
     sqlwin.spark.state(spark, "state").fetch("tea")
@@ -66,19 +65,25 @@ def query(
 ) -> SparkQuery | SparkScript:
     """One SELECT over streaming DataFrames, by name of the stream; or a script to `run`.
 
-    sql: CREATE STREAM … for each input and the SELECT, or just the SELECT where
-    `streams` are given. Without `inputs` a script has its own sources and sinks.
-    functions: aggregates in Python that the text may call, see `sqlwin.aggregate`.
-    QueryError for a mistake in the text, InputError where a stream has no DataFrame.
+    sql: the SELECT, or INSERT INTO a sink that it declares. A stream has the columns of its
+    DataFrame, and the event time and delay of `withWatermark`, unless the text declares it or
+    `streams` has it; a DataFrame that is not streaming is a static table. Without `inputs` a
+    script has its own sources and sinks. functions: aggregates in Python that the text may call,
+    see `sqlwin.aggregate`. QueryError for a mistake in the text, InputError where a stream has no
+    DataFrame, and for a script in a session of Spark Connect.
     """
     # Spark starts several Python processes that load this package and need little of
     # it, so what is needed is imported here.
-    from sqlwin.spark.dataframes import query_over
+    from sqlwin.spark.connect import refuse_connect
+    from sqlwin.spark.dataframes import bound_over, query_over
     from sqlwin.spark.scripts import SparkScript
     from sqlwin.sql import script
 
-    script_ = script(sql, streams=dict(streams or {}), params=params, functions=functions)
-    return SparkScript(spark, script_) if inputs is None else query_over(spark, script_, inputs)
+    if inputs is None:
+        refuse_connect(spark, "a script")
+        return SparkScript(spark, script(sql, dict(streams or {}), params, functions))
+    script_ = bound_over(sql, inputs, dict(streams or {}), params, functions)
+    return query_over(spark, script_, inputs)
 
 
 def state(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pandas as pd
 import polars as pl
@@ -27,10 +27,12 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from sqlwin.errors import StateError
+from sqlwin.runtime.inputs.row_counts import RowCounts, total
 from sqlwin.runtime.inputs.watermarks import each_merged
 from sqlwin.runtime.lowering.derived import retractions_first
 from sqlwin.runtime.lowering.input_pipeline import PreparedRows
 from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.tasks.operator_counts import measured
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from sqlwin.spark.program import Program, load
@@ -121,7 +123,7 @@ def work(
     seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
     task = Task(program.lowered[stage], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
     rows: dict[int, list[pl.DataFrame]] = {}
-    errors = []
+    errors, counts = [], [RowCounts(mark.taken, mark.late) for mark in seen]
     for at in range(len(task.query.inputs)):
         prepared_batches = _prepare(program, stage, at, ordered, task, blobs, _clock(seen).now)
         rows[at] = [
@@ -129,6 +131,7 @@ def work(
             *(prepared.rows for prepared in prepared_batches),
         ]
         errors += [prepared.errors for prepared in prepared_batches]
+        counts += [prepared.counts for prepared in prepared_batches]
     output = _run_batch(task, rows, seen)
     task.commit()
     yield from to_stages_above(
@@ -145,8 +148,13 @@ def work(
         yield from (sent(ERRORS, payload) for payload in _encoded(refused))
     if owner == stage and owner not in program.counted:
         yield from (sent(RESULTS, payload) for payload in _encoded(output.results))
-    done = _done(output, task.query, seen)
-    yield sent(DONE, replace(done, stage=stage, emitted=done.emitted * (owner == stage)).dump())
+    done = replace(
+        _done(output, task.query, seen),
+        stage=stage,
+        emitted=len(output.results) * (owner == stage),
+        counts=asdict(measured(task, output, total(counts), windows=program.measured)),
+    )
+    yield sent(DONE, done.dump())
 
 
 def _clock(seen: list[Mark]) -> Mark:

@@ -10,7 +10,8 @@ A state query by key reads only the bucket of that key, if the query has buckets
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,15 @@ from sqlwin.errors import InputError, StateError
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again, numbered
+from sqlwin.runtime.checkpoint.status import Line, file_lines, watermark_lines
 from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.listing import loaded
+from sqlwin.spark.offsets import Offset
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
+from sqlwin.spark.progress import After, after, number_of
 from sqlwin.spark.session import needed
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.seal import unsealed
@@ -69,6 +74,47 @@ def state(
         program.labels[number],
         max(program.levels) - program.levels[number],
     )
+
+
+def status(checkpoint: Path) -> list[Line]:
+    """Batch, watermarks, files that were read, cut and version, as of the last commit. It needs
+    no Spark: what Spark keeps in its own state is not in it."""
+    path = checkpoint.resolve()
+    folder = Folder(str(path / "sqlwin"))
+    made: dict[str, Any] | None = folder.json(MANIFEST)
+    if made is None:
+        raise InputError(f"{checkpoint} is no checkpoint of sqlwin: it has no sqlwin/{MANIFEST}")
+    bound = bound_again(folder.read(SOURCE_TEXT), made["print"])
+    program = Program(bound.queries, made["partitions"], made["buckets"])
+    batch = _Batches(path / "spark").reached(None)
+    left = after(folder, batch + 1) if (path / "sqlwin" / "progress").is_dir() else After()
+    marks = {
+        stream: left.watermarks[number_of(stage, lowered.readers(stream)[0])]
+        for stage, lowered in enumerate(program.lowered)
+        for stream in lowered.streams
+        if number_of(stage, lowered.readers(stream)[0]) in left.watermarks
+    }
+    lines: list[Line] = [("engine", "", "spark"), ("batch", "", str(batch))]
+    lines += watermark_lines(marks)
+    read = _pieces_read(path / "spark" / "offsets" / str(batch))
+    for number, stream in enumerate(program.streams):
+        found = folder.json(f"listing/{number}.json")
+        if found is not None:
+            files = loaded(found)
+            files.read(max(files.first, read.get(str(number), 0)))
+            lines += file_lines(stream.name, files)
+    for cut in ("buckets", "partitions"):
+        lines.append(("cut", cut, str(made[cut])))
+    return [*lines, ("version", "checkpoint", str(made["version"]))]
+
+
+def _pieces_read(offsets: Path) -> Mapping[str, int]:
+    """Of each stream, by its number, up to the end of a batch; none where the sources are not the
+    script's. offsets: Spark's, a header and a line of JSON for each source."""
+    lines = offsets.read_text("utf-8").splitlines()[2:]
+    sources = [json.loads(line) for line in lines if line != "-"]
+    ours = [Offset.load(each) for each in sources if isinstance(each, dict) and "files" in each]
+    return ours[0].files if ours else {}
 
 
 def snapshot(

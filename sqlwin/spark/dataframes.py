@@ -1,14 +1,15 @@
 """A query over streaming DataFrames, as streaming DataFrames: the public API of this host.
 
 Results and errors are one stateful pipeline each when they are started apart. To
-have both from one, and to end the input, use `run`.
+have both from one, use `to`.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,21 +21,29 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.plan.options.settings import spark_settings
+from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
+from sqlwin.runtime.connectors.function_sink import TakeBatch
+from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import Schema
 from sqlwin.spark import checkpoint as checkpoints
 from sqlwin.spark.checkpoint_lock import checkpoint_locked, started
+from sqlwin.spark.connect import refuse_connect
+from sqlwin.spark.dataframe_schema import undeclared
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.pack import packer
+from sqlwin.spark.pipeline import Pipeline, pipeline
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.row_kinds import COLUMNS, ERRORS, RESULTS
 from sqlwin.spark.run import OnBatch, bucketed, delivered, finished, program_of, sourced
-from sqlwin.spark.session import needed
+from sqlwin.spark.session import configured, needed
 from sqlwin.spark.source import Settings
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
 from sqlwin.spark.wire import encode
+from sqlwin.sql import declared, script
 
 UNREAD = (
     "rows that are malformed, expired or without event time are in errors(), which was not asked "
@@ -53,13 +62,15 @@ CLOCK = (
 class SparkQuery:
     """One SELECT over streaming DataFrames, by name of the stream; of a table a static one.
 
-    tick: seconds between ticks, which send corrections out where no rows come.
+    tick: seconds between ticks, which send corrections out where no rows come. measured: whether
+    open windows are counted.
     """
 
     spark: SparkSession
     script: Script
     inputs: Mapping[str, DataFrame] = field(repr=False)
     tick: float = 10.0
+    measured: bool = False
     _warned: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def results(self) -> DataFrame:
@@ -80,28 +91,60 @@ class SparkQuery:
         self._warned.append("errors")
         return self._unpacked(ERRORS, ERRORS_SCHEMA)
 
+    def to(
+        self,
+        results: TakeBatch | None = None,
+        errors: TakeBatch | None = None,
+        sinks: Mapping[str, TakeBatch] | None = None,
+        base: str | Path = ".",
+        on_metrics: OnMetrics | None = None,
+    ) -> Pipeline:
+        """Results and errors of each batch to sinks, from one pipeline; `start` or `run` it.
+
+        results, errors: functions of (Arrow table, number of the batch). Without results the
+        query is an INSERT INTO a sink of its text, without errors they go where EXPIRED INTO says;
+        where it says nothing they are counted in the log `sqlwin`. sinks: functions of sinks with
+        connector = 'python', by name. base: what paths of the text are relative to. on_metrics:
+        gets the metrics of each batch. InputError where results go nowhere, or to two places.
+        """
+        query = replace(self, measured=on_metrics is not None)
+        refuse_connect(self.spark, "to()")
+        made = pipeline(query, results, errors, sinks or {}, Path(base))
+        return replace(made, options=replace(made.options, on_metrics=on_metrics))
+
     def run(self, on_batch: OnBatch, checkpoint: Path, drain: bool = False) -> None:
         """Process what is available now; results and errors of each batch go to `on_batch`.
 
         drain: then end the input. The sources are not ours, so that is a second start.
         """
+        refuse_connect(self.spark, "run()")
         with checkpoint_locked(checkpoint):
             for end in [False, True] if drain else [False]:
-                finished(self._writer(on_batch, checkpoint, end).trigger(availableNow=True).start())
+                with self._configured():
+                    writer = self._writer(on_batch, checkpoint, end)
+                    query = writer.trigger(availableNow=True).start()
+                finished(query)
 
     def start(self, on_batch: OnBatch, checkpoint: Path, **trigger: Any) -> StreamingQuery:
         """Start and go on; `trigger` as that of a DataStreamWriter.
 
         Until it ends the checkpoint is its own. RunError where a process or a query has it.
         """
+        refuse_connect(self.spark, "start()")
 
         def begin() -> StreamingQuery:
-            return self._writer(on_batch, checkpoint, end=False).trigger(**trigger).start()
+            with self._configured():
+                return self._writer(on_batch, checkpoint, end=False).trigger(**trigger).start()
 
         return started(checkpoint, begin)
 
+    def _configured(self) -> AbstractContextManager[None]:
+        """A query that was started keeps the settings that there were then."""
+        return configured(self.spark, spark_settings(self.script.settings))
+
     def _writer(self, on_batch: OnBatch, checkpoint: Path, end: bool) -> DataStreamWriter:
-        folder = Folder(str(checkpoint.resolve() / "sqlwin"))
+        checkpoint = checkpoint.resolve()  # the JVM may have been started in another folder
+        folder = Folder(str(checkpoint / "sqlwin"))
         program = as_checkpointed(self._program, folder, self.script.source_text)
         writer = bucketed(self._packed(program, end), program).writeStream
         writer = writer.option("checkpointLocation", str(checkpoint / "spark"))
@@ -117,7 +160,8 @@ class SparkQuery:
 
     @property
     def _program(self) -> Program:
-        return replace(program_of(self.spark, self.script), given=self._given)
+        made = program_of(self.spark, self.script)
+        return replace(made, given=self._given, measured=self.measured)
 
     @cached_property
     def _given(self) -> tuple[tuple[str, bytes], ...]:
@@ -158,6 +202,22 @@ class SparkQuery:
 def _as_arrow(frame: DataFrame, columns: Schema) -> bytes:
     (payload,) = encode(frame_of(frame.toArrow(), columns), cap=sys.maxsize)
     return payload
+
+
+def bound_over(
+    sql: str,
+    inputs: Mapping[str, DataFrame],
+    streams: Mapping[str, Stream],
+    params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
+) -> Script:
+    """A text bound; streams and tables that neither it nor `streams` declares are as their
+    DataFrames."""
+    known = {*declared(sql, params, functions), *(name.lower() for name in streams)}
+    static = {name: frame.schema for name, frame in inputs.items() if not frame.isStreaming}
+    moving = {name: frame.schema for name, frame in inputs.items() if frame.isStreaming}
+    named = {**streams, **undeclared(moving, known)}
+    return script(sql, named, params, functions, undeclared(static, known))
 
 
 def query_over(

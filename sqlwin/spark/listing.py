@@ -50,7 +50,7 @@ class Listing:
             self.restored = True
             found = self.folder.json(self._name)
             if found is not None:
-                progress = _loaded(found)
+                progress = loaded(found)
                 self.progress = progress.renamed(partial(self.source.name, base=self.base))
 
     def refresh(self, ends: bool = False) -> None:
@@ -96,7 +96,7 @@ def unread(
     return found
 
 
-def _loaded(found: Any) -> FileProgress:
+def loaded(found: Any) -> FileProgress:
     """Version 1 was the bare list of all pieces, without prints."""
     if isinstance(found, list):
         return FileProgress(pieces=[Piece(*each) for each in found])

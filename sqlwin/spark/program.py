@@ -57,7 +57,8 @@ class Program:
     counted: queries whose results nobody reads; they are only counted. run: unlike that of
     any other start. given: static tables that are no files of the script's, name and rows as
     Arrow; they come with the first tick. spread: whether rows that no operator takes are cut
-    by their positions; if not, they have one bucket, as in checkpoints of before.
+    by their positions; if not, they have one bucket, as in checkpoints of before. measured:
+    whether open windows are counted.
     """
 
     queries: tuple[Query, ...]
@@ -67,6 +68,7 @@ class Program:
     run: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False)
     given: tuple[tuple[str, bytes], ...] = ()
     spread: bool = True
+    measured: bool = False
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
@@ -171,7 +173,7 @@ class Program:
 
     def dump(self) -> str:
         """As text, for the options of a data source."""
-        of_run = (self.counted, self.run, self.given, self.spread)
+        of_run = (self.counted, self.run, self.given, self.spread, self.measured)
         bare = (self.queries, self.partitions, self.buckets, *of_run)
         pickled: bytes = cloudpickle.dumps(bare)  # type: ignore[no-untyped-call]
         return base64.b64encode(zlib.compress(pickled)).decode()

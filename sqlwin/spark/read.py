@@ -8,7 +8,7 @@ but in the bucket of its keys, or of its position where no operator takes it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.files.source import ROWS_IN_A_FILE, decoded
+from sqlwin.runtime.inputs.row_counts import RowCounts, total
 from sqlwin.runtime.inputs.watermarks import each_merged
 from sqlwin.runtime.lowering.input_pipelines import PreparedBatch, prepare_batch
 from sqlwin.runtime.lowering.lowered import Lowered
@@ -117,8 +118,11 @@ class Packer:
             yield Packed(self.query, label, WARNING, at, warning.encode())
 
     def mark(self, mark: Mark) -> Iterator[Packed]:
-        for label in self.program.labels[self.query]:
-            yield Packed(self.query, label, MARK, 0, mark.dump())
+        """To all buckets; its counts to one of them."""
+        first, *others = self.program.labels[self.query]
+        yield Packed(self.query, first, MARK, 0, mark.dump())
+        uncounted = replace(mark, taken=0, late=0).dump()
+        yield from (Packed(self.query, label, MARK, 0, uncounted) for label in others)
 
     @property
     def lowered(self) -> Lowered:
@@ -139,6 +143,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
     packers = [Packer(program, number) for number in range(len(program.lowered))]
     marks: dict[int, Marks] = {number: {} for number in range(len(packers))}
     counts, has_rows = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
+    taken = dict.fromkeys(marks, RowCounts())
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
         decoded_rows = source_of(stream).read(piece, number)
@@ -157,6 +162,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 )
                 yield from packer.add_batch(at, prepared)
                 marks[stage] = each_merged(marks[stage], prepared.marks)
+                taken[stage] += total(prepared.counts.values())
                 counts[stage] += 0 if errors_ else len(decoded_rows.rows) + len(decoded_rows.errors)
                 has_rows[stage] |= len(decoded_rows.rows) + len(decoded_rows.errors) > 0
                 errors_ += [under(decoded_rows.errors, watermark), prepared.errors]
@@ -167,7 +173,13 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
         if reading.control or has_rows[stage]:
             end = reading.end and reading.control
             seen = Mark(
-                reading.now, end, marks[stage], read=counts[stage], has_rows=has_rows[stage]
+                reading.now,
+                end,
+                marks[stage],
+                read=counts[stage],
+                has_rows=has_rows[stage],
+                taken=taken[stage].taken,
+                late=taken[stage].late,
             )
             yield from packer.mark(seen)
 

@@ -17,9 +17,10 @@ import signal
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Script
-from sqlwin.plan.options.settings import run_settings
+from sqlwin.plan.options.settings import run_settings, spark_settings
+from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
@@ -39,8 +41,9 @@ from sqlwin.runtime.connectors.sources import check_sources
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.lowering.derived import retractions_first
 from sqlwin.runtime.lowering.output_projection import OutputProjection
-from sqlwin.runtime.rows.error_stream import no_rejects
+from sqlwin.runtime.rows.error_stream import no_rejects, reasons
 from sqlwin.runtime.rows.malformed import Malformed
+from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.folder import Folder
@@ -48,7 +51,7 @@ from sqlwin.spark.listing import unread
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
-from sqlwin.spark.session import activated, local_session, log_file
+from sqlwin.spark.session import activated, configured, local_session, log_file
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
 from sqlwin.spark.wire import Done, decode
 
@@ -63,12 +66,14 @@ SHUFFLE = "spark.sql.shuffle.partitions"
 
 @dataclass(frozen=True)
 class QueryBatch:
-    """The outputs of one query in one batch."""
+    """The outputs of one query in one batch. seconds: what all queries of the batch took."""
 
     results: pl.DataFrame
     errors: pl.DataFrame
     done: list[Done]
     warnings: tuple[str, ...] = ()
+    operators: tuple[OperatorMetrics, ...] = ()
+    seconds: float = 0.0
 
     @property
     def emitted(self) -> int:
@@ -108,8 +113,10 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
     out = outlets(script, options)
     counted = frozenset(at for at, outlet in enumerate(out) if outlet.counts_only)
     delivery = Delivery(out, options, Malformed(options.max_errors, options.on_warning))
-    session = local_session() if spark is None else spark
-    with _checkpoint(options) as checkpoint:
+    measured = options.on_metrics is not None
+    conf = {**options.conf, **spark_settings(script.settings)}
+    session = local_session(settings=conf) if spark is None else spark
+    with configured(session, conf), _checkpoint(options) as checkpoint:
 
         def begin() -> StreamingQuery:
             return start(
@@ -121,6 +128,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
                 counted=counted,
                 end=options.ends,
                 follow=options.follow,
+                measured=measured,
             )
 
         incomplete_lines = IncompleteLines()
@@ -129,14 +137,17 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
             program, folder = Program(script.queries, 1, 1), Folder(str(checkpoint / "sqlwin"))
             return unread(folder, program.streams, program.tables, options.base)
 
-        def meanwhile() -> None:
+        def meanwhile() -> bool:
             now = time.monotonic()
             if options.follow and incomplete_lines.due(now):
                 _warn(incomplete_lines.see(left_unread(), now), options)
+            delivery.summary.stopped = delivery.summary.stopped or options.stop()
+            return not delivery.summary.stopped
 
         try:
             patiently(begin, meanwhile)
-            delivery.malformed.end()
+            if not delivery.summary.stopped:
+                delivery.malformed.end()
             _warn(left_unread(), options)
         except RunError:
             if delivery.failure is not None:
@@ -154,8 +165,8 @@ def _warn(texts: Iterable[str], options: RunOptions) -> None:
         options.on_warning(text)
 
 
-def _nothing() -> None:
-    pass
+def _go_on() -> bool:
+    return True
 
 
 def start(
@@ -169,12 +180,12 @@ def start(
     end: bool = False,
     follow: bool = False,
     buckets: int | None = None,
+    measured: bool = False,
 ) -> StreamingQuery:
     """Start the one streaming query of a script. base: the folder of steps if `input` is that."""
     folder = Folder(str(checkpoint / "sqlwin"))
-    program = as_checkpointed(
-        program_of(spark, script, counted, buckets), folder, script.source_text
-    )
+    made = replace(program_of(spark, script, counted, buckets), measured=measured)
+    program = as_checkpointed(made, folder, script.source_text)
     source = Settings(
         program.dump(),
         input,
@@ -221,9 +232,9 @@ def bucketed(packed: DataFrame, program: Program) -> DataFrame:
     return packed
 
 
-def finished(query: StreamingQuery, meanwhile: Callable[[], None] = _nothing) -> None:
+def finished(query: StreamingQuery, meanwhile: Callable[[], bool] = _go_on) -> None:
     """Wait for the end; RunError with the cause where the query failed. meanwhile: is called again
-    and again.
+    and again; once it is False the query is stopped after its batch.
 
     An interruption stops the query first: raised within a call to the JVM, as Spark's own
     handler does it, it would cancel the batch and leave a broken connection.
@@ -233,12 +244,28 @@ def finished(query: StreamingQuery, meanwhile: Callable[[], None] = _nothing) ->
             while not query.awaitTermination(POLL_SECONDS):  # type: ignore[arg-type]
                 if interrupted.is_set():
                     raise KeyboardInterrupt
-                meanwhile()
+                if not meanwhile():
+                    _stop_after_batch(query)
     except KeyboardInterrupt:
         query.stop()
         raise
     except StreamingQueryException as failure:
         raise RunError(cause(str(failure))) from failure
+
+
+def _stop_after_batch(query: StreamingQuery) -> None:
+    """Once the batch under way is committed. One that has begun since is run again by the next
+    start, under its number."""
+    committed = _committed(query)
+    while query.isActive and query.status["isTriggerActive"] and _committed(query) == committed:
+        time.sleep(POLL_SECONDS / 4)
+    query.stop()
+
+
+def _committed(query: StreamingQuery) -> int | None:
+    """The last batch that was."""
+    progress = query.lastProgress
+    return None if progress is None else progress.batchId
 
 
 @contextmanager
@@ -256,7 +283,7 @@ def interruptions() -> Iterator[threading.Event]:
 
 
 def patiently(
-    begin: Callable[[], StreamingQuery], meanwhile: Callable[[], None] = _nothing, tries: int = 3
+    begin: Callable[[], StreamingQuery], meanwhile: Callable[[], bool] = _go_on, tries: int = 3
 ) -> None:
     """Run to the end, and go on where Spark gave up waiting for a Python worker.
 
@@ -307,7 +334,9 @@ class Delivery:
         for query, what in results.items():
             self.malformed.see(query, batch, what.read, what.errors)
         for query, what in results.items():
+            began = time.perf_counter()
             self.outlets[query].write(batch, what.results, what.errors)
+            self._measure(query, batch, what, time.perf_counter() - began)
         errors = pl.concat([no_rejects(), *(what.errors for what in results.values())])
         progress = Batch(
             batch,
@@ -321,6 +350,22 @@ class Delivery:
         for warning in dict.fromkeys(each for what in results.values() for each in what.warnings):
             self.options.on_warning(warning)
         self.options.on_batch(progress)
+
+    def _measure(self, query: int, batch: int, what: QueryBatch, sinks: float) -> None:
+        if self.options.on_metrics is None:
+            return
+        metrics = QueryMetrics(
+            query,
+            batch,
+            time.time_ns() // 1_000,
+            what.read,
+            what.emitted,
+            Counter(reasons(what.errors)),
+            what.watermarks,
+            {"operators": what.seconds, "sinks": sinks},
+            what.operators,
+        )
+        self.options.on_metrics(metrics)
 
 
 def delivered(
@@ -354,7 +399,9 @@ def _left(program: Program, before: After, done: Iterable[Done]) -> After:
 
 def collected(program: Program, frame: DataFrame) -> dict[int, QueryBatch]:
     """A batch's rows on the driver, by query, in the order of buckets."""
+    began = time.perf_counter()
     rows = sorted(frame.collect(), key=lambda row: (row.query, row.bucket))
+    seconds = time.perf_counter() - began
     results: dict[int, QueryBatch] = {}
     for query in dict.fromkeys(row.query for row in rows):
         mine = [row for row in rows if row.query == query]
@@ -364,15 +411,30 @@ def collected(program: Program, frame: DataFrame) -> dict[int, QueryBatch]:
             if row.kind == RESULTS:
                 progress.setdefault(row.bucket, []).append(decode(row.payload))
         errors = [decode(row.payload) for row in mine if row.kind == ERRORS]
+        done = [Done.load(row.payload) for row in mine if row.kind == DONE]
         results[query] = QueryBatch(
             _retractions_first([pl.concat(part) for part in progress.values()])
             if progress
             else empty,
             pl.concat([no_rejects(), *errors]),
-            [Done.load(row.payload) for row in mine if row.kind == DONE],
+            done,
             tuple(bytes(row.payload).decode() for row in mine if row.kind == WARNING),
+            _operators(program, done),
+            seconds,
         )
     return results
+
+
+def _operators(program: Program, done: list[Done]) -> tuple[OperatorMetrics, ...]:
+    """Of the stages of a query, those below first, all buckets together."""
+    found: dict[int, OperatorCounts] = {}
+    for one in sorted(done, key=lambda one: program.places[one.stage][1]):
+        counts = OperatorCounts(**one.counts)  # type: ignore[arg-type]
+        found[one.stage] = found.get(one.stage, OperatorCounts()) + counts
+    return tuple(
+        OperatorMetrics(name_of(program.lowered[stage]), **asdict(each))
+        for stage, each in found.items()
+    )
 
 
 def _retractions_first(parts: list[pl.DataFrame]) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,8 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.function_sink import TakeBatch
+from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import OnWarning, Summary
 from sqlwin.runtime.rows.malformed import limit
@@ -22,6 +24,10 @@ Take = Callable[[pl.DataFrame], None]
 
 def _nothing(rows: pl.DataFrame) -> None:
     pass
+
+
+def _never() -> bool:
+    return False
 
 
 def _warn(text: str) -> None:
@@ -43,6 +49,9 @@ class SparkScript:
         on_errors: Take = _nothing,
         on_warning: OnWarning = _warn,
         max_errors: int | str | None = None,
+        sinks: Mapping[str, TakeBatch] | None = None,
+        stop: Callable[[], bool] = _never,
+        on_metrics: OnMetrics | None = None,
     ) -> Summary:
         """Run every query over what is there; returns what was read, emitted and refused.
 
@@ -51,7 +60,10 @@ class SparkScript:
         on as files arrive. show: results of queries without a sink of their own, a batch
         at a time. on_errors: rows of the error stream. on_warning: texts that are Python
         warnings where nothing takes them. max_errors: malformed rows that are still taken, a
-        count or as "1%" of those read. RunError where the run fails.
+        count or as "1%" of those read. sinks: functions of (Arrow table, number of the batch), by
+        name of the sinks with connector = 'python'. stop: is called now and then; True ends the
+        run after its batch, and what is open stays open. on_metrics: gets the metrics of each
+        batch and query. RunError where the run fails.
         """
         kept = None if checkpoint is None else Path(checkpoint)
         options = RunOptions(
@@ -63,5 +75,8 @@ class SparkScript:
             on_errors,
             on_warning=on_warning,
             max_errors=None if max_errors is None else limit(str(max_errors)),
+            functions=sinks or {},
+            stop=stop,
+            on_metrics=on_metrics,
         )
         return run(self.script, options, needed(self.spark))

@@ -11,16 +11,16 @@ import atexit
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark import accumulators
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from sqlwin.errors import RunError
+from sqlwin.errors import InputError, RunError
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -115,6 +115,37 @@ def needed(spark: SparkSession) -> SparkSession:
     for name, value in NEEDED.items():
         spark.conf.set(name, value)
     return spark
+
+
+@contextmanager
+def configured(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """The session with these settings, and as it was afterwards. InputError for one that Spark
+    takes only at its start, where the session has another value."""
+    before: dict[str, str | None] = {}
+    try:
+        for name, value in settings.items():
+            known = spark.conf.get(name, None)
+            if known != value:
+                _set(spark, name, value)
+                before[name] = known
+        yield
+    finally:
+        for name, known in before.items():
+            if known is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, known)
+
+
+def _set(spark: SparkSession, name: str, value: str) -> None:
+    try:
+        spark.conf.set(name, value)
+    except PySparkException as failure:
+        why = str(failure).splitlines()[0]
+        message = f"{name} cannot be {value} in a session that runs: {why}"
+        raise InputError(
+            f"{message}; legal is --conf of spark-submit, or SparkSession"
+        ) from failure
 
 
 def activated(spark: SparkSession) -> SparkSession:

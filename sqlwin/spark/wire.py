@@ -61,7 +61,8 @@ class Mark:
 
     read: those counted here; what two stages of a query read, one of them counts.
     marks: stream to partition to greatest event time, of a derived stream to the watermark
-    of what gives it. watermark: raise those of streams to this. All times in microseconds.
+    of what gives it. watermark: raise those of streams to this. taken, late: of the task's rows,
+    see `RowCounts`. All times in microseconds.
     """
 
     now: int
@@ -70,6 +71,8 @@ class Mark:
     watermark: Mapping[str, int] = field(default_factory=dict)
     read: int = 0
     has_rows: bool = False
+    taken: int = 0
+    late: int = 0
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -88,7 +91,8 @@ class Mark:
 class Done:
     """The result of a bucket's batch. deadline: when it next needs a tick.
 
-    replayed: messages it had admitted before. stage: see `Program.lowered`.
+    replayed: messages it had admitted before. stage: see `Program.lowered`. counts: fields of
+    `OperatorCounts`.
     """
 
     watermarks: dict[str, int]
@@ -97,6 +101,7 @@ class Done:
     emitted: int
     replayed: int = 0
     stage: int = 0
+    counts: dict[str, int | None] = field(default_factory=dict)
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()

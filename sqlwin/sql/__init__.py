@@ -12,6 +12,6 @@
 ['product', 'window_start', 'total']
 """
 
-from sqlwin.sql.bind import script
+from sqlwin.sql.bind import declared, script
 
-__all__ = ["script"]
+__all__ = ["declared", "script"]

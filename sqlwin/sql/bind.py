@@ -22,7 +22,7 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.options.connectors import is_positive
-from sqlwin.plan.options.settings import SETTINGS
+from sqlwin.plan.options.settings import FIXED, SETTINGS, SPARK
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.plan.properties.facts import (
     functions_of,
@@ -55,34 +55,51 @@ def script(
     streams: Mapping[str, Stream] | None = None,
     params: Mapping[str, str] | None = None,
     functions: Sequence[PythonAggregate] = (),
+    tables: Mapping[str, Stream] | None = None,
 ) -> Script:
-    """Bind a text. `streams` are known to it as if declared; `params` are values of `:name`;
-    `functions` are aggregates that it may call.
+    """Bind a text. `streams` and static `tables` are known to it as if declared; `params` are
+    values of `:name`; `functions` are aggregates that it may call.
 
     QueryError, with its place in `text`, for the first mistake.
+    """
+    prepared = prepare(text, params or {})
+    given, static = _named(streams), _named(tables)
+    binding = Binding(functions=checked(functions))
+    binding.known.streams.update({stream.name.lower(): stream for stream in given})
+    binding.known.tables.update({table.name.lower(): table for table in static})
+    try:
+        with room():
+            refuse_deep(prepared.text)
+            for statement in statements(prepared.text, binding.functions):
+                binding.take(statement)
+    except QueryError as error:
+        raise prepared.located(error) from None
+    source_text = SourceText(text, tuple((params or {}).items()), given, static)
+    return replace(binding.script(), source_text=source_text)
+
+
+def _named(streams: Mapping[str, Stream] | None) -> tuple[Stream, ...]:
+    return tuple(replace(stream, name=name) for name, stream in (streams or {}).items())
+
+
+def declared(
+    text: str,
+    params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
+) -> frozenset[str]:
+    """Names of the streams and tables that a text declares by itself, in lower case.
+
+    >>> sorted(declared("CREATE STREAM Orders (n INT); SELECT n FROM orders JOIN products"))
+    ['orders']
     """
     prepared = prepare(text, params or {})
     try:
         with room():
             refuse_deep(prepared.text)
-            binding = _bound(prepared.text, streams or {}, checked(functions))
+            found = statements(prepared.text, checked(functions))
     except QueryError as error:
         raise prepared.located(error) from None
-    given = tuple(replace(stream, name=name) for name, stream in (streams or {}).items())
-    return replace(
-        binding.script(), source_text=SourceText(text, tuple((params or {}).items()), given)
-    )
-
-
-def _bound(
-    text: str, streams: Mapping[str, Stream], functions: tuple[PythonAggregate, ...]
-) -> Binding:
-    binding = Binding(functions=functions)
-    for name, stream in streams.items():
-        binding.known.streams[name.lower()] = replace(stream, name=name)
-    for statement in statements(text, functions):
-        binding.take(statement)
-    return binding
+    return frozenset(s.name.text.lower() for s in found if isinstance(s, ast.CreateStream))
 
 
 @dataclass
@@ -229,6 +246,12 @@ def _show_functions(binding: Binding, statement: ast.ShowFunctionsLike) -> None:
 
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
+    if name.startswith(SPARK):  # Spark tells upper case from lower
+        if statement.name in FIXED:
+            message = f"{statement.name} cannot be set: {FIXED[statement.name]}"
+            raise QueryError(message, statement.span, legal="other settings of Spark")
+        binding.settings[statement.name] = value
+        return
     name = ALIASES.get(name, name)
     if name.startswith(STATE):
         binding.known.ttl |= options({name: value}, statement.span)

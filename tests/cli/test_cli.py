@@ -503,3 +503,20 @@ def test_a_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     for text in ("it looks odd", "it looks odd", "it looks odder"):
         progress.warning(text)
     assert capsys.readouterr().err == "warning: it looks odd\nwarning: it looks odder\n"
+
+
+@pytest.mark.parametrize(
+    ("conf", "said"),
+    [
+        ("spark.cores.max", "is not spark.name=value"),
+        ("cores=2", "is not spark.name=value"),
+        ("spark.sql.session.timeZone=CET", "cannot be set: instants are read in UTC"),
+        ("spark.cores.max=2", "is of Spark, and the engine is embedded"),
+    ],
+)
+def test_settings_of_spark_that_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], conf: str, said: str
+) -> None:
+    (tmp_path / "q.sql").write_text("CREATE STREAM s (n INT) WITH (path = 's'); SELECT n FROM s")
+    assert main(["run", str(tmp_path / "q.sql"), "--engine", "embedded", "--conf", conf]) == 2
+    assert said in capsys.readouterr().err

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import sqlwin
 from sqlwin.cli import main
+from sqlwin.embedded.checkpoint_reader import status
 from tests.support.embedded.orders import A_MINUTE_EACH, MEDIANS, push, stored, without
 
 SCRIPT = """
@@ -125,3 +127,42 @@ def test_a_select_reaches_the_stores_alone(ask, text: str) -> None:  # type: ign
     told = ask("--sql", text)
     assert isinstance(told, str)
     assert "legal: SELECT" in told
+
+
+def test_the_status_of_a_run(ask, checkpoint: Path) -> None:  # type: ignore[no-untyped-def]
+    found = {(row["what"], row["of"]): row["value"] for row in ask("--status")}
+    size = (checkpoint.parent / "orders.jsonl").stat().st_size
+    assert found["engine", ""] == "embedded"
+    assert found["batch", ""] == "2"
+    assert found["watermark", "orders"] == "2024-01-01T09:01:20Z"
+    assert found["input", "orders orders.jsonl"] == f"{size} bytes"
+    assert int(found["state", "rows"]) > 0
+    assert int(found["state", "bytes"]) > 0
+    assert found["version", "state"] == "4"
+    assert "--status stands alone" in ask("--status", "--key", "1")
+
+
+def test_the_status_of_a_store(ask, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    q = stored(tmp_path / "store")
+    push(q, A_MINUTE_EACH)
+    q.flush()
+    lines = ask("--status", file=tmp_path / "store")
+    found = {(row["what"], row["of"]): row["value"] for row in lines}
+    assert found["input", "orders"] == "5 rows"
+    assert found["position", "orders partition 0"] == "4"
+    assert ("batch", "") not in found
+
+
+def test_the_status_of_a_chain_has_the_streams_alone(tmp_path: Path) -> None:
+    (tmp_path / "orders.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    text = (
+        SCRIPT[: SCRIPT.index("INSERT")]
+        + """
+        CREATE VIEW minutes AS SELECT product, window_end, SUM(value) AS total
+        FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+        GROUP BY product, window_start, window_end;
+        INSERT INTO nowhere SELECT product, MAX(total) AS most FROM minutes GROUP BY product"""
+    )
+    sqlwin.run(text, tmp_path, tmp_path / "state")
+    lines = status(tmp_path / "state")
+    assert [line[1] for line in lines if line[0] == "watermark"] == ["orders"]

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,25 +141,26 @@ def test_every_block_says_what_it_is() -> None:
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_the_dataframe_example_runs(tmp_path: Path) -> None:
-    """As the README has it; what `spark`, `sql` and `orders` are stands here."""
+def test_the_dataframe_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the README has it; what `spark` and `orders` are stands here."""
     from sqlwin.spark.session import local_session  # here, so that only this test needs Java
 
     spark = local_session(2)  # the one that is there already, if there is one
     example = next(b for b in blocks("python") if "sqlwin.spark.query" in b.text)
-    (tmp_path / "a.json").write_text('{"product": "tea", "ts": "2024-01-01T09:00:00Z"}\n{}\n')
-    sql = """
-        CREATE STREAM orders (product STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts);
-        SELECT product, COUNT(*) OVER (PARTITION BY product ORDER BY ts ROWS 1 PRECEDING) AS n
-        FROM orders"""
-    orders = spark.readStream.schema("product string, ts timestamp").json(str(tmp_path))
-    names = {"spark": spark, "sql": sql, "orders": orders}
+    rows = '{"product": "tea", "ts": "2024-01-01T09:00:00Z"}\n{}\n'
+    (tmp_path / "a.json").write_text(rows + rows.replace("09:00", "09:10"))
+    orders = spark.readStream.schema("product string, ts timestamp").json(str(tmp_path / "*.json"))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"spark": spark, "orders": orders}
     exec(example.text, names)
-    for query in (names["results"], names["errors"]):
-        while query.isActive and query.lastProgress is None:  # ticks come for ever
-            time.sleep(0.2)
-        assert query.exception() is None
-        query.stop()
+    query = names["running"]
+    while query.isActive and query.lastProgress is None:  # ticks come for ever
+        time.sleep(0.2)
+    assert query.exception() is None
+    query.stop()
+    assert (tmp_path / "state" / "spark").is_dir()  # wherever the JVM was started
+    with sqlite3.connect(tmp_path / "shop.db") as db:
+        assert ("tea", 1) in db.execute("SELECT product, n FROM totals").fetchall()
 
 
 # --- commands ----------------------------------------------------------------------

@@ -192,3 +192,18 @@ def test_files_mean_the_same_as_in_process(spark: SparkSession, tmp_path: Path) 
     (tmp_path / "c.csv").write_bytes(b"s,n\n1,2\n")
     with pytest.raises(RunError, match=r"c.csv has no column of stream c.*delimiter = ','"):
         query.run(tmp_path, on_errors=lambda _: None)
+
+
+def test_settings_of_spark_are_those_of_the_run(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"n": 1}\n')
+    text = "CREATE STREAM s (n INT) WITH (path = 'a.jsonl'); SELECT n FROM s"
+    name, seen = "spark.sql.streaming.minBatchesToRetain", list[str | None]()
+
+    def show(rows: object) -> None:
+        seen.append(spark.conf.get(name))
+
+    before = spark.conf.get(name)
+    sqlwin.spark.query(spark, f"SET '{name}' = '7'; {text}").run(tmp_path, show=show)
+    assert (seen, spark.conf.get(name)) == (["7"], before)
+    with pytest.raises(InputError, match="cores cannot be 7 in a session that runs"):
+        sqlwin.spark.query(spark, f"SET 'spark.executor.cores' = '7'; {text}").run(tmp_path)

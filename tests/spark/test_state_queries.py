@@ -18,7 +18,7 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, StateError
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
 from sqlwin.runtime.files.sealed_text import read_text, write_text
-from sqlwin.spark.checkpoint import _Batches
+from sqlwin.spark.checkpoint import _Batches, status
 from sqlwin.spark.run import start
 from sqlwin.sql import script
 
@@ -103,6 +103,16 @@ def test_it_is_asked_as_a_query_in_process(
 
 def fetch(product: str | None) -> Callable[[Any], pa.Table]:
     return lambda of: of.fetch(product)
+
+
+def test_the_status_is_read_without_spark(checkpoint: Path) -> None:
+    lines = status(checkpoint)
+    found = {(what, of): value for what, of, value in lines}
+    size = (checkpoint.parent / "orders" / "04.jsonl").stat().st_size
+    assert (found["engine", ""], found["batch", ""]) == ("spark", "4")
+    assert found["watermark", "orders"].startswith("2024-01-01T09:04:")
+    assert found["input", "orders orders/04.jsonl"] == f"{size} bytes"
+    assert len([line for line in lines if line[0] == "input"]) == 5
 
 
 @pytest.mark.long

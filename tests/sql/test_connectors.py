@@ -35,7 +35,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
         (STREAM.format("path = 'x', partitions = 2"), "stream s has an option 'partitions', which is of the connector 'kafka'", "connector, path, format, header, delimiter"),
         (STREAM.format("partitions = 0"), "stream s has an option 'partitions' that cannot be '0'", "1 or more: partitions = 4"),
         (STREAM.replace("STREAM", "TABLE").format("evnts = 3"), "table s has an unknown option 'evnts'; did you mean events?", "connector, partitions"),
-        (SINK.format("connector = 'consle'"), "sink k has an unknown connector 'consle'; did you mean console?", "console, duckdb, files, none, postgres, sqlite"),
+        (SINK.format("connector = 'consle'"), "sink k has an unknown connector 'consle'; did you mean console?", "console, duckdb, files, none, postgres, python, sqlite"),
         (SINK.format("path = 'out'"), "sink k has an option 'path', which is of the connector 'duckdb' and 'files' and 'sqlite'", "connector, changelog"),
         (SINK.format("connector = 'files', path = 'o', format = 'cvs'"), "sink k has an unknown format 'cvs'; did you mean csv?", "json, csv, parquet"),
         (SINK.format("connector = 'files', path = 'a\\0b'"), "sink k has an option 'path' that cannot be 'a\\x00b'", "path = '…'"),
@@ -76,3 +76,13 @@ def test_the_docs_have_the_table(title: str, known: object) -> None:
 def test_a_slip_in_a_setting() -> None:
     with pytest.raises(QueryError, match=r"there is no setting buckts; did you mean buckets\?"):
         script("SET buckts = 8")
+
+
+def test_settings_of_spark() -> None:
+    text = "SET 'spark.sql.Strange' = 'yes'; SET spark.sql.shuffle.partitions = 3;"
+    assert script(text).settings == (
+        ("spark.sql.Strange", "yes"),
+        ("spark.sql.shuffle.partitions", "3"),
+    )
+    with pytest.raises(QueryError, match="timeZone cannot be set: instants are read in UTC"):
+        script("SET 'spark.sql.session.timeZone' = 'CET'")

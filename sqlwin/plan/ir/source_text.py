@@ -1,4 +1,4 @@
-"""The source of a script: its text, its parameters, streams declared from outside.
+"""The source of a script: its text, its parameters, streams and tables declared from outside.
 
 It is stored in the checkpoint, so that state queries need nothing else;
 `docs/state-format.md` has the fields. Functions written in Python are not stored, since code
@@ -38,19 +38,21 @@ class SourceText:
     text: str = field(repr=False)  # with the secrets of its connectors
     params: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     streams: tuple[Stream, ...] = ()
+    tables: tuple[Stream, ...] = ()
 
     def dump(self) -> str:
         """Without secrets: a source is not opened to look at its state."""
         text = masked(self.text)
         used = {name: value for name, value in self.params if _named(name, text)}
-        return json.dumps(
-            {
-                "version": VERSION,
-                "text": text,
-                "params": used if text != self.text else dict(self.params),
-                "streams": [_dumped(stream) for stream in self.streams],
-            }
-        )
+        fields = {
+            "version": VERSION,
+            "text": text,
+            "params": used if text != self.text else dict(self.params),
+            "streams": [_dumped(stream) for stream in self.streams],
+        }
+        if self.tables:
+            fields["tables"] = [_dumped(table) for table in self.tables]
+        return json.dumps(fields)
 
     @staticmethod
     def load(text: str) -> SourceText:
@@ -62,7 +64,8 @@ class SourceText:
                 f"made by a newer sqlwin"
             )
         streams = tuple(_loaded(stream) for stream in found["streams"])
-        return SourceText(found["text"], tuple(found["params"].items()), streams)
+        tables = tuple(_loaded(table) for table in found.get("tables", []))
+        return SourceText(found["text"], tuple(found["params"].items()), streams, tables)
 
 
 def _dumped(stream: Stream) -> dict[str, Any]:

@@ -236,6 +236,7 @@ SINKS: Connectors = {
         Option("password", _some, "password = '${env:PGPASSWORD}'", "where the URL has none"),
         *_TABLE,
     ),
+    "python": (_CHANGELOG,),
     "sqlite": (_DATABASE, *_TABLE),
 }
 

@@ -160,7 +160,8 @@ def bound_again(text: str | None, plan: str, functions: Sequence[PythonAggregate
         )
     asked = SourceText.load(text)
     streams = {stream.name: stream for stream in asked.streams}
-    bound = script(asked.text, streams, dict(asked.params), functions)
+    tables = {table.name: table for table in asked.tables}
+    bound = script(asked.text, streams, dict(asked.params), functions, tables)
     if plan not in (fingerprint(*bound.queries), *(fingerprint(q) for q in bound.queries)):
         raise StateError("the query's text means something else to this release of sqlwin")
     return bound

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
+from sqlwin.runtime.connectors.function_sink import TakeBatch
+from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.progress import OnBatch, OnErrors, OnWarning
 from sqlwin.runtime.rows.malformed import Limit
 
 
 def _silent(_: object) -> None:
     pass
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,10 @@ class RunOptions:
     that have no sink, or a console. on_errors: rows of the error stream. on_warning: what
     ends no run and should be looked at; it may come more than once. max_errors: malformed
     rows that are still taken; None: any number. opens: whether anything is opened; without,
-    secrets of options are not looked up.
+    secrets of options are not looked up. functions: of the sinks that are Python functions, by
+    name of the sink. stop: is called between batches; True ends the run there.
+    on_metrics: gets the metrics of each batch; None: they are not measured.
+    conf: settings of Spark; those of the script's SET go before them.
     """
 
     base: Path
@@ -39,6 +48,10 @@ class RunOptions:
     opens: bool = True
     on_warning: OnWarning = _silent
     max_errors: Limit | None = None
+    functions: Mapping[str, TakeBatch] = field(default_factory=dict)
+    stop: Callable[[], bool] = _never
+    on_metrics: OnMetrics | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ends(self) -> bool:

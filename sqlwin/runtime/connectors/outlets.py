@@ -15,8 +15,10 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.plan.ir.nodes import Sink as Declared
+from sqlwin.plan.options.connectors import SINKS, connector_of
 from sqlwin.plan.properties.facts import window_policy
 from sqlwin.policies import Expired
+from sqlwin.runtime.connectors.function_sink import PYTHON, check_functions
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sinks import Nowhere, Sink, open_sink
 from sqlwin.runtime.rows.error_stream import delivered
@@ -58,18 +60,27 @@ def outlets(script: Script, options: RunOptions) -> list[Outlet]:
         name = "" if declared is None else declared.name
         writers[name] += 1
         writer, base, show = writers[name], options.base, options.show
-        return open_sink(declared, base, show, writer, options.opens, errors)
+        functions = options.functions
+        return open_sink(declared, base, show, writer, options.opens, errors, functions)
 
+    declared_sinks = [sink for query in script.queries for sink in (query.sink, query.errors)]
+    check_functions(options.functions, _of_functions(declared_sinks))
     return [_outlet(query, opened(query.sink), opened, options) for query in script.queries]
+
+
+def _of_functions(sinks: list[Declared | None]) -> list[str]:
+    """Names of those that are Python functions."""
+    declared = dict.fromkeys(sink for sink in sinks if sink is not None)
+    return [sink.name for sink in declared if connector_of(dict(sink.options), SINKS) == PYTHON]
 
 
 def _outlet(query: Query, results: Sink, opened: Open, options: RunOptions) -> Outlet:
     policy = window_policy(query.plan)
     expired = Expired.STREAM if policy is None else policy.expired
     name = query.errors_into if policy is None else policy.errors
-    if name is None:
-        return Outlet(results, None, expired, options)
-    if query.errors is None:
+    if query.errors is not None:
+        return Outlet(results, opened(query.errors, errors=True), expired, options)
+    if name is not None:
         message = f"EXPIRED INTO {name}: no sink is called {name}"
         raise QueryError(message, legal=f"CREATE SINK {name} WITH (…) before the query")
-    return Outlet(results, opened(query.errors, errors=True), expired, options)
+    return Outlet(results, None, expired, options)

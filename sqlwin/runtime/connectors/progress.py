@@ -32,7 +32,8 @@ class Summary:
     """A whole run, all queries together: a row that two queries read is read twice.
 
     refused: rows of the error stream by reason, without the details. replayed: messages
-    that were taken in before, and so did nothing.
+    that were taken in before, and so did nothing. stopped: whether it ended because it was told
+    to, between two batches.
     """
 
     read: int = 0
@@ -40,6 +41,7 @@ class Summary:
     batches: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     replayed: int = 0
+    stopped: bool = False
 
     def add(self, batch: Batch, errors: pl.DataFrame) -> None:
         self.read += batch.read

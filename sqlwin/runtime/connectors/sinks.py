@@ -6,7 +6,7 @@ batch that is replayed after a crash is there once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +16,7 @@ import polars as pl
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, check_whole, connector_of
+from sqlwin.runtime.connectors.function_sink import PYTHON, TakeBatch, function_sink
 from sqlwin.runtime.files.atomic_files import removed, replaced, synced
 from sqlwin.runtime.lakes.open import LAKES, lake_sink
 from sqlwin.runtime.rows.render import csv_text, json_lines
@@ -117,12 +118,14 @@ def open_sink(
     writer: int = 1,
     opens: bool = True,
     errors: bool = False,
+    functions: Mapping[str, TakeBatch] | None = None,
 ) -> Sink:
     """The sink of a query; no declared one is the screen. QueryError for bad options.
 
     writer: the number of this one among those that write to the same sink, from 1. opens:
     whether it is going to be written, so that secrets and files are looked up. errors: whether
-    it takes an error stream, whose rows never change, whatever it can hold.
+    it takes an error stream, whose rows never change, whatever it can hold. functions: of sinks
+    that are Python functions, by name.
     """
     if declared is None:
         return Screen(show)
@@ -130,7 +133,10 @@ def open_sink(
     declared = replace(declared, options=opened(declared.options)) if opens else declared
     check_whole(f"sink {declared.name}", dict(declared.options), SINKS, written)
     appends = errors or declared.changelog == "append"
-    made = _opened(declared, base, show, writer, appends)
+    if opens and connector_of(dict(declared.options), SINKS) == PYTHON:
+        made: Sink = function_sink(declared.name, functions or {}, writer)
+    else:
+        made = _opened(declared, base, show, writer, appends)
     return Appending(made) if appends and not isinstance(made, Nowhere) else made
 
 

@@ -24,6 +24,7 @@ from sqlwin.plan.ir.nodes import column_of
 from sqlwin.plan.ir.streams import Changelog
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.input import Input
+from sqlwin.runtime.inputs.row_counts import RowCounts
 from sqlwin.runtime.lowering.changes import kinds, refusals
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.runtime.lowering.lowered import Lowered
@@ -46,13 +47,15 @@ RAW = "__raw"
 class PreparedRows:
     """rows: prepared for the operator, or for the task to admit first. errors: as `rejects`.
 
-    marks: partition to greatest event time. read: partition to greatest position.
+    marks: partition to greatest event time. read: partition to greatest position. counts: of the
+    rows before they are prepared.
     """
 
     rows: pl.DataFrame
     errors: pl.DataFrame
     marks: dict[int, int]
     read: dict[int, int] = field(default_factory=dict)
+    counts: RowCounts = RowCounts()  # noqa: RUF009  it is frozen
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,9 @@ class InputPipeline:
         rows, expired = self._unexpired(selected, timed, watermark, lost)
         ready = self._judged(rows, timed, watermark)
         errors = pl.concat([errors, failures, expired, self._ignored(rows, timed, watermark)])
-        return PreparedRows(ready, errors, marks, self._read(timed))
+        late = rows.filter(pl.col(TS) < watermark) if self.input.timed else rows.clear()
+        counts = RowCounts(len(rows), len(late))
+        return PreparedRows(ready, errors, marks, self._read(timed), counts)
 
     def _judged(self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Prepared; or, where a task has still to admit them, as they are, late ones with text."""

@@ -7,10 +7,11 @@ same reason goes to the error stream once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
+from sqlwin.runtime.inputs.row_counts import RowCounts, added
 from sqlwin.runtime.inputs.watermarks import each_merged, merged
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.rows.error_stream import no_rejects, once
@@ -19,12 +20,13 @@ from sqlwin.runtime.rows.error_stream import no_rejects, once
 @dataclass(frozen=True)
 class PreparedBatch:
     """rows: by number of the input. marks, read: by stream; see `PreparedRows`.
-    errors: as `rejects`."""
+    errors: as `rejects`. counts: of rows, by number of the input."""
 
     rows: dict[int, list[pl.DataFrame]]
     marks: Mapping[str, Mapping[int, int]]
     read: Mapping[str, Mapping[int, int]]
     errors: pl.DataFrame
+    counts: Mapping[int, RowCounts] = field(default_factory=dict)
 
 
 def prepare_batch(
@@ -52,6 +54,7 @@ def prepare_batch(
         {stream: marks},
         {stream: read},
         once([each.errors for each in prepared.values()]),
+        {at: each.counts for at, each in prepared.items()},
     )
 
 
@@ -62,6 +65,7 @@ def in_sequence(first: PreparedBatch, then: PreparedBatch) -> PreparedBatch:
         each_merged(first.marks, then.marks),
         each_merged(first.read, then.read),
         pl.concat([first.errors, then.errors]),
+        added(first.counts, then.counts),
     )
 
 
@@ -74,5 +78,6 @@ def of_streams(parts: Iterable[PreparedBatch]) -> PreparedBatch:
             {**combined.marks, **part.marks},
             {**combined.read, **part.read},
             pl.concat([combined.errors, part.errors]),
+            added(combined.counts, part.counts),
         )
     return combined

@@ -16,6 +16,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.runtime.checkpoint.task_state import TaskState
+from sqlwin.runtime.inputs.row_counts import RowCounts, total
 from sqlwin.runtime.inputs.watermarks import Marks
 from sqlwin.runtime.lowering.chain import Chain, DownstreamInput, pipelines_of
 from sqlwin.runtime.lowering.derived import derived
@@ -23,6 +24,7 @@ from sqlwin.runtime.lowering.input_pipelines import PreparedBatch, of_streams, p
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.runtime.rows.error_stream import no_rejects
+from sqlwin.runtime.tasks.operator_counts import OperatorCounts, measured
 from sqlwin.runtime.tasks.recovery import refuse_loss
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.state.blobs import PrefixedBlobs
@@ -73,6 +75,7 @@ class ChainTask:
             Task(stage, own, token, segment_rows=segment_rows, lazy=lazy)
             for stage, own in zip(chain.stages, blobs_of, strict=True)
         ]
+        self.took: list[tuple[Output, RowCounts]] = []
 
     @property
     def top(self) -> Task:
@@ -90,9 +93,11 @@ class ChainTask:
         end: bool = False,
         watermark: Mapping[str, int] | None = None,
         has_rows: bool = False,
+        counts: Mapping[int, RowCounts] | None = None,
     ) -> Output:
-        """As `Task.take`; rows by number of `Chain.inputs`."""
+        """As `Task.take`; rows, and counts of them, by number of `Chain.inputs`."""
         flows = [Flow() for _ in self.tasks]
+        self.took = []
         outputs, errors = [], [no_rejects()]
         for number, task in enumerate(self.tasks):
             derived_rows = _through(task, flows[number], now)
@@ -107,6 +112,8 @@ class ChainTask:
                 has_rows if self._own(number) else bool(derived_rows.rows),
             )
             outputs.append(output)
+            given = [(counts or {}).get(n, RowCounts()) for n, _ in self._own(number)]
+            self.took.append((output, total([*given, *derived_rows.counts.values()])))
             for downstream in self.chain.downstream[number]:
                 flows[downstream.to].add(downstream, output.results, task.output_watermark())
         return self._together(outputs, errors)
@@ -114,6 +121,13 @@ class ChainTask:
     def commit(self) -> None:
         for task in self.tasks:
             task.commit()
+
+    def measured(self) -> list[OperatorCounts]:
+        """Of each stage, what it did in the last batch."""
+        return [
+            measured(task, output, counts)
+            for task, (output, counts) in zip(self.tasks, self.took, strict=True)
+        ]
 
     def read(self, positions: Mapping[str, Mapping[int, int]]) -> None:
         """As `Task.read`."""

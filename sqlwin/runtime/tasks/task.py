@@ -70,7 +70,8 @@ class Task:
     token: unlike any given before for these blobs; it names new segments.
     segment_rows: the most rows of one segment. lazy: how a lost message store is
     filled again, see `recovery`; None where none can be lost, and nobody looks. run: what
-    tells a run of the query from others, None where every task is one.
+    tells a run of the query from others, None where every task is one. written: records and bytes
+    of the stores as of the last commit of this task.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Task:
         self.positions = Positions(tuple(query.streams))
         self.numbers = Numbers.load(metadata["numbers"]) if "numbers" in metadata else Numbers()
         self.admitted = 0
+        self.written: tuple[int, int] | None = None
         if metadata:
             self.clock.restore(metadata["watermarks"])
             self.positions.restore(metadata["offsets"])
@@ -155,6 +157,7 @@ class Task:
         if ttl is not None:
             ttl.snapshot()
         indexes = {name: self._flush(store) for name, store in self.stores.named.items()}
+        self.written = _sizes(indexes)
         metadata = {
             "version": VERSION,
             "watermarks": self.clock.to_json(),
@@ -291,3 +294,8 @@ class Task:
             ),
             sum(each.replayed for each in admitted),
         )
+
+
+def _sizes(indexes: Mapping[str, IndexJson]) -> tuple[int, int]:
+    segments = [segment for index in indexes.values() for segment in index["segments"]]
+    return sum(each["rows"] for each in segments), sum(each["bytes"] for each in segments)
