@@ -34,6 +34,7 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.change_ledger import Due
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN
+from sqlwin.operators.horizon import by_time
 from sqlwin.operators.joins.base import Joining
 from sqlwin.operators.joins.padding import Alone
 from sqlwin.operators.joins.pairing import AT, Changes, Pairing, Residual, marked, of_pairs
@@ -149,7 +150,8 @@ class WindowJoin(Joining):
         bounds = self._bounds(stores)
         stores.watermark = max(watermark, stores.watermark)
         for each in self.newest:
-            each.note(self.policy.retain, stores)
+            each.note(stores)
+            each.expire(by_time(stores.watermark, self.policy.retain), stores)
         return self.nothing() if self.by_count else self._become_certain(bounds, stores, now)
 
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:

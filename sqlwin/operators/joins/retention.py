@@ -6,7 +6,7 @@ is let go once the watermark has passed its window, so no match that is on time 
 that comes late and below it has expired. Where partners may be later without end there is
 no window to wait for: the row is let go when the watermark is past it.
 
-Where rows may be withdrawn the horizon is the greatest that it ever was, see `floors`.
+Where rows may be withdrawn the horizon is the greatest that it ever was, see `horizon`.
 
 Invariant: the stores hold the n greatest rows of every key of the side.
 
@@ -31,18 +31,17 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.horizons import STORE, Horizons
+from sqlwin.operators.horizon import STORE, Horizons, KeyHorizons, floored, nth_newest
 from sqlwin.operators.joins.padding import Alone
 from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.contents import ROWS
-from sqlwin.operators.windows.nth_newest import floored, nth_newest
 from sqlwin.schema import TS
 from sqlwin.state.contract import HORIZON
 
 
 @dataclass(frozen=True)
-class Newest:
+class Newest(KeyHorizons):
     """rows: how many of each key of the side are kept in any case."""
 
     side: Side
@@ -58,18 +57,7 @@ class Newest:
     def stores(self) -> list[StoreSpec]:
         return [] if self.reached is None else [self.reached.spec(self.side.slice_width)]
 
-    def note(self, retain: int | None, stores: Stores) -> None:
-        """The horizons of the rows now there; those overtaken by `retain` say nothing any more."""
-        if self.reached is not None:
-            self.reached.note(self._newest(stores), stores)
-            if retain is not None:
-                self.reached.expire(stores.watermark - retain, stores)
-
-    def horizons(self, stores: Stores) -> pl.DataFrame:
-        """Keys of the side and `__floor`; keys with fewer rows have no line."""
-        return self._newest(stores) if self.reached is None else self.reached.of(stores)
-
-    def _newest(self, stores: Stores) -> pl.DataFrame:
+    def newest(self, stores: Stores) -> pl.DataFrame:
         kept = self.side.scan(stores).select(*self.side.keys, TS, pl.lit(1).alias(ROWS))
         return nth_newest(kept, self.side.keys, TS, self.rows)
 

@@ -24,10 +24,10 @@ from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import STORE as REVISIONS
-from sqlwin.operators.limits import LIMIT, Limits
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.fullness import DONE, Fullness
 from sqlwin.operators.over.history import IN, OLD_ROW, VALUE
+from sqlwin.operators.over.limits import LIMIT, Limits
 from sqlwin.operators.over.reading import Reading, placed, stored
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.contract import HORIZON

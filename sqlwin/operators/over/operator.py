@@ -34,12 +34,12 @@ from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
 from sqlwin.operators.emitter.schema import FINAL, FORCED, STORE
-from sqlwin.operators.horizons import Horizons
-from sqlwin.operators.limits import Limits
+from sqlwin.operators.horizon import Horizons
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.fullness import Fullness
+from sqlwin.operators.over.limits import Limits
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.retracting import Retracting
 from sqlwin.operators.over.sharing import Shares, shares_of

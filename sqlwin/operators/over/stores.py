@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlwin.operators.emitter.results import ResultLedger
-from sqlwin.operators.limits import Limits
 from sqlwin.operators.load import Load, Records, Retained, nothing
 from sqlwin.operators.over import base_sums, history
 from sqlwin.operators.over.base_sums import BaseSums
 from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.limits import Limits
 from sqlwin.operators.over.reading import Reading
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
 from sqlwin.operators.windows.stores import emitted, horizons

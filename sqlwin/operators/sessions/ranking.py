@@ -19,9 +19,9 @@ import polars as pl
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import EXISTS
 from sqlwin.operators.emitter.superseding import SupersedingLedger
+from sqlwin.operators.horizon import floored
 from sqlwin.operators.ranks.cohorts import RankedLedger
 from sqlwin.operators.sessions.emission import SessionResults
-from sqlwin.operators.windows.nth_newest import floored
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.session_store import UNTIL
 

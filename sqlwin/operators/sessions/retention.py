@@ -4,7 +4,7 @@ A session that ends below the *horizon* is out of retention. By time the horizon
 watermark less RETAIN, and what a late row may join is kept a little longer, see `judging`; with
 RETAIN n ROWS each bucket has its own, the instant of its n-th newest row, or the watermark if
 that is less; under both the later one holds. A bucket is the session key, or what all grouping
-sets have of it. Where rows may be withdrawn its instant never goes back, see `floors`.
+sets have of it. Where rows may be withdrawn its instant never goes back, see `horizon`.
 
 The record of a session goes with its segment; panes and messages go by key, so that one
 that has gone on for long holds nothing of other keys back.
@@ -29,12 +29,11 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.schema import EXISTS, STORE
 from sqlwin.operators.emitter.superseding import SupersedingLedger, overlapping
-from sqlwin.operators.horizons import Horizons
+from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time, floored, nth_newest
 from sqlwin.operators.sessions.judging import stored_since
 from sqlwin.operators.sessions.merging import SESSIONS, Spans
 from sqlwin.operators.sessions.spans import AT
 from sqlwin.operators.windows.contents import MESSAGES, PANES
-from sqlwin.operators.windows.nth_newest import floored, nth_newest
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
 from sqlwin.state.contract import HORIZON, Store
@@ -44,7 +43,7 @@ ENDED = "__ended"
 
 
 @dataclass(frozen=True)
-class SessionRetention:
+class SessionRetention(KeyHorizons):
     """weighted: rows may be withdrawn. judged: the gap, where sessions judge their rows."""
 
     policy: Policy
@@ -67,20 +66,11 @@ class SessionRetention:
         """Where horizons are noted, for rows may be withdrawn."""
         return Horizons(self._types) if self.weighted and self.by_rows else None
 
-    def note(self, stores: Stores) -> None:
-        """The horizons of the rows now there."""
-        if self.reached is not None:
-            self.reached.note(self._newest(stores), stores)
-
-    def horizons(self, stores: Stores) -> pl.DataFrame:
-        """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
-        return self._newest(stores) if self.reached is None else self.reached.of(stores)
-
     @property
     def _types(self) -> dict[str, pl.DataType]:
         return {key: self.spans.by.types[key] for key in self.keys}
 
-    def _newest(self, stores: Stores) -> pl.DataFrame:
+    def newest(self, stores: Stores) -> pl.DataFrame:
         if self.policy.retain_rows is None:
             return empty({**self._types, HORIZON: pl.Int64()})
         panes = self.spans.by.one(everything(stores, PANES))
@@ -112,8 +102,7 @@ class SessionRetention:
         if self.policy.retain is not None:
             horizon, gap = self.horizon(stores), self.judged
             self.drop(horizon if gap is None else stored_since(horizon, gap), stores)
-            if self.reached is not None:
-                self.reached.expire(self.horizon(stores), stores)
+            self.expire(self.horizon(stores), stores)
         self._cut(self._limits(stores), stores)
 
     def drop(self, horizon: int, stores: Stores) -> None:
@@ -131,7 +120,7 @@ class SessionRetention:
         """What ends below it is out of retention by time."""
         if stores.horizon is not None:
             return stores.horizon
-        return START if self.policy.retain is None else stores.watermark - self.policy.retain
+        return by_time(stores.watermark, self.policy.retain)
 
     # By time.
 

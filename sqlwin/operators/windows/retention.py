@@ -6,7 +6,7 @@ are newer than all a window could take in; under both, by whichever comes first.
 A bucket is what its keys have in common: all group keys, or those that all grouping
 sets have. Its *horizon* says how far its messages go: the start of the pane that holds
 the n-th newest row, so no row below it is among the newest n. Where rows may be withdrawn it is
-the greatest that it ever was, see `floors`.
+the greatest that it ever was, see `horizon`.
 
 Invariant: the stores hold every pane, message and record of a window that is not
 retired, and no scan of theirs returns one that only retired windows would need.
@@ -24,15 +24,13 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.instants import START
 from sqlwin.kernels.panes import WINDOW_END, earliest
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE
-from sqlwin.operators.horizons import Horizons
+from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time, floored, nth_newest
 from sqlwin.operators.windows.contents import MESSAGES, PANE, PANES
 from sqlwin.operators.windows.grouping import Grouping
-from sqlwin.operators.windows.nth_newest import floored, nth_newest
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
 from sqlwin.state.contract import HORIZON
@@ -40,7 +38,7 @@ from sqlwin.windows import Aligned, Cumulate, Hop, Whole
 
 
 @dataclass(frozen=True)
-class Retention:
+class Retention(KeyHorizons):
     """A window that is never full never retires. weighted: rows may be withdrawn."""
 
     policy: Policy
@@ -64,16 +62,7 @@ class Retention:
         types = {key: self.by.types[key] for key in self.keys}
         return Horizons(types) if self.weighted and self.by_rows else None
 
-    def note(self, stores: Stores) -> None:
-        """The horizons of the rows now there."""
-        if self.reached is not None:
-            self.reached.note(self._newest(stores), stores)
-
-    def horizons(self, stores: Stores) -> pl.DataFrame:
-        """Keys of a bucket and `__floor`; a bucket with fewer rows has no line."""
-        return self._newest(stores) if self.reached is None else self.reached.of(stores)
-
-    def _newest(self, stores: Stores) -> pl.DataFrame:
+    def newest(self, stores: Stores) -> pl.DataFrame:
         wanted = self.policy.retain_rows
         if wanted is None or not self.by_rows:
             return empty({**{key: self.by.types[key] for key in self.keys}, HORIZON: pl.Int64()})
@@ -107,8 +96,7 @@ class Retention:
             stores[STORE].expire(after)
             for name in self._contents(stores):
                 stores[name].expire(earliest(after, self.window))
-            if self.reached is not None:
-                self.reached.expire(self.ended(stores), stores)
+            self.expire(self.ended(stores), stores)
         if self.by_rows:
             self._cut(self.horizons(stores), self.window, stores)
 
@@ -125,6 +113,4 @@ class Retention:
 
     def ended(self, stores: Stores) -> int:
         """Windows that end by here are out of retention by time."""
-        retain, since = self.policy.retain, self.policy.since
-        reached = START if retain is None else stores.watermark - retain
-        return reached if since is None else max(reached, since)
+        return by_time(stores.watermark, self.policy.retain, self.policy.since)

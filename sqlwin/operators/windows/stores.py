@@ -22,7 +22,7 @@ import polars as pl
 from sqlwin.kernels.panes import WINDOW_END
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE
-from sqlwin.operators.horizons import Horizons
+from sqlwin.operators.horizon import Horizons
 from sqlwin.operators.load import NO_END, Expected, Load, Records, Retained, nothing
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
 from sqlwin.operators.windows.closed import ClosedWindows

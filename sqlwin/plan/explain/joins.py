@@ -65,7 +65,7 @@ def _facts(join: Join, stores: str) -> Iterator[str]:
     if not arriving(join) and not join.static:
         yield f"Retention: {_retention(join)}"
     yield from _evicted(join)
-    yield from expired(policy)
+    yield from expired(policy, "joined with the rows that are stored")
 
 
 def _operator(join: Join) -> str:

@@ -9,6 +9,8 @@ from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.policies import Early, Expired, Late, Policy
 
+SESSIONS = "each a session of its own"
+
 
 def early(policy: Policy) -> str:
     if policy.early is Early.EVERY:
@@ -72,10 +74,11 @@ def retained(policy: Policy) -> Iterator[str]:
     yield from expired(policy)
 
 
-def expired(policy: Policy) -> Iterator[str]:
+def expired(policy: Policy, emitted: str = SESSIONS) -> Iterator[str]:
+    """emitted: how, under EXPIRED EMIT."""
     if policy.expired is Expired.COUNT:
         yield "Expired: counted"
     if policy.expired is Expired.EMIT:
-        yield "Expired: emitted, each a session of its own"
+        yield f"Expired: emitted, {emitted}"
     if policy.errors is not None:
         yield f"Expired: into {policy.errors}"

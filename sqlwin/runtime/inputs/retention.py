@@ -27,6 +27,7 @@ import polars as pl
 
 from sqlwin.instants import START, format_instant
 from sqlwin.kernels.panes import earliest, ends_at
+from sqlwin.operators.horizon import by_time
 from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS
@@ -48,7 +49,7 @@ class RowRetention:
 
     def ended(self, watermark: int) -> int:
         """Windows that end by here are out of retention."""
-        return max(watermark - self.retain, START if self.since is None else self.since)
+        return max(by_time(watermark, self.retain, self.since), START)
 
     def horizon(self, watermark: int) -> int:
         """Rows before this instant count in no window, or in a session that has gone on from

@@ -12,11 +12,12 @@ from sqlwin.errors import QueryError
 from sqlwin.functions.core.types import widest
 from sqlwin.plan.ir.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.plan.properties.changelog import (
+    changing,
     corrected,
     lateness,
 )
 from sqlwin.plan.properties.facts import streams_of
-from sqlwin.policies import Policy
+from sqlwin.policies import Expired, Policy
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions.scalars import Expr, column, conjoined, scalar, spark
 from sqlwin.sql.joins import sessions as join_sessions
@@ -249,6 +250,8 @@ def _policy(
     made = of_join(given, None if static else match, latest, pair.grace, waits, ordered)
     if made.retain_rows is not None:
         _refuse_rows(given, below)
+    if made.expired is Expired.EMIT:
+        _refuse_changing(given, below)
     return made
 
 
@@ -262,6 +265,14 @@ def _refuse_late(given: ast.Policies, left: Node) -> None:
         )
         legal = f"EMIT LATE … in {name}, as a view or a query in FROM"
         raise QueryError(message, given.late.span, legal=legal)
+
+
+def _refuse_changing(given: ast.Policies, below: tuple[Node, Node]) -> None:
+    """QueryError where an expired row may be retracted, which is not stored."""
+    if any(changing(node) for node in below):
+        message = "EXPIRED EMIT of an input whose rows may be retracted: an expired one is not kept"
+        span = given.expired.span if given.expired else None
+        raise QueryError(message, span, legal="EXPIRED INTO errors, RETAIN of a longer time")
 
 
 def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:

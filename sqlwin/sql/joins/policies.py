@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwin.errors import QueryError
-from sqlwin.policies import DEFAULT_LATE_PERIOD, Late, Policy
+from sqlwin.policies import DEFAULT_LATE_PERIOD, Expired, Late, Policy
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import policy
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
@@ -42,7 +42,12 @@ def of_join(
     _refuse(given, match, waits, ordered)
     if match is None or _counted(match):  # nothing is kept, or what numbers say
         given = replace(given, retain_rows=None)
+    joins_expired = given.expired is not None and given.expired.how == "EMIT"
+    if joins_expired:
+        given = replace(given, expired=None)
     made = policy(given, 0 if ordered else _extent(match), lateness, grace)
+    if joins_expired:
+        made = replace(made, expired=Expired.EMIT)
     arriving = _counted(match) and not ordered  # messages as they come: none is late
     given_late = (given.late is not None and not arriving) or given.final is not None
     if given_late:
@@ -82,9 +87,22 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool
         message = f"RETAIN n ROWS would let go of rows that are needed: {_NEEDED[type(match)]}"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     expired = given.expired
-    if isinstance(match, JoinSessions) and expired is not None and expired.how == "EMIT":
-        message = "EXPIRED EMIT makes a session of an expired row, and it would meet none to join"
-        raise QueryError(message, expired.span, legal="EXPIRED INTO errors, EXPIRED COUNT")
+    if expired is not None and expired.how == "EMIT":
+        _refuse_emit(expired, given, match)
     if match is None and given.late is not None:
         message = "what a static table says of a row never changes: nothing is late"
         raise QueryError(message, given.late.span, legal="EMIT EARLY …")
+
+
+def _refuse_emit(expired: ast.Expired, given: ast.Policies, match: Match | None) -> None:
+    """QueryError where nothing says which rows an expired one may still meet."""
+    legal = "EXPIRED INTO errors, EXPIRED COUNT"
+    if isinstance(match, JoinSessions):
+        message = "EXPIRED EMIT makes a session of an expired row, and it would meet none to join"
+        raise QueryError(message, expired.span, legal=legal)
+    if not isinstance(match, JoinWindow) or match.unit is Unit.ROWS:
+        message = "EXPIRED EMIT joins an expired row with those stored in its window of time"
+        raise QueryError(message, expired.span, legal=legal)
+    if given.retain_rows is not None:
+        message = "EXPIRED EMIT goes with a retention of time: RETAIN counts no rows here"
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")

@@ -18,7 +18,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.horizons import Horizons
+from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time
 from sqlwin.operators.over.reading import stored
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
@@ -28,7 +28,7 @@ LIMIT = "__limit"
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(KeyHorizons):
     """buckets: the keys within which RETAIN n ROWS counts. reached: where horizons are noted, for
     rows may be withdrawn."""
 
@@ -49,16 +49,7 @@ class Limits:
         """Whether keys have limits of their own."""
         return self.by_rows and bool(self.buckets)
 
-    def note(self, stores: Stores) -> None:
-        """The horizons of the rows now there."""
-        if self.reached is not None:
-            self.reached.note(self._newest(stores), stores)
-
-    def horizons(self, stores: Stores) -> pl.DataFrame:
-        """Bucket keys and `__floor`; keys with fewer rows have no line."""
-        return self._newest(stores) if self.reached is None else self.reached.of(stores)
-
-    def _newest(self, stores: Stores) -> pl.DataFrame:
+    def newest(self, stores: Stores) -> pl.DataFrame:
         n = self.policy.retain_rows
         rows = stored(stores).select(*self.buckets, TS)
         if n is None or rows.height < n:
@@ -69,8 +60,7 @@ class Limits:
 
     def of_all(self, stores: Stores) -> int:
         """The limit of keys that have no horizon; of all rows, where horizons have no keys."""
-        retain = self.policy.retain
-        horizon = START if retain is None else stores.watermark - retain
+        horizon = by_time(stores.watermark, self.policy.retain)
         if self.by_rows and not self.buckets:
             floor = self.horizons(stores)[HORIZON].max()
             horizon = max(horizon, START if floor is None else floor)  # type: ignore[assignment]
