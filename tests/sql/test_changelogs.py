@@ -45,6 +45,12 @@ def test_a_changelog_has_a_column_for_the_kinds_of_its_rows(
             "changelog = 'upsert' of t needs a key: what a change replaces",
             "PRIMARY KEY (id) NOT ENFORCED",
         ),
+        (
+            ", PRIMARY KEY (id)",
+            "changelog = 'debezium', path = 'x', format = 'csv'",
+            "changelog = 'debezium' of t is read from JSON",
+            "format = 'json', changelog = 'upsert'",
+        ),
         (", PRIMARY KEY (i)", UPSERT, "PRIMARY KEY names an unknown column i", "id, Name, ts"),
         (", PRIMARY KEY (id, ID)", UPSERT, "PRIMARY KEY names a column twice", "each once"),
         (
@@ -69,7 +75,7 @@ def test_a_changelog_has_a_column_for_the_kinds_of_its_rows(
             "",
             "changelog = 'upsrt'",
             "stream t has an unknown changelog 'upsrt'; did you mean upsert?",
-            "append, upsert, retract",
+            "append, upsert, retract, debezium",
         ),
     ],
 )
