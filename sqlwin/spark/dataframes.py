@@ -240,7 +240,7 @@ def query_over(
     for name in query.streams:
         if name not in inputs:
             raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
-        _check_ordered(query.streams[name])
+        check_ordered(query.streams[name])
         streaming = inputs[name].isStreaming
         if streaming and name in query.tables:
             raise InputError(f"the DataFrame of the table {name} is streaming; use spark.read")
@@ -249,7 +249,7 @@ def query_over(
     return SparkQuery(needed(spark), script, inputs, tick)
 
 
-def _check_ordered(stream: Stream) -> None:
+def check_ordered(stream: Stream) -> None:
     """InputError where the last change of a key counts, and rows have no positions."""
     if stream.changelog is not None and stream.changelog.key and stream.offset is None:
         raise InputError(

@@ -118,3 +118,38 @@ def _land(base: Path, number: int, rows: list[dict[str, Any]]) -> None:
     folder.mkdir(exist_ok=True)
     text = "".join(json.dumps({**row, "ts": "2024-01-01T09:00:00Z"}) + "\n" for row in rows)
     (folder / f"{number}.jsonl").write_text(text)
+
+
+DEBEZIUM = """CREATE TABLE stock (id BIGINT, product STRING, n BIGINT, PRIMARY KEY (id))
+WITH (path = 'in/*.jsonl', changelog = 'debezium');"""
+
+
+def _envelope(op: str, before: object, after: object) -> dict[str, Any]:
+    source = {"lsn": 7, "table": "stock"}
+    return {"before": before, "after": after, "op": op, "ts_ms": 1, "source": source}
+
+
+def test_debezium_snapshots_changes_and_replays(tmp_path: Path) -> None:
+    tea, milk = {"id": 1, "product": "tea", "n": 5}, {"id": 2, "product": "milk", "n": 3}
+    more = {**tea, "n": 8}
+    changes = [_envelope("u", tea, more), _envelope("d", {"id": 2}, None)]
+    _land(tmp_path, 1, [_envelope("r", None, tea), _envelope("r", None, milk)])
+    _land(tmp_path, 2, [{"schema": {"type": "struct"}, "payload": each} for each in changes])
+    _land(tmp_path, 3, changes)
+    _land(tmp_path, 4, [_envelope("t", None, None), {"n": 1}, _envelope("c", None, {"id": "x"})])
+    shown: list[pl.DataFrame] = []
+    options = RunOptions(tmp_path, tmp_path / "state", show=shown.append)
+    summary = run(script(DEBEZIUM + TOTAL), options)
+    rows = pl.concat(shown)
+    early = rows.filter(pl.col("emit") == "early")
+    assert sorted(early.select("revision", "op", "product", "n").rows()) == [
+        (0, "+I", "milk", 3),
+        (0, "+I", "tea", 5),
+        (1, "+U", "tea", 8),
+        (1, "-D", "milk", 3),
+    ]
+    assert dict(summary.refused) == {"no change": 1, "no key": 1, "malformed": 1}
+    _land(tmp_path, 5, [_envelope("d", tea, None)])
+    run(script(DEBEZIUM + TOTAL), RunOptions(tmp_path, tmp_path / "state", show=shown.append))
+    last = shown[-1].row(-1, named=True)
+    assert (last["op"], last["product"]) == ("-D", "tea")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.explain.warnings import warnings
 from sqlwin.plan.ir.streams import Changelog
 from sqlwin.runtime.lowering.chain import chain
+from sqlwin.spark.dataframes import check_ordered
 from sqlwin.sql import script
 
 UPSERT = "changelog = 'upsert'"
@@ -45,6 +48,12 @@ def test_a_changelog_has_a_column_for_the_kinds_of_its_rows(
             "changelog = 'upsert' of t needs a key: what a change replaces",
             "PRIMARY KEY (id) NOT ENFORCED",
         ),
+        (
+            ", PRIMARY KEY (id)",
+            "changelog = 'debezium', path = 'x', format = 'csv'",
+            "changelog = 'debezium' of t is read from JSON",
+            "format = 'json', changelog = 'upsert'",
+        ),
         (", PRIMARY KEY (i)", UPSERT, "PRIMARY KEY names an unknown column i", "id, Name, ts"),
         (", PRIMARY KEY (id, ID)", UPSERT, "PRIMARY KEY names a column twice", "each once"),
         (
@@ -69,7 +78,7 @@ def test_a_changelog_has_a_column_for_the_kinds_of_its_rows(
             "",
             "changelog = 'upsrt'",
             "stream t has an unknown changelog 'upsrt'; did you mean upsert?",
-            "append, upsert, retract",
+            "append, upsert, retract, debezium",
         ),
     ],
 )
@@ -107,3 +116,12 @@ def test_a_key_may_stand_beside_its_column() -> None:
 def test_what_takes_insertions_alone_is_refused(query: str) -> None:
     with pytest.raises(QueryError, match="of an input whose rows may be withdrawn"):
         chain(script(declared("", "changelog = 'retract'") + ";" + query).queries[0])
+
+
+@pytest.mark.parametrize(("offset", "refused"), [("", True), (", OFFSET id", False)])
+def test_the_last_change_needs_an_order_which_dataframes_have_by_an_offset_alone(
+    offset: str, refused: bool
+) -> None:
+    (stream,) = script(declared(f"{offset}, PRIMARY KEY (id)", UPSERT)).streams
+    with pytest.raises(InputError, match="no order; OFFSET") if refused else nullcontext():
+        check_ordered(stream)

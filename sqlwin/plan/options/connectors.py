@@ -29,7 +29,8 @@ MOST = 10**12
 """Of any count."""
 TABLES = ("person", "auction", "bid")
 """Of Nexmark."""
-APPEND, UPSERT = "append", "upsert"
+APPEND, UPSERT, RETRACT, DEBEZIUM = "append", "upsert", "retract", "debezium"
+"""Changelogs of streams."""
 CALLER = "none"
 """In place of a connector: rows come from, or go to, whoever embeds the query."""
 
@@ -148,7 +149,9 @@ _TTL = tuple(
     for name, (_, read, legal) in ttl_options.OPTIONS.items()
 )
 _CHANGES = (
-    _words("changelog", (APPEND, UPSERT, "retract"), "see [changelogs](#changelogs)", APPEND),
+    _words(
+        "changelog", (APPEND, UPSERT, RETRACT, DEBEZIUM), "see [changelogs](#changelogs)", APPEND
+    ),
     Option("changelog.op", _some, "'changelog.op' = 'kind'", "the column that says what", "op"),
 )
 SHARED = (*_CHANGES, *_TTL)

@@ -15,8 +15,8 @@ import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.plan.options.connectors import boolean
-from sqlwin.runtime.formats import csv_lines, json_lines
+from sqlwin.plan.options.connectors import DEBEZIUM, boolean
+from sqlwin.runtime.formats import csv_lines, debezium, json_lines
 from sqlwin.runtime.formats.column_check import fit, no_names, repeated
 from sqlwin.runtime.formats.content import FAILURES, text
 from sqlwin.runtime.formats.lines import Lines, Texts
@@ -90,7 +90,10 @@ def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) ->
 
 
 def _json(path: str, stream: Stream, shown: str) -> _Found:
-    found = json_lines.decode(text(path), stream.columns)
+    decode = (
+        debezium.decode if dict(stream.options).get("changelog") == DEBEZIUM else json_lines.decode
+    )
+    found = decode(text(path), stream.columns)
     warnings = () if found.fits else (no_names(shown, stream.name, _declared(stream)),)
     return _Found(found.lines, found.texts, warnings)
 

@@ -41,7 +41,7 @@ from sqlwin.plan.ir.nodes import (
     quoted,
 )
 from sqlwin.plan.ir.streams import Changelog
-from sqlwin.plan.options.connectors import APPEND
+from sqlwin.plan.options.connectors import APPEND, DEBEZIUM, RETRACT
 from sqlwin.plan.properties.edges import written
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import Column, Schema
@@ -72,9 +72,12 @@ def with_changelog(created: ast.CreateStream, made: Stream) -> Stream:
         message = f"{op} is the column that says what a change is, and no column of the rows"
         legal = "'changelog.op' = 'another name', or no such column"
         raise QueryError(message, created.span, legal=legal)
-    if mode != "retract" and not key:
+    if mode != RETRACT and not key:
         message = f"changelog = {mode!r} of {made.name} needs a key: what a change replaces"
         raise QueryError(message, created.span, legal="PRIMARY KEY (id) NOT ENFORCED")
+    if mode == DEBEZIUM and options.get("format", "json") != "json":
+        message = f"changelog = 'debezium' of {made.name} is read from JSON"
+        raise QueryError(message, created.span, legal="format = 'json', changelog = 'upsert'")
     changed = replace(made, columns=(*made.columns, Column(op, pa.string())), key=key)
     # of each key the last change counts, so a repeated one is recognised without being kept
     trusted = made.trusted or bool(key)
