@@ -17,6 +17,7 @@ JoinWindow(unit=<Unit.RANGE: 'RANGE'>, low=-5, high=60)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from math import gcd
@@ -194,6 +195,34 @@ class Frame:
         """Whether a bound is a distance, of time or of another key; else only of peers."""
         ends = (self.preceding, self.following)
         return self.unit is Unit.RANGE and any(end not in (None, 0) for end in ends)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How the frames in RANGE of rows hold an instant: it is at most `back` before a row whose
+    frame holds it, and no frame ends more than `after` behind its row. Microseconds.
+
+    >>> Reach.of([Frame(Unit.RANGE, 5, 2), Frame(Unit.RANGE, 0, 3)])
+    Reach(back=5, after=3)
+    >>> Reach.of([Frame(Unit.ROWS, 5)]) is Reach.of([Frame(Unit.RANGE, None)]) is None
+    True
+    """
+
+    back: int
+    after: int
+
+    @classmethod
+    def of(cls, frames: Iterable[Frame]) -> Reach | None:
+        """None where some frame counts rows, or has no end on a side."""
+        every = list(frames)
+        if any(f.unit is Unit.ROWS or None in (f.preceding, f.following) for f in every):
+            return None
+        back = max((f.preceding or 0 for f in every), default=0)
+        return cls(max(back, 0), max((0, *(f.following or 0 for f in every))))
+
+    @property
+    def size(self) -> int:
+        return self.back + self.after
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.frames import Ints
-from sqlwin.windows import Aligned, Cumulate, Hop, Unit, Whole
+from sqlwin.windows import Aligned, Cumulate, Hop, Reach, Unit, Whole
 
 WINDOW, WINDOW_END = "__window", "__end"
 ENDLESS = END - 1
@@ -65,15 +65,23 @@ def start_of(end: X, window: Hop | Cumulate) -> X:
     return end - window.size
 
 
-def earliest(end: X, window: Hop | Cumulate) -> X:
+def earliest(end: X, window: Hop | Cumulate | Reach) -> X:
     """The first start of the time windows that end at `end` or later, one or not. Int64."""
+    if isinstance(window, Reach):
+        return end - window.size - 1
     if isinstance(window, Cumulate):
         return start_of(end, window)
     return pane_start(end - window.size + window.advance - 1, window.advance, origin(window))
 
 
-def ends_at(ts: X, window: Hop | Cumulate) -> tuple[X, X]:
-    """The ends of the first and of the last time window that holds an instant. Int64."""
+def ends_at(ts: X, window: Hop | Cumulate | Reach) -> tuple[X, X]:
+    """The ends of the first and of the last time window that holds an instant. Int64.
+
+    Of frames, whose last instant is within: that of a row as far before as it may be, and of one as
+    far behind.
+    """
+    if isinstance(window, Reach):
+        return ts + 1, ts + window.size + 1
     if isinstance(window, Cumulate):
         first = pane_start(ts, window.step, window.offset) + window.step
         return first, pane_start(ts, window.size, window.offset) + window.size

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from sqlwin.operators.over.operator import OverAggregator
 from tests.support.operators.driving import Defined, Driven, records, rows_of
-from tests.support.operators.overs import COLUMNS, Step, admitted, operators, specified, steps
+from tests.support.operators.overs import (
+    COLUMNS,
+    Step,
+    admitted,
+    operators,
+    reach_of,
+    specified,
+    steps,
+)
 
 
 @given(operators(), steps(), st.booleans())
@@ -20,7 +28,9 @@ def test_each_call_emits_what_the_definitions_emit(
         rows = [(k, j, v, watermark + at, 0, seq + n) for n, (k, j, v, at) in enumerate(step.rows)]
         seq, watermark, now = seq + len(rows), watermark + step.watermark, now + step.clock
         batch = rows_of(COLUMNS, *rows)
-        batches = [admitted(batch, driven, operator.policy) for driven in (fast, slow)]
+        batches = [
+            admitted(batch, driven, operator.policy, reach_of(operator)) for driven in (fast, slow)
+        ]
         assert batches[0].equals(batches[1])
         found, expected = (
             records(driven.step(kept if rows else None, now, watermark, step.end), columns)

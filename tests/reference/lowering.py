@@ -49,7 +49,7 @@ from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
-from sqlwin.windows import Cumulate, Hop, Session, Unit, Whole
+from sqlwin.windows import Cumulate, Hop, Reach, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.lives import Forgetting
@@ -152,7 +152,7 @@ def _retention(window: Window, scan: Scan) -> RowRetention | None:
         return RowRetention(policy.retain, gap=judged[0]) if scan.stream.of else None
     if _ends(_inner(window)) is None:
         return RowRetention(policy.retain)
-    own = getattr(_inner(window), "window", None)
+    own = getattr(_inner(window), "window", None) or _reach(_inner(window))
     return RowRetention(policy.retain, window=own) if scan.stream.of else None
 
 
@@ -245,10 +245,28 @@ def _of_all(window: Inner) -> dict[str, Any]:
 def _ends(window: Node) -> Callable[[int], list[int]] | None:
     """Of the windows of time that hold an instant, where they are the same whatever rows there
     are."""
+    reach = _reach(window)
+    if reach is not None:  # of its own frame, if it is the last in it; of the last that may hold it
+        return lambda at: [at + 1, at + reach.back + reach.after + 1]
     own = window.window if isinstance(window, WindowAggregate) else None
     if not isinstance(own, Hop | Cumulate) or own.unit is not Unit.RANGE:
         return None
     return lambda at: [end for _, end in windows_holding(at, own)]
+
+
+def _reach(window: Node) -> Reach | None:
+    """How far frames reach to either side of a row, where all are of event time and bounded."""
+    if not isinstance(window, OverAggregate) or window.by_arrival or weighted(window):
+        return None
+    back, after = 0, 0
+    for call in window.calls:
+        frame = call.frame
+        if not call.timed or frame.unit is Unit.ROWS:
+            return None
+        if frame.preceding is None or frame.following is None:
+            return None
+        back, after = max(back, frame.preceding), max(after, frame.following)
+    return None if window.policy.retain_rows is not None else Reach(back, after)
 
 
 def _judged(window: Node) -> tuple[int, tuple[str, ...]] | None:

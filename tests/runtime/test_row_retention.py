@@ -10,7 +10,7 @@ from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_of, pane_of
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS
-from sqlwin.windows import Cumulate, Hop
+from sqlwin.windows import Cumulate, Hop, Reach
 
 HOPS = st.builds(
     lambda advance, more, offset: Hop(size=advance + more, advance=advance, offset=offset),
@@ -57,3 +57,20 @@ def test_a_row_counts_where_a_window_is_kept(
     assert (ts < kept.horizon(watermark)) == (missed == held)
     expected = [EXPIRED] if missed == held else [IN_PART]
     assert [r.split(":")[0] for r in kept.reasons(rows, watermark)] == expected[: len(rows)]
+
+
+@given(
+    st.builds(Reach, st.integers(0, 6), st.integers(0, 6)),
+    st.integers(-30, 30),
+    st.integers(0, 9),
+    st.integers(-30, 60),
+)
+def test_a_row_counts_where_a_frame_that_may_hold_it_is_kept(
+    reach: Reach, ts: int, retain: int, watermark: int
+) -> None:
+    kept = RowRetention(retain, window=reach)
+    ends_ = {at + reach.after + 1 for at in range(ts - reach.after, ts + reach.back + 1)}
+    missed = {end for end in ends_ if end <= watermark - retain}
+    rows = kept.missed(pl.DataFrame({TS: [ts]}), watermark)
+    assert bool(len(rows)) == bool(missed)
+    assert (ts < kept.horizon(watermark)) == (missed == ends_)

@@ -58,6 +58,13 @@ class Leaving:
             return timed
         return timed.join(self._waiting(stores), on=list(POSITION), how="anti")
 
+    def lasting(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those that are not evicted: a row may come for the frames of later ones alone."""
+        if results.is_empty() or self._ends_never or not self.reading.shares.bounded:
+            return results
+        mark = np.asarray(self.limits.of(results, stores)) - self.fullness.after
+        return results.filter(pl.Series(results[TS].to_numpy() >= mark))
+
     def kept(self, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
         """The rows with lo <= ts < hi that are not retired, in order."""
         if not self.fullness.counting:

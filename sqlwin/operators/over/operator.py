@@ -199,6 +199,7 @@ class OverAggregator(Results):
     ) -> pl.DataFrame:
         """New rows; `again`: identities of those that were emitted and not full, and come back."""
         touched = self.touching.touched(self._watched(batch, stores), stores)
+        touched = self.leaving.lasting(touched, stores)
         if again is not None:
             touched = self.retracting.filled(touched, again)
         touched = touched.with_columns(pl.col(FINAL) & ~pl.col(FILLED))  # as of before the batch

@@ -1,8 +1,9 @@
 """Which rows of an input are too late to count, by the watermark before their batch.
 
 A row counts in a window iff `window_end + RETAIN > watermark`, for then the window is kept. One
-that counts in none of its windows is expired; one that misses some counts in the others. Where
-a row has no window of fixed bounds, its own event time takes the place of the end.
+that counts in none of its windows is expired; one that misses some counts in the others. The
+window of a row of OVER is its frame, and a row counts in the frames that may hold it. Where a row
+has no window of fixed bounds, its own event time takes the place of the end.
 
 Invariant: `horizon` never goes back as the watermark rises, and no store has evicted anything
 that a row at the horizon or later still counts in.
@@ -31,7 +32,7 @@ from sqlwin.operators.horizon import by_time
 from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS
-from sqlwin.windows import Cumulate, Hop
+from sqlwin.windows import Cumulate, Hop, Reach
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class RowRetention:
 
     retain: int
     since: int | None = None
-    window: Hop | Cumulate | None = None
+    window: Hop | Cumulate | Reach | None = None
     gap: int | None = None
 
     def ended(self, watermark: int) -> int:

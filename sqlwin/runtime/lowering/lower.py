@@ -21,6 +21,7 @@ from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
     Node,
+    OverAggregate,
     Project,
     Query,
     Scalar,
@@ -41,6 +42,7 @@ from sqlwin.plan.properties.facts import (
     bucket_keys,
     counts,
     join_of,
+    reach_of,
     ttl_keys,
     unranked,
     window_policy,
@@ -271,7 +273,9 @@ def row_retention(window: Window | None) -> RowRetention | None:
         return None
     own = bare.window if isinstance(bare, WindowAggregate) else None
     aligned = own if isinstance(own, Hop | Cumulate) and own.unit is Unit.RANGE else None
-    return RowRetention(policy.retain, policy.since, aligned, _judged_gap(window))
+    over = bare if isinstance(bare, OverAggregate) and not weighted(window) else None
+    frames = None if over is None else reach_of(over)
+    return RowRetention(policy.retain, policy.since, aligned or frames, _judged_gap(window))
 
 
 def _judged_gap(window: Window) -> int | None:

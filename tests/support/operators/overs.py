@@ -15,7 +15,7 @@ from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import TS, Order, polars_type
 from sqlwin.state.contract import HORIZON
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Exclude, Frame, Reach, Unit
 from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition
@@ -69,7 +69,16 @@ def specified(fast: OverAggregator) -> ReferenceOperator:
     buckets = fast.limits.buckets
     overs = Overs("s", tuple(COLUMNS), calls, False, fast.per_instant, None, buckets)
     rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw, buckets)
-    return ReferenceOperator(Definition(overs, *rest, weighted=fast.weighted))
+    reach = reach_of(fast)
+    ends = None if reach is None else lambda at: [at + 1, at + reach.size + 1]
+    return ReferenceOperator(Definition(overs, *rest, weighted=fast.weighted, ends=ends))
+
+
+def reach_of(operator: OverAggregator) -> Reach | None:
+    """As of `facts.reach_of`: where a row is judged by the frames that may hold it."""
+    if operator.policy.retain_rows is not None or not all(c.timed for c in operator.calls):
+        return None
+    return Reach.of(call.frame for call in operator.calls)
 
 
 def _value(call: Call) -> Value:
@@ -78,10 +87,13 @@ def _value(call: Call) -> Value:
     return Value(bound.name, bound.function, bound.args, bound.type, *more)
 
 
-def admitted(rows: pl.DataFrame, driven: Driven, policy: Policy) -> pl.DataFrame:
+def admitted(
+    rows: pl.DataFrame, driven: Driven, policy: Policy, reach: Reach | None = None
+) -> pl.DataFrame:
     """What a host lets through, by RETAIN and the floors the operator tells."""
     late = pl.col(TS) < driven.watermark
     horizon = -(2**62) if policy.retain is None else driven.watermark - policy.retain
+    horizon -= 0 if reach is None else reach.size
     kept = rows.filter(~(late & (pl.col(TS) < horizon)))
     if policy.retain_rows is None:
         return kept
