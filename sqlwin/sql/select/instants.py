@@ -13,7 +13,6 @@ windows; rows of a stream without a window, and of a static table, stay for ever
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlglot import exp
@@ -156,11 +155,11 @@ def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Re
     if not isinstance(relation.base, Join):
         message = "RSTREAM of a window over a join"
         raise QueryError(message, span, legal=BOUNDED)
-    _refuse_kinds(relation.base, span)
     placed = mirrored(source, known)
     given = [placed, *(join.right for join in placed.joins)]
+    _refuse_kinds(relation.base, len(given), span)
     windows = [_frame(each, span) for each in given]
-    times = [_time(leaf, span) for leaf in _leaves(relation.base)]
+    times = [_time(leaf, span) for leaf in (relation.base.left, relation.base.right)]
     ends = [(name, w) for name, w in zip(times, windows, strict=True) if name and w is not None]
     if not ends:
         raise _unbounded(relation, span)
@@ -179,32 +178,13 @@ def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Re
     return replace(rows, base=replace(rows.base, until=leaves), columns=rows.columns[: len(shown)])
 
 
-def _refuse_kinds(join: Node, span: Span) -> None:
-    for each in _joins(join):
-        if each.kind != "inner":
-            message = f"RSTREAM of a {each.kind.upper()} JOIN, whose rows come and go with others"
-            raise QueryError(message, span, legal="RSTREAM of a JOIN, of a window")
-
-
-def _joins(node: Node) -> Iterator[Join]:
-    while isinstance(node, Filter | Project):
-        node = node.input
-    if isinstance(node, Join):
-        yield node
-        yield from _joins(node.left)
-        yield from _joins(node.right)
-
-
-def _leaves(node: Node) -> Iterator[Node]:
-    """The inputs of a join, as projected, from the left."""
-    below = node
-    while isinstance(below, Filter | Project):
-        below = below.input
-    if not isinstance(below, Join):
-        yield node
-        return
-    yield from _leaves(below.left)
-    yield from _leaves(below.right)
+def _refuse_kinds(join: Join, inputs: int, span: Span) -> None:
+    if inputs > 2:
+        message = f"RSTREAM of a join of {inputs} inputs is not supported yet"
+        raise QueryError(message, span, legal="RSTREAM of a join of two")
+    if join.kind != "inner":
+        message = f"RSTREAM of a {join.kind.upper()} JOIN, whose rows come and go with others"
+        raise QueryError(message, span, legal="RSTREAM of a JOIN, of a window")
 
 
 def _frame(source: ast.From, span: Span) -> int | None:
