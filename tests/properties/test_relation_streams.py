@@ -158,3 +158,54 @@ def test_distinct_rows_are_emitted_once(pushes: list[Push], host: Host, union: b
     text = query if union else "SELECT DISTINCT k, v FROM s EMIT EARLY ON UPDATE"
     answer = query if union else "SELECT DISTINCT k, v FROM s"
     assert emitted(text, pushes, host) == came(batch(answer, pushes))
+
+
+INSTANTS = f"""
+    WITH r AS (SELECT *, ts * {SECOND} AS us FROM s),
+    instants AS (SELECT us AS t FROM r UNION SELECT us + {{after}} FROM r)"""
+AT = f"UNIX_MICROS(window_end) - {START} AS t"
+LATE = f"EMIT LATE ON UPDATE {RETAIN}"
+KEYED = "SELECT k, {at}, COUNT(*) AS n, SUM(v) AS m FROM {rows} WHERE v >= 1 GROUP BY k {late}"
+
+
+@given(PUSHES, fast_hosts(), st.integers(1, 9), st.booleans())
+def test_aggregates_at_each_change(pushes: list[Push], host: Host, size: int, nested: bool) -> None:
+    """A late row corrects those of the instants that hold it: they come again."""
+    window = f"s [RANGE {size} SECONDS]"
+    rows = f"(SELECT * FROM {window} {RETAIN}) r" if nested else window
+    text = f"RSTREAM({KEYED.format(at=AT, rows=rows, late=LATE)})"
+    micros = size * SECOND
+    answer = f"""{INSTANTS.format(after=micros + 1)}
+        SELECT k, t, COUNT(*), SUM(v) FROM instants JOIN r ON us BETWEEN t - {micros} AND t
+        WHERE t < {{w}}::BIGINT * {SECOND} AND v >= 1 GROUP BY k, t"""
+    assert emitted(text, pushes, host) == came(batch(answer, pushes))
+
+
+PAIRS = f"""
+    WITH p AS (
+        SELECT a.id AS x, b.id AS y, greatest(a.ts, b.ts) * {SECOND} AS lo,
+            least(a.ts + {{one}}, b.ts + {{other}}) * {SECOND} + 1 AS hi
+        FROM s a, s b
+        WHERE a.k = b.k AND a.v >= b.v AND a.ts - b.ts <= {{other}} AND b.ts - a.ts <= {{one}}),
+    instants AS (SELECT lo AS t FROM p UNION SELECT hi FROM p)"""
+JOINED = "s a [RANGE {one} SECONDS], s b [RANGE {other} SECONDS] WHERE a.k = b.k AND a.v >= b.v"
+
+
+@given(PUSHES, fast_hosts(), st.integers(0, 5), st.integers(0, 5))
+def test_pairs_at_each_change(pushes: list[Push], host: Host, one: int, other: int) -> None:
+    sizes = {"one": one, "other": other}
+    text = f"RSTREAM(SELECT a.id AS x, b.id AS y FROM {JOINED.format(**sizes)} {RETAIN})"
+    answer = f"""{PAIRS.format(**sizes)}
+        SELECT x, y FROM instants JOIN p ON lo <= t AND t < hi
+        WHERE t <= {{w}}::BIGINT * {SECOND}"""
+    assert emitted(text, pushes, host) == came(batch(answer, pushes))
+
+
+@given(PUSHES, fast_hosts(), st.integers(0, 5), st.integers(0, 5))
+def test_aggregates_of_pairs(pushes: list[Push], host: Host, one: int, other: int) -> None:
+    sizes = {"one": one, "other": other}
+    query = f"SELECT a.k, {AT}, COUNT(*) AS n FROM {JOINED.format(**sizes)} GROUP BY a.k {LATE}"
+    answer = f"""{PAIRS.format(**sizes)}
+        SELECT k, t, COUNT(*) FROM instants JOIN p ON lo <= t AND t < hi JOIN s ON s.id = x
+        WHERE t < {{w}}::BIGINT * {SECOND} GROUP BY k, t"""
+    assert emitted(f"RSTREAM({query})", pushes, host) == came(batch(answer, pushes))

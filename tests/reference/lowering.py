@@ -198,7 +198,8 @@ def _operator(
             replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
         )
     if isinstance(window, WindowedRelation):
-        return ReferenceRelation(stream.name, carried, _moving(window), window.instants)
+        given = window.instants, window.instant
+        return ReferenceRelation(stream.name, carried, _moving(window), *given)
     buckets = _buckets(window)
     return ReferenceOperator(
         Definition(
@@ -226,7 +227,7 @@ def _moving(window: WindowedRelation) -> Moving | Last:
     reach = window.frame.preceding
     assert reach is not None
     if window.frame.unit is Unit.RANGE:
-        return Moving(reach, window.slide)
+        return Moving(reach, window.slide, window.until)
     return Last(reach + 1, window.partition, not arriving(window))
 
 

@@ -1,7 +1,8 @@
 """RSTREAM of a relation of time, `RSTREAM(S [RANGE r])`: the whole relation, whenever it changes.
 
-A row x is there from x to x + r, so the relation changes at x, as x enters, and a microsecond
-after x + r, as x has left. At each such *instant* every row that is there is emitted, `+I`, as a
+A row x is there from x to x + r, or `until` an instant of its own, as a pair is that leaves with
+the first of its rows. So the relation changes at x, as x enters, and a microsecond after x + r, as
+x has left. At each such *instant* every row that is there is emitted, `+I`, as a
 row of its own, known by its position and the instant; nothing is ever updated.
 
 A row that came late, but within retention, is emitted with each instant that holds it, and its
@@ -46,15 +47,28 @@ from sqlwin.schema import PLACE, POSITION, TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import ENDLESS, slice_width
 
+AT: pl.DataType = pl.Datetime("us", "UTC")
+
 
 @dataclass(frozen=True)
 class TimedInstants(Entering):
-    """carried: the input columns. length, retain: microseconds; retain None: for ever."""
+    """carried: the input columns. length, retain: microseconds; retain None: for ever.
+
+    until: the column of the instant, in microseconds, at which a row has left, at most `reach`
+    after it enters; None: that. instant: what the instant is called in the output.
+    """
 
     stream: str
     carried: dict[str, pl.DataType]
     length: int
     retain: int | None
+    until: str | None = None
+    instant: str | None = None
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        named = {} if self.instant is None else {self.instant: AT}
+        return {**self.carried, **named}
 
     @property
     def reach(self) -> int:
@@ -122,11 +136,18 @@ class TimedInstants(Entering):
         return found.select(*self.carried, *POSITION)
 
     def _instants(self, rows: pl.DataFrame) -> Ints:
-        ts = rows[TS].to_numpy()
-        return np.unique(np.concatenate([ts, ts + self.reach]))
+        leaves = rows.select(self._leaves.alias(INSTANT))[INSTANT]
+        return np.unique(np.concatenate([rows[TS].to_numpy(), leaves.to_numpy()]))
+
+    @property
+    def _leaves(self) -> pl.Expr:
+        return pl.col(TS) + self.reach if self.until is None else pl.col(self.until)
 
     def _there(self, rows: pl.DataFrame, instants: Ints) -> pl.DataFrame:
-        """The rows that are there at each of some instants, with `__at`."""
+        """The rows that are there at each of some instants, with `__at`.
+
+        Those within reach are found first, for they stand side by side.
+        """
         rows = rows.sort(*POSITION)
         ts = rows[TS].to_numpy()
         frames = Frames(
@@ -140,7 +161,8 @@ class TimedInstants(Entering):
             )
             for chunk in chunks(frames)
         ]
-        return pl.concat([none, *parts])
+        near = pl.concat([none, *parts])
+        return near if self.until is None else near.filter(pl.col(INSTANT) < self._leaves)
 
     def _emitted(self, parts: list[pl.DataFrame], late: int) -> pl.DataFrame:
         """late: instants before it were passed already."""
@@ -149,5 +171,6 @@ class TimedInstants(Entering):
             return self.nothing()
         word = pl.when(pl.col(INSTANT) < late).then(pl.lit("late")).otherwise(pl.lit("full"))
         instant = pl.from_epoch(INSTANT, time_unit="us").dt.replace_time_zone("UTC")
-        known = rows.with_columns(word.alias(WORD), instant.alias(INSTANT))
-        return there_at(known, self.stream, self.carried, {INSTANT: pl.Datetime("us", "UTC")})
+        named = [] if self.instant is None else [instant.alias(self.instant)]
+        known = rows.with_columns(word.alias(WORD), instant.alias(INSTANT), *named)
+        return there_at(known, self.stream, self.output, {INSTANT: AT})

@@ -110,6 +110,8 @@ def _relation(window: WindowedRelation, stream: Stream) -> Iterator[str]:
     if window.slide is not None:
         slide = f"{format_duration(window.slide)} of the watermark"
         enters, leaves = f"at the next {slide}", f"at the first {slide} {format_duration(size)} on"
+    if window.until is not None:
+        leaves = f"as the first of its rows does, at most {format_duration(size)} after it enters"
     yield f"Enters: {enters}"
     yield f"Leaves: {leaves}"
     if window.instants:

@@ -235,8 +235,11 @@ class WindowedRelation:
     Rows enter (`+I`) and leave (`-D`). frame: it ends at the row; with RANGE rows are in it for
     so long, with ROWS the last ones of each `partition` are. slide: microseconds, of a window in
     RANGE that moves at multiples of it; None: at each instant. instants: RSTREAM of it, all rows
-    that are there, `+I`, at each instant at which one enters or leaves.
-    Output: all input columns. A row is known by its position, and the instant.
+    that are there, `+I`, at each instant at which one enters or leaves. until: of instants, the
+    input column (BIGINT, microseconds) of the instant at which each row has left, no later than
+    the frame says; None: as the frame says.
+    Output: all input columns, and `instant` (TIMESTAMP) where it has a name. A row is known by its
+    position, and the instant.
     """
 
     input: Node
@@ -245,6 +248,8 @@ class WindowedRelation:
     policy: Policy
     slide: int | None = None
     instants: bool = False
+    until: str | None = None
+    instant: str | None = None
 
     def __post_init__(self) -> None:
         if self.frame.preceding is None or self.frame.following != 0:
@@ -252,7 +257,8 @@ class WindowedRelation:
 
     @property
     def schema(self) -> Schema:
-        return self.input.schema
+        instant = () if self.instant is None else (Column(self.instant, TIMESTAMP),)
+        return (*self.input.schema, *instant)
 
 
 @hashed_once

@@ -23,6 +23,7 @@ from sqlwin.plan.ir.nodes import (
     Stream,
     TopN,
     WindowAggregate,
+    WindowedRelation,
     WindowRank,
     quoted,
 )
@@ -84,7 +85,7 @@ def edge(plan: Node, name: str) -> Edge | None:
         timed = isinstance(shape, Hop | Cumulate) and shape.unit is Unit.RANGE
         kind = {"window_start": "start", "window_end": "end"}.get(name)
         return Edge(kind, shape) if timed and kind else None  # type: ignore[arg-type]
-    if isinstance(plan, OverAggregate) and name not in names_of(plan.input):
+    if isinstance(plan, OverAggregate | WindowedRelation) and name not in names_of(plan.input):
         return None
     return edge(plan.input, name)
 

@@ -23,6 +23,7 @@ is not late above.
                             GREATEST of both  the greater of their own: the newer row came last
     window by itself        carried column    its own, and the slide; in ROWS, as they come: none
     RSTREAM of one          carried column    its own, and the window's length; in ROWS: none
+                            the instant       0
     any                     GREATEST(x, …)    the least of those that have one
     FULL JOIN               COALESCE(l, r)    the greater of theirs, where there is no NULL
 """
@@ -121,6 +122,8 @@ def delay(plan: Node, name: str) -> int | None:
 
 def _as_below(plan: Filter | TopN | WindowedRelation | WindowRank, name: str) -> int | None:
     """Of a column that is one of its input."""
+    if isinstance(plan, WindowedRelation) and name == plan.instant:
+        return 0
     own = delay(plan.input, name)
     if isinstance(plan, WindowedRelation):
         if plan.instants and plan.frame.unit is Unit.ROWS:
@@ -211,6 +214,8 @@ def _calls(scalar: Scalar, function: str) -> bool:
 
 def _greatest(plan: Node, names: Sequence[str]) -> int | None:
     """GREATEST passes over NULL, and is no less than any other."""
+    while isinstance(plan, Filter):
+        plan = plan.input
     known = [delay(plan, name) for name in names]
     if isinstance(plan, Join):
         known.append(_newer(plan, names))

@@ -50,7 +50,8 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
     if isinstance(node, WindowRank):
         return _rank(node, read)
     if isinstance(node, WindowedRelation):
-        return replace(node, input=_needed(node.input, read.union(node.partition)))
+        below = read.difference(_given(node.instant)).union(node.partition, _given(node.until))
+        return replace(node, input=_needed(node.input, below))
     if isinstance(node, TopN):
         return replace(node, input=_needed(node.input, _ranked(node, read)))
     return _over(node, read)

@@ -86,12 +86,13 @@ class Assembly:
         carried, reach = polars_schema(window.input.schema), window.frame.preceding
         assert reach is not None
         if window.frame.unit is Unit.RANGE and window.instants:
-            return TimedInstants(self.stream, carried, reach, window.policy.retain)
+            made = window.until, window.instant
+            return TimedInstants(self.stream, carried, reach, window.policy.retain, *made)
         if window.frame.unit is Unit.RANGE:
             return TimedRelation(self.stream, carried, reach, window.slide)
         timed = not arriving(window)
-        made = CountedInstants if window.instants else CountedRelation
-        return made(self.stream, carried, reach + 1, window.partition, timed)
+        counted = CountedInstants if window.instants else CountedRelation
+        return counted(self.stream, carried, reach + 1, window.partition, timed)
 
     def _ranked(self, window: WindowRank) -> SessionAggregator | WindowAggregator:
         if counts(window):

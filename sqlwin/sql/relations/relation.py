@@ -53,6 +53,8 @@ Base = (
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 JOIN_TIME = "join time"
 """A column of a derived stream, and none of its relation: the query above does not see it."""
+INSTANT = "instant of change"
+"""Likewise, of an RSTREAM."""
 NOWHERE = ast.Run("", "", Span(1, 1))
 
 
@@ -127,6 +129,12 @@ class Relation:
     def find(self, name: str) -> str | None:
         """The column's own spelling; names are not case sensitive."""
         return self._spelled.get(name.lower())
+
+    def free(self, name: str) -> str:
+        """The name, with what makes it no column's."""
+        while self.find(name) is not None:
+            name += "_"
+        return name
 
     @cached_property
     def _spelled(self) -> dict[str, str]:
@@ -256,7 +264,7 @@ def _retimed(stream: Stream, name: str, span: Span) -> Stream:
 
 def candidates(stream: Stream) -> list[str]:
     """The columns of a derived stream that may be named as its event time."""
-    names = [c.name for c in stream.columns if c.name.rstrip("_") != JOIN_TIME]
+    names = [c.name for c in stream.columns if c.name.rstrip("_") not in (JOIN_TIME, INSTANT)]
     return [name for name in names if delay_in(stream, name) is not None]
 
 

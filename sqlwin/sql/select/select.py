@@ -18,6 +18,7 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.cascades import cascaded
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
+from sqlwin.sql.select.instants import at_instants, inner
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
@@ -50,7 +51,7 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
     if select.distinct is not None:
         return bind_select(_once(select, known, select.distinct), known)
-    known = _inside(select, known)
+    select, known = inner(select, _inside(select, known))
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
     reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
@@ -58,6 +59,9 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
         relation = replace(relation, ttl=ttl)
         policies = select.policies if _above_rows(select) else ast.Policies()
         select = replace(select, where=None, policies=policies)
+    if select.instants is not None:
+        rest = known, select.instants, _above_rows(select)
+        select, relation, given = at_instants(select, relation, given, *rest)
     window, group = group_window(select, given)
     runs = select.items
     made = items(runs, relation, () if window is None else window.edges)
@@ -96,6 +100,7 @@ def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
         policies=select.policies,
         ctes=select.ctes,
         ttl=select.ttl,
+        instants=select.instants,
     )
 
 

@@ -56,7 +56,8 @@ def over_relation(select: ast.Select) -> ast.Select:
         where=select.where,
         policies=kept if given.retain or given.expired else ast.Policies(),
     )
-    emitted = replace(given, as_relation=False, retain=None, expired=None)
+    changes = None if select.instants else given.changes  # their instants say when they are
+    emitted = replace(given, as_relation=False, changes=changes, retain=None, expired=None)
     over = ast.From(rows, alias=alias)
     return replace(select, relation=over, where=None, policies=emitted)
 

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlwin.plan.ir.nodes import Join, Node, OverAggregate, Scan, StaticScan, Stream
+from sqlwin.plan.ir.nodes import (
+    Join,
+    Node,
+    OverAggregate,
+    Scan,
+    StaticScan,
+    Stream,
+    WindowedRelation,
+)
 from sqlwin.plan.properties.facts import (
     Stateful,
     arriving,
@@ -28,11 +36,11 @@ from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.sql.expressions.scalars import column, conjoined, parsed
 from sqlwin.sql.relations.rank_bounds import OpenTop, conjuncts
-from sqlwin.sql.relations.relation import JOIN_TIME, NOWHERE, Relation
+from sqlwin.sql.relations.relation import INSTANT, JOIN_TIME, NOWHERE, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.ttl import with_ttl
-from sqlwin.windows import AsOf
+from sqlwin.windows import AsOf, Unit
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.from_clause import Known
@@ -45,10 +53,12 @@ def derived(relation: Relation, known: Known) -> Relation:
 
 def result(relation: Relation, known: Known) -> Relation:
     """The relation over a Scan of what it gives."""
-    timed = _with_join_time(relation)
+    timed = _with_instant(_with_join_time(relation))
     schema = timed.schema()
     plan = stage(timed, known)
     stream = timed_by_itself(Stream(_name(relation), schema, None, of=(plan,)))
+    if isinstance(timed.base, WindowedRelation) and timed.base.instant is not None:
+        stream = timed_as(stream, timed.base.instant)
     columns = tuple((name, column(name), run) for name, _, run in relation.columns)
     return replace(
         relation,
@@ -72,10 +82,18 @@ def _with_join_time(relation: Relation) -> Relation:
     if not times:
         return relation
     later = exp.Greatest(this=column(times[0]), expressions=[column(name) for name in times[1:]])
-    name = JOIN_TIME
-    while relation.find(name) is not None:
-        name += "_"
+    name = relation.free(JOIN_TIME)
     return replace(relation, columns=(*relation.columns, (name, later, NOWHERE)))
+
+
+def _with_instant(relation: Relation) -> Relation:
+    """Of all rows at each instant, with the instant, which is the time of CQL's RSTREAM."""
+    base = relation.base
+    if not isinstance(base, WindowedRelation) or not base.instants or base.frame.unit is Unit.ROWS:
+        return relation
+    name = relation.free(INSTANT)
+    columns = (*relation.columns, (name, column(name), NOWHERE))
+    return replace(relation, base=replace(base, instant=name), columns=columns)
 
 
 def limited(relation: Relation, where: ast.Run | None) -> Relation:

@@ -238,6 +238,7 @@ class Policies:
 class Select:
     """large: what the hint JOIN_WINDOW says. distinct: the place of DISTINCT. called: the names
     of its columns, of a list behind the name of a view. change: ISTREAM, DSTREAM or RSTREAM.
+    instants: the RSTREAM that it, or one around it, stands in: its rows are those of each instant.
     """
 
     items: tuple[Run, ...]
@@ -256,6 +257,7 @@ class Select:
     distinct: Span | None = None
     called: tuple[Name, ...] = ()
     change: Name | None = None
+    instants: Name | None = None
 
 
 @dataclass(frozen=True)

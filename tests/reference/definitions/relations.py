@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 
 import polars as pl
 
@@ -31,16 +32,20 @@ Change = tuple[tuple[int, ...], str, Row]
 
 @dataclass(frozen=True)
 class Moving:
-    """`S [RANGE length]`, `S [RANGE length SLIDE slide]`."""
+    """`S [RANGE length]`, `S [RANGE length SLIDE slide]`. until: the column of the first instant at
+    which a row is not there, in microseconds, of rows that know it themselves."""
 
     length: int
     slide: int | None
+    until: str | None = None
 
     def enters(self, row: Row) -> int:
         return self._next(row[TS])
 
     def leaves(self, row: Row) -> int:
         """The first instant at which it is not there."""
+        if self.until is not None:
+            return int(row[self.until])
         return self._next(row[TS] + self.length + (self.slide is None))
 
     def _next(self, instant: int) -> int:
@@ -69,6 +74,7 @@ class ReferenceRelation:
     carried: dict[str, pl.DataType]
     window: Moving | Last
     instants: bool = False
+    instant: str | None = None
     taken: list[Row] = field(default_factory=list)
     entered: set[tuple[int, int]] = field(default_factory=set)
     left: set[tuple[int, int]] = field(default_factory=set)
@@ -79,7 +85,8 @@ class ReferenceRelation:
 
     @property
     def output(self) -> dict[str, pl.DataType]:
-        return self.carried
+        named = {} if self.instant is None else {self.instant: pl.Datetime("us", "UTC")}
+        return {**self.carried, **named}
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         return rows.select(*self.carried, *POSITION)
@@ -142,7 +149,12 @@ class ReferenceRelation:
                 there = window.enters(row) <= instant < window.leaves(row)
                 if there and known not in self.known:
                     self.known.add(known)
-                    yield self._there(row, word, [format_instant(instant)])
+                    yield self._there(self._at(row, instant), word, [format_instant(instant)])
+
+    def _at(self, row: Row, instant: int) -> Row:
+        """With the instant at which it is there."""
+        at = datetime.fromtimestamp(0, timezone.utc) + timedelta(microseconds=instant)
+        return row if self.instant is None else {**row, self.instant: at}
 
     def _held_last(self, window: Last, now: int, word: str) -> Iterator[Row]:
         """After each row that enters, and stays."""
@@ -159,7 +171,7 @@ class ReferenceRelation:
                     yield self._there(other, word, list(_at(row)))
 
     def _there(self, row: Row, word: str, instant: list[object]) -> Row:
-        values = {name: row[name] for name in self.carried}
+        values = {name: row[name] for name in self.output}
         row_key = json_array([self.stream, row[PART], row[SEQ], *instant])
         return {**values, OP: "+I", EMIT: word, REVISION: 0, ROW_KEY: row_key}
 

@@ -1,0 +1,226 @@
+"""RSTREAM: the whole relation, at each instant at which a row of it enters or leaves.
+
+What FROM reads is taken at each such instant: the rows of a window, the pairs of a join of
+windows, or a query over these. The rest of the query is then over the rows of one instant, so
+aggregates are those of `[NOW]` over the rows at each instant, by the instant as event time.
+
+    RSTREAM(SELECT k, COUNT(*) FROM s [RANGE r] GROUP BY k)
+        is  SELECT k, COUNT(*) FROM (RSTREAM(SELECT * FROM s [RANGE r])) [NOW] GROUP BY k
+
+A pair is there while both its rows are, from the later event time to the earlier end of their
+windows; rows of a stream without a window, and of a static table, stay for ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.plan.ir.nodes import (
+    Filter,
+    Join,
+    Node,
+    Project,
+    Scan,
+    StaticScan,
+    WindowedRelation,
+)
+from sqlwin.plan.properties.facts import streams_of
+from sqlwin.sql.expressions.scalars import Expr, column
+from sqlwin.sql.joins.relation import mirrored
+from sqlwin.sql.relations.relation import NOWHERE, Relation
+from sqlwin.sql.select.windowed import windowed
+from sqlwin.sql.sources.derived import result, timed_as
+from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.window import Window, of_spec
+from sqlwin.windows import Frame, Unit
+
+ENTERS, LEAVES = "enters at", "leaves at"
+"""Columns of pairs: since when they are there; when they have left, in microseconds."""
+NOW = Frame(Unit.RANGE, 0)
+BOUNDED = "RSTREAM of [NOW], [RANGE r], [ROWS n], and of joins of such windows of time"
+
+
+def inner(select: ast.Select, known: Known) -> tuple[ast.Select, Known]:
+    """What a query of one relation reads, taken at each instant, too."""
+    source, word = select.relation.source, select.instants
+    if word is None or select.relation.joins or select.relation.window is not None:
+        return select, known
+    if isinstance(source, ast.Select) and source.change is None:
+        below = replace(source, instants=word)
+        return replace(select, relation=replace(select.relation, source=below)), known
+    view = known.views.get(source.text.lower()) if isinstance(source, ast.Name) else None
+    if view is not None and view.select.change is None and isinstance(source, ast.Name):
+        known = known.inner()
+        below = replace(view.select, instants=word)
+        known.views[source.text.lower()] = replace(view, select=below, made={})
+    return select, known
+
+
+def at_instants(
+    select: ast.Select,
+    relation: Relation,
+    window: Window | None,
+    known: Known,
+    word: ast.Name,
+    grouped: bool,
+) -> tuple[ast.Select, Relation, Window | None]:
+    """What FROM reads, at each instant of change. grouped: whether more is done with its rows."""
+    if select.relation.joins:
+        relation = _pairs(select.relation, relation, known, word.span)
+    elif window is not None:
+        kept, rest = _policies(select.policies) if grouped else (select.policies, ast.Policies())
+        relation = _rows(relation, window, kept, word.span)
+        select = replace(select, policies=rest)
+    node = relation.base
+    if not isinstance(node, WindowedRelation):
+        if _made_of_instants(relation) and not grouped:
+            return select, relation, None
+        raise _unbounded(relation, word.span)
+    if not grouped:
+        return select, relation, None
+    if node.frame.unit is Unit.ROWS:
+        message = "RSTREAM of aggregates over the last rows, at each message"
+        legal = "SUM(value) OVER (ROWS 4 PRECEDING), aggregates over [RANGE r]"
+        raise QueryError(message, word.span, legal=legal)
+    return select, result(relation, known), Window(word.span, frame=NOW)
+
+
+def _unbounded(relation: Relation, span: Span) -> QueryError:
+    if _made_of_instants(relation):
+        message = "RSTREAM of aggregates of aggregates of each instant"
+        return QueryError(message, span, legal="one GROUP BY, over the rows of the window")
+    message = "RSTREAM of a relation without bound is all rows so far, at every instant"
+    return QueryError(message, span, legal=BOUNDED)
+
+
+def _made_of_instants(relation: Relation) -> bool:
+    """Whether it is of a query that was over the rows at each instant."""
+    node: Node = relation.filtered()
+    while not isinstance(node, Scan | StaticScan | Join):
+        if isinstance(node, WindowedRelation) and node.instants:
+            return True
+        node = node.input
+    return isinstance(node, Scan) and any(map(_at_changes, node.stream.of))
+
+
+def _at_changes(plan: Node) -> bool:
+    while isinstance(plan, Filter | Project):
+        plan = plan.input
+    return isinstance(plan, WindowedRelation) and plan.instants
+
+
+# --- one window -----------------------------------------------------------------------
+
+
+def _rows(relation: Relation, window: Window, policies: ast.Policies, span: Span) -> Relation:
+    if window.session is not None:
+        message = "RSTREAM of sessions: a late row moves the end of one, and so instants of change"
+        raise QueryError(message, span, legal=BOUNDED)
+    if window.frame is None or window.frame.preceding is None:
+        raise _unbounded(relation, span)
+    return rows_at_instants(relation, window, policies, span)
+
+
+def _policies(given: ast.Policies) -> tuple[ast.Policies, ast.Policies]:
+    """How long rows are kept, which the window says; when aggregates of them are emitted."""
+    rest = replace(given, retain=None, expired=None)
+    emits = replace(rest, span=None) != ast.Policies()
+    kept = ast.Policies(retain=given.retain, expired=given.expired, span=given.span)
+    return kept, rest if emits else ast.Policies()
+
+
+def rows_at_instants(
+    relation: Relation, window: Window, policies: ast.Policies, span: Span
+) -> Relation:
+    rows = ast.Select((), ast.From(ast.Name("", span)), span, policies=policies)
+    made = windowed(rows, relation, window)
+    assert isinstance(made.base, WindowedRelation)
+    (stream,) = streams_of(made.base)
+    partitions = dict(stream.options).get("partitions", "1")
+    if int(partitions) > 1 and made.base.frame.unit is Unit.ROWS:
+        message = f"{stream.name} has {partitions} partitions, whose messages have no order"
+        raise QueryError(message, span, legal="RSTREAM of [RANGE r]")
+    return replace(made, base=replace(made.base, instants=True))
+
+
+# --- pairs ----------------------------------------------------------------------------
+
+
+def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Relation:
+    """The pairs of a join, each from when both rows are there to when the first has left."""
+    if not isinstance(relation.base, Join):
+        message = "RSTREAM of a window over a join"
+        raise QueryError(message, span, legal=BOUNDED)
+    placed = mirrored(source, known)
+    given = [placed, *(join.right for join in placed.joins)]
+    _refuse_kinds(relation.base, len(given), span)
+    windows = [_frame(each, span) for each in given]
+    times = [_time(leaf, span) for leaf in (relation.base.left, relation.base.right)]
+    ends = [(name, w) for name, w in zip(times, windows, strict=True) if name and w is not None]
+    if not ends:
+        raise _unbounded(relation, span)
+    later = _of([column(name) for name in times if name], exp.Greatest)
+    until = _of([_end(name, length) for name, length in ends], exp.Least)
+    enters, leaves = relation.free(ENTERS), relation.free(LEAVES)
+    hidden = ((enters, later, NOWHERE), (leaves, until, NOWHERE))
+    made = result(replace(relation, columns=(*relation.columns, *hidden)), known)
+    assert isinstance(made.base, Scan)
+    stream = timed_as(made.base.stream, enters)
+    timed = replace(made, base=Scan(stream))
+    window = Window(span, frame=Frame(Unit.RANGE, min(length for _, length in ends)))
+    rows = rows_at_instants(timed, window, ast.Policies(), span)
+    assert isinstance(rows.base, WindowedRelation)
+    shown = relation.columns
+    return replace(rows, base=replace(rows.base, until=leaves), columns=rows.columns[: len(shown)])
+
+
+def _refuse_kinds(join: Join, inputs: int, span: Span) -> None:
+    if inputs > 2:
+        message = f"RSTREAM of a join of {inputs} inputs is not supported yet"
+        raise QueryError(message, span, legal="RSTREAM of a join of two")
+    if join.kind != "inner":
+        message = f"RSTREAM of a {join.kind.upper()} JOIN, whose rows come and go with others"
+        raise QueryError(message, span, legal="RSTREAM of a JOIN, of a window")
+
+
+def _frame(source: ast.From, span: Span) -> int | None:
+    """How long a row stays; None: for ever."""
+    spec = source.window
+    if spec is None:
+        return None
+    window = of_spec(spec) if isinstance(spec, ast.Spec) else None
+    if window is None or window.frame is None or window.counts:
+        message = "RSTREAM of a join whose windows are not [NOW] and [RANGE r]"
+        raise QueryError(message, span, legal=BOUNDED)
+    return window.frame.preceding
+
+
+def _time(leaf: Node, span: Span) -> str | None:
+    """The event time of an input, by its name in the join; None of a static table."""
+    assert isinstance(leaf, Project)
+    below: Node = leaf
+    while isinstance(below, Filter | Project):
+        below = below.input
+    if isinstance(below, StaticScan):
+        return None
+    assert isinstance(below, Scan)
+    for name, made in leaf.columns:
+        if made.is_column and made.inputs[0] == below.stream.ts:
+            return name
+    message = f"RSTREAM of a join goes by event time, which {below.stream.name} lacks"
+    raise QueryError(message, span, legal="its event-time column in the select list")
+
+
+def _end(name: str, length: int) -> Expr:
+    """The first instant at which a row is not there any more."""
+    micros = exp.Anonymous(this="UNIX_MICROS", expressions=[column(name)])
+    return exp.Add(this=micros, expression=exp.Literal.number(length + 1))
+
+
+def _of(trees: list[Expr], extreme: type[exp.Greatest] | type[exp.Least]) -> Expr:
+    first, *others = trees
+    return extreme(this=first, expressions=others) if others else first
