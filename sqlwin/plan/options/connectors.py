@@ -5,7 +5,7 @@ One table, of streams and of sinks; docs/connectors.md shows it, and a test hold
 >>> check("stream orders", {"connector": "kafak"}, STREAMS)
 Traceback (most recent call last):
 sqlwin.errors.QueryError: stream orders has an unknown connector 'kafak'; did you mean kafka?
-  legal: files, kafka, nexmark
+  legal: duckdb, files, kafka, nexmark, postgres, sqlite
 >>> boolean("Yes"), boolean("0")
 (True, False)
 """
@@ -29,6 +29,8 @@ MOST = 10**12
 """Of any count."""
 TABLES = ("person", "auction", "bid")
 """Of Nexmark."""
+STATIC = ("duckdb", "postgres", "sqlite")
+"""Connectors of static tables alone: a database does not tell what has changed."""
 CALLER = "none"
 """In place of a connector: rows come from, or go to, whoever embeds the query."""
 
@@ -142,6 +144,15 @@ _READ_PATH = Option(
 )
 _WRITE_PATH = Option("path", _path, "path = '…'", "a folder of this run's alone", needed=True)
 _FORMAT = _words("format", FILE_FORMATS, "of the files", "json")
+_DATABASE = Option("path", _path, "path = '…'", "the database, a file", needed=True)
+_NAMED = Option(
+    "table", table_name, "table = 'name', or 'schema.name'", "of the database", needed=True
+)
+_SERVER = (
+    Option("url", _some, "url = 'postgresql://host:5432/name'", "of the database", needed=True),
+    Option("user", _some, "user = 'me'", "where the URL has none"),
+    Option("password", _some, "password = '${env:PGPASSWORD}'", "where the URL has none"),
+)
 _TTL = tuple(
     Option(name, read, legal, "see [state TTL](semantics/ttl.md)")
     for name, (_, read, legal) in ttl_options.OPTIONS.items()
@@ -169,6 +180,9 @@ STREAMS: Connectors = {
         _PARTITIONS,
         *_TTL,
     ),
+    "duckdb": (_DATABASE, _NAMED),
+    "postgres": (*_SERVER, _NAMED),
+    "sqlite": (_DATABASE, _NAMED),
     "nexmark": (
         Option("table", _table, ", ".join(TABLES), "which of its tables", "the stream's name"),
         Option("events", positive, f"1 to {MOST:,}: events = 100000", "of all tables", "100000"),
@@ -191,7 +205,7 @@ STREAMS: Connectors = {
 }
 _CHANGELOG = _words("changelog", CHANGELOGS, "what it can hold", "upsert")
 _TABLE = (
-    Option("table", table_name, "table = 'name', or 'schema.name'", "of the database", needed=True),
+    _NAMED,
     Option(
         "create", boolean, ", ".join(TRUE + FALSE), "make the table where there is none", "false"
     ),
@@ -203,18 +217,12 @@ _TABLE = (
     ),
     _words("changelog", CHANGELOGS[:2], "what it can hold", "upsert"),
 )
-_DATABASE = Option("path", _path, "path = '…'", "the database, a file", needed=True)
 SINKS: Connectors = {
     "console": (_CHANGELOG,),
     "duckdb": (_DATABASE, *_TABLE),
     "files": (_WRITE_PATH, _FORMAT, _CHANGELOG),
     "none": (_CHANGELOG,),
-    "postgres": (
-        Option("url", _some, "url = 'postgresql://host:5432/name'", "of the database", needed=True),
-        Option("user", _some, "user = 'me'", "where the URL has none"),
-        Option("password", _some, "password = '${env:PGPASSWORD}'", "where the URL has none"),
-        *_TABLE,
-    ),
+    "postgres": (*_SERVER, *_TABLE),
     "python": (_CHANGELOG,),
     "sqlite": (_DATABASE, *_TABLE),
 }
