@@ -20,9 +20,9 @@ DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
 @pytest.mark.parametrize(
     ("text", "message", "legal"),
     [
-        (STREAM.format("connector = 'flies', path = 'x'"), "stream s has an unknown connector 'flies'; did you mean files?", "files, kafka, nexmark"),
-        (STREAM.format("connector = 'kafak'"), "stream s has an unknown connector 'kafak'; did you mean kafka?", "files, kafka, nexmark"),
-        (STREAM.format("connector = 'none'"), "stream s has an unknown connector 'none'", "files, kafka, nexmark"),
+        (STREAM.format("connector = 'flies', path = 'x'"), "stream s has an unknown connector 'flies'; did you mean files?", "duckdb, files, kafka, nexmark, postgres, sqlite"),
+        (STREAM.format("connector = 'kafak'"), "stream s has an unknown connector 'kafak'; did you mean kafka?", "duckdb, files, kafka, nexmark, postgres, sqlite"),
+        (STREAM.format("connector = 'none'"), "stream s has an unknown connector 'none'", "duckdb, files, kafka, nexmark, postgres, sqlite"),
         (STREAM.format("format = 'json'"), "stream s has an option 'format', which is of the connector 'files'", "connector, partitions"),
         (STREAM.format("path = 'x', delimeter = ';'"), "stream s has an unknown option 'delimeter'; did you mean delimiter?", "connector, path, format, header, delimiter"),
         (STREAM.format("pth = 'x'"), "stream s has an unknown option 'pth'; did you mean path?", "connector, partitions"),

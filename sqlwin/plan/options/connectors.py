@@ -5,7 +5,7 @@ One table, of streams and of sinks; docs/connectors.md shows it, and a test hold
 >>> check("stream orders", {"connector": "kafak"}, STREAMS)
 Traceback (most recent call last):
 sqlwin.errors.QueryError: stream orders has an unknown connector 'kafak'; did you mean kafka?
-  legal: files, kafka, nexmark
+  legal: duckdb, files, kafka, nexmark, postgres, sqlite
 >>> boolean("Yes"), boolean("0")
 (True, False)
 """
@@ -31,6 +31,8 @@ TABLES = ("person", "auction", "bid")
 """Of Nexmark."""
 APPEND, UPSERT, RETRACT, DEBEZIUM = "append", "upsert", "retract", "debezium"
 """Changelogs of streams."""
+STATIC = ("duckdb", "postgres", "sqlite")
+"""Connectors of static tables alone: a database does not tell what has changed."""
 CALLER = "none"
 """In place of a connector: rows come from, or go to, whoever embeds the query."""
 
@@ -144,6 +146,15 @@ _READ_PATH = Option(
 )
 _WRITE_PATH = Option("path", _path, "path = '…'", "a folder of this run's alone", needed=True)
 _FORMAT = _words("format", FILE_FORMATS, "of the files", "json")
+_DATABASE = Option("path", _path, "path = '…'", "the database, a file", needed=True)
+_NAMED = Option(
+    "table", table_name, "table = 'name', or 'schema.name'", "of the database", needed=True
+)
+_SERVER = (
+    Option("url", _some, "url = 'postgresql://host:5432/name'", "of the database", needed=True),
+    Option("user", _some, "user = 'me'", "where the URL has none"),
+    Option("password", _some, "password = '${env:PGPASSWORD}'", "where the URL has none"),
+)
 _TTL = tuple(
     Option(name, read, legal, "see [state TTL](semantics/ttl.md)")
     for name, (_, read, legal) in ttl_options.OPTIONS.items()
@@ -180,6 +191,9 @@ STREAMS: Connectors = {
         *_CHANGES,
         *_TTL,
     ),
+    "duckdb": (_DATABASE, _NAMED),
+    "postgres": (*_SERVER, _NAMED),
+    "sqlite": (_DATABASE, _NAMED),
     "nexmark": (
         Option("table", _table, ", ".join(TABLES), "which of its tables", "the stream's name"),
         Option("events", positive, f"1 to {MOST:,}: events = 100000", "of all tables", "100000"),
@@ -213,11 +227,7 @@ _OF_TABLES = (
     ),
     _words("changelog", CHANGELOGS[:2], "what it can hold", "upsert"),
 )
-_NAME = Option(
-    "table", table_name, "table = 'name', or 'schema.name'", "of the database", needed=True
-)
-_TABLE = (_NAME, *_OF_TABLES)
-_DATABASE = Option("path", _path, "path = '…'", "the database, a file", needed=True)
+_TABLE = (_NAMED, *_OF_TABLES)
 SINKS: Connectors = {
     "console": (_CHANGELOG,),
     "delta": (
@@ -233,12 +243,7 @@ SINKS: Connectors = {
         *_TABLE,
     ),
     "none": (_CHANGELOG,),
-    "postgres": (
-        Option("url", _some, "url = 'postgresql://host:5432/name'", "of the database", needed=True),
-        Option("user", _some, "user = 'me'", "where the URL has none"),
-        Option("password", _some, "password = '${env:PGPASSWORD}'", "where the URL has none"),
-        *_TABLE,
-    ),
+    "postgres": (*_SERVER, *_TABLE),
     "python": (_CHANGELOG,),
     "sqlite": (_DATABASE, *_TABLE),
 }

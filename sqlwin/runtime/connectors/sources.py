@@ -16,7 +16,7 @@ from typing import Protocol
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.explain.warnings import undeclared
 from sqlwin.plan.ir.nodes import Script, Stream
-from sqlwin.plan.options.connectors import STREAMS, boolean, check_whole, connector_of
+from sqlwin.plan.options.connectors import STATIC, STREAMS, boolean, check_whole, connector_of
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.files.ends import Files
@@ -28,6 +28,7 @@ from sqlwin.runtime.files.source import Decoded, read
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.rows.error_stream import no_rejects
+from sqlwin.runtime.tables.table_source import TableSource
 from sqlwin.secrets import opened, refers
 
 _PATTERN = re.compile(r"[*?\[\]{}\\\ud800-\udfff]|:/")
@@ -220,7 +221,7 @@ def _has_any(folder: Path) -> bool:
 
 def has_source(stream: Stream) -> bool:
     """Whether its options name one; rows of any other come from whoever embeds the query."""
-    return connector_of(dict(stream.options)) in ("files", "nexmark")
+    return connector_of(dict(stream.options)) in ("files", "nexmark", *STATIC)
 
 
 def source_of(stream: Stream, opens: bool = True) -> Source:
@@ -237,6 +238,8 @@ def source_of(stream: Stream, opens: bool = True) -> Source:
         return NexmarkSource(stream, nexmark.declared(stream))
     if connector == "files":
         return FileSource(stream, options["path"])
+    if connector in STATIC:
+        return TableSource(stream)
     raise QueryError(
         f"stream {stream.name} has no source to run from (connector {connector!r})",
         legal="WITH (connector = 'files', path = '…', format = 'json')",

@@ -31,6 +31,9 @@ class Database(Protocol):
     def transaction(self) -> AbstractContextManager[Transaction]:
         """Connects, and commits at the end; where the block raises, nothing of it was done."""
 
+    def reading(self) -> AbstractContextManager[Transaction]:
+        """Connects to what is there, to read it as of one moment."""
+
     def type_of(self, dtype: pl.DataType) -> str:
         """The type of a column that is created for values of a type."""
 

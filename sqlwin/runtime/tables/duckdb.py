@@ -76,6 +76,12 @@ class DuckDb:
             yield _Open(opened)
             opened.execute("COMMIT")
 
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        with closing(duckdb.connect(str(self.path), read_only=True)) as opened:
+            opened.execute("SET TimeZone = 'UTC'")
+            yield _Open(opened)
+
     def type_of(self, dtype: pl.DataType) -> str:
         return type_of(dtype)
 

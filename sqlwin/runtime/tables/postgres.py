@@ -84,6 +84,12 @@ class Postgres:
             opened.execute("SET TIME ZONE 'UTC'")
             yield _Open(opened)
 
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        with self.transaction() as transaction:
+            transaction.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield transaction
+
     def type_of(self, dtype: pl.DataType) -> str:
         if isinstance(dtype, pl.Decimal):
             return f"NUMERIC({dtype.precision}, {dtype.scale})"

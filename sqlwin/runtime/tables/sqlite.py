@@ -61,6 +61,13 @@ class Sqlite:
                 raise
             opened.commit()
 
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        uri = f"{self.path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, timeout=self.wait)) as opened:
+            opened.execute("BEGIN")
+            yield _Open(opened)
+
     def type_of(self, dtype: pl.DataType) -> str:
         if dtype.is_integer() or dtype == pl.Boolean:
             return "INTEGER"

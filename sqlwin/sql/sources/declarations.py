@@ -12,7 +12,7 @@ from sqlwin.durations import LEGAL as DURATIONS
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
-from sqlwin.plan.options.connectors import APPEND, SINKS, STREAMS
+from sqlwin.plan.options.connectors import APPEND, SINKS, STATIC, STREAMS, connector_of
 from sqlwin.plan.options.connectors import check as check_options
 from sqlwin.schema import (
     CHANGELOG_NAMES,
@@ -54,6 +54,9 @@ def stream(created: ast.CreateStream) -> Stream:
     kind = "table" if is_static(created) else "stream"
     options = dict(created.options)
     check_options(f"{kind} {created.name.text}", options, STREAMS, created.span)
+    if kind == "stream" and connector_of(options) in STATIC:
+        message = f"a table of {connector_of(options)} is no stream, and {created.name.text} is one"
+        raise QueryError(message, created.span, legal="CREATE TABLE without WATERMARK, for joins")
     declared = [column for column in created.columns if column.type is not None]
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
