@@ -67,10 +67,7 @@ class PastWindows:
         store = stores[STORE]
         store.put(full.select(store.layout.schema.names()))
         first = (pl.col(COUNT) - self.newest + 2).alias(HORIZON)
-        if self.partition:
-            store.cut(counts.select(*self.partition, first))
-        else:
-            store.expire(counts.select(first)[HORIZON][0])
+        store.cut(counts.select(*self.partition, first))  # of all as well: under a TTL they restart
 
     def found(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that hold a message of it."""
