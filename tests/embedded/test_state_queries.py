@@ -154,7 +154,7 @@ def test_messages_are_there_where_an_aggregate_needs_them() -> None:
     ("sql", "says"),
     [
         (MINUTES.replace("MEDIAN", "AVG"), "no messages: total, middle is kept as partial results"),
-        (THREES, "no messages: its windows are kept as partial results"),
+        (THREES, "no messages: n is kept as partial results"),
         ("SELECT product FROM orders", "has no window, so it keeps nothing"),
     ],
 )

@@ -13,7 +13,8 @@ import pytest
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.operators.emitter.schema import STORE
-from sqlwin.operators.windows.tuples import RING, TupleAggregator
+from sqlwin.operators.windows.contents import PANES
+from sqlwin.operators.windows.tuples import TupleAggregator
 from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.windows import Hop, Unit
 from tests.support.operators.driving import Driven, records, rows_of, told
@@ -47,9 +48,8 @@ def tuples(
     kept = {key: COLUMNS[key] for key in keys}
     values = tuple(pl.Int64() for _ in folds)
     policy_ = Policy(None, **policy)
-    return TupleAggregator(
-        "s", hop, COLUMNS, partition, kept, folds, values, policy_, where, withdraw
-    )
+    made = TupleAggregator("s", hop, COLUMNS, kept, folds, values, policy_, withdraw)
+    return replace(made, partition=partition, where=where)
 
 
 def message(seq: int, x: int | None, k: str | None = None, j: int = 0, ok: bool = True) -> Row:
@@ -136,11 +136,11 @@ def test_full_state_is_kept_in_lists() -> None:
     ]
 
 
-def test_the_rings_stay_small() -> None:
+def test_what_no_open_window_needs_is_evicted() -> None:
     driven = Driven(tuples(6, 4, early=Early.ON_UPDATE))
     for i in range(100):
         driven.step(rows_of(COLUMNS, message(i, i)))
-    assert len(driven.stores[RING]) == 3 and len(driven.stores[STORE]) == 2
+    assert len(driven.stores[PANES]) == 2 and len(driven.stores[STORE]) == 1  # of [97, 103)
 
 
 @dataclass

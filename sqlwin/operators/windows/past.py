@@ -1,4 +1,4 @@
-"""Past windows in ROWS of messages, which RETAIN n ROWS keeps to be queried.
+"""Past sliding windows and sessions of messages, which RETAIN n ROWS keeps to be queried.
 
 A message changes no window that is full already, so what was emitted of one is all that its past
 is: the result is kept as it was emitted, and no message or accumulator with it. It is kept while
@@ -12,8 +12,8 @@ its rows may be; SAMZA-552, too, retires windows in ROWS by message.
 Invariant: `past_windows` has each window that became full, once, if n is given and it is within the
 newest n; no other is found.
 
-Worked example, windows of 2 messages, RETAIN 3 ROWS: after message 5 the newest are 3, 4 and 5,
-so [3, 5) is found and [1, 3) is not: its last is message 2.
+Worked example, sliding windows of 2 messages, RETAIN 3 ROWS: after message 5 the newest are 3, 4
+and 5, so [2, 4) is found and [1, 3) is not: its last is message 2.
 """
 
 from __future__ import annotations
@@ -67,10 +67,7 @@ class PastWindows:
         store = stores[STORE]
         store.put(full.select(store.layout.schema.names()))
         first = (pl.col(COUNT) - self.newest + 2).alias(HORIZON)
-        if self.partition:
-            store.cut(counts.select(*self.partition, first))
-        else:
-            store.expire(counts.select(first)[HORIZON][0])
+        store.cut(counts.select(*self.partition, first))  # of all as well: under a TTL they restart
 
     def found(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that hold a message of it."""

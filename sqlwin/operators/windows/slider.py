@@ -35,9 +35,11 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.operators.windows.past import PastWindows
-from sqlwin.operators.windows.tuples import RING, SLOT
 from sqlwin.schema import PLACE, REVISION, ROW_KEY
 from sqlwin.state.combine import last_written
+
+RING = "ring"
+SLOT = "__slot"
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,22 @@
-"""Windows measured in messages, tumbling and hopping.
+"""Windows measured in messages, tumbling and hopping: the windowed aggregator on numbers.
 
 Numbers stand in for time. A hop of n messages every m has the windows that start
 at message 1, 1 + m, 1 + 2m …. Each is full at its n-th message, and goes out `full`
 with the batch that brings it. Numbers come in order, so nothing is late. Before it is
 full a window goes out `early` by the policy, and `full` if the input ends or is silent
-for TIMEOUT: then it is `shown`, until its next row. Once its n messages are there it
+for TIMEOUT: then it is forced, until its next row. Once its n messages are there it
 goes out `full` for good, as an update if it was emitted before.
 
-Messages that fail WHERE are numbered like all others and take no other part.
+So each partition has a watermark of its own, its count. What panes and messages hold, how they
+become windows and what is emitted of these is as of windows of time; `counts` is beside their
+stores, see `numbering`. Messages that fail WHERE are numbered like all others and take no other
+part.
 
-| store          | record                                                      |
-|----------------|-------------------------------------------------------------|
-| `counts`       | messages of the partition                                   |
-| `ring`         | keys, slot: `__pane`, `__first`, `__last`, accumulators     |
-| `revisions`    | keys, slot: `__window`, and as in `emitter.schema`          |
-| `past_windows` | with RETAIN n ROWS, see `past`                              |
+A full window is not corrected, so it is kept to be queried alone: until n messages came after its
+last, as RETAIN n ROWS has it, and without it until one did.
 
-Both rings have a slot for whatever may be live at once, so that what no open
-window needs is overwritten, never deleted.
-
-Invariant: a pane of `ring` is live iff its number is within `size` of the
-partition's count; a record of `revisions` is live iff its window is open; live
-ones of a key never share a slot; nothing waits in a record that is not live.
+Invariant: the stores hold what a window needs that is kept or open, and nothing of others; nothing
+is pending in a full one.
 
 Worked example, SAMZA-552's: MAX(value) of 3 messages every 3, EARLY EVERY 1 minute.
 Messages 1 (value 0) at 9:00:00 and 2 (value 5) at 9:00:59 leave the window from
@@ -31,256 +26,177 @@ message 1 due at 9:01:00; then it goes out `early` with 5, revision 0. Message 3
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from sqlwin.errors import QueryError
-from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW, origin, pane_start, windows_of
+from sqlwin.instants import END, START
+from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, start_of
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
-from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, FORCED, STORE, WORD
+from sqlwin.operators.emitter.results import FULL
+from sqlwin.operators.emitter.schema import ADDED, FINAL, FORCED, STORE
 from sqlwin.operators.load import Load, Records
-from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
+from sqlwin.operators.order.numbering import BEFORE, COUNT, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
-from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys, stated
-from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
-from sqlwin.operators.windows.contents import FIRST, LAST, PANE
-from sqlwin.operators.windows.counting import Counting
-from sqlwin.operators.windows.folded import Folded
-from sqlwin.operators.windows.grouping import Grouping
-from sqlwin.operators.windows.past import PastWindows
-from sqlwin.policies import Policy
-from sqlwin.schema import PLACE, POSITION, REVISION, ROW_KEY, SEQ, empty
-from sqlwin.state.combine import last_written
+from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
+from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.operators.windows.aggregator import WindowAggregator
+from sqlwin.operators.windows.contents import EXTENT, LAST, MESSAGES, PANE, PANES, Contents
+from sqlwin.schema import REVISION, ROW_KEY, empty
+from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Hop
 
-RING = "ring"
-SLOT = "__slot"
+
+class MessageContents(Contents):
+    window: Hop
+
+    def _place(self, window: dict[str, Any]) -> str:
+        last = f"its last row is {self.stream} at position {window[LAST]}"
+        return f"the window from message {window[WINDOW_END] - self.window.size}; {last}"
 
 
 @dataclass(frozen=True)
-class TupleAggregator(Counting, Folded, Results):
-    """`hop` in messages of the partition, a prefix of `keys`. sets: each has the partition."""
+class TupleAggregator(WindowAggregator):
+    """`window` in messages of the partition, a prefix of `keys`. sets: each has the partition."""
 
-    stream: str
-    hop: Hop
-    below: dict[str, pl.DataType]
-    partition: tuple[str, ...]
-    keys: dict[str, pl.DataType]
-    folds: tuple[Fold, ...]
-    values: tuple[pl.DataType, ...]
-    policy: Policy
+    partition: tuple[str, ...] = ()
     where: str | None = None
-    withdraw: bool = False
-    sets: tuple[tuple[str, ...], ...] = ()
-
-    @cached_property
-    def by(self) -> Grouping:
-        return Grouping(self.keys, self.sets)
-
-    @cached_property
-    def ledger(self) -> ResultLedger:
-        """The window is a part of the identity: whatever lay in its slot before is another."""
-        kept = tuple(fold.call.name for fold in self.folds)
-        return ResultLedger(self, (*self.by.names, WINDOW, SLOT), SLOT, kept)
-
-    @cached_property
-    def past(self) -> PastWindows:
-        columns = {**self.output, FIRST: pl.Int64(), LAST: pl.Int64()}
-        of = (self.partition, self.by.names, columns, self.hop.advance)
-        return PastWindows(self.policy.retain_rows, *of)
 
     @property
-    def output(self) -> dict[str, pl.DataType]:
-        bounds = {"window_start": pl.Int64(), "window_end": pl.Int64()}
-        names = (fold.call.name for fold in self.folds)
-        return {**self.by.types, **bounds, **dict(zip(names, self.values, strict=True))}
+    def hop(self) -> Hop:
+        assert isinstance(self.window, Hop)
+        return self.window
+
+    @cached_property
+    def contents(self) -> Contents:
+        return MessageContents(self.stream, self.hop, self.below, self.by, self.folds)
 
     @property
     def numbering(self) -> Numbering:
         return Numbering({name: self.keys[name] for name in self.partition})
 
     @property
-    def columns(self) -> dict[str, pl.DataType]:
-        """Of a record of the ring; accumulators as lifting makes them."""
-        none = empty({**self.below, **PLACE, NUMBER: pl.Int64()})
-        types = {**self._lift(none).schema, SLOT: pl.Int64()}
-        accumulators = (name for fold in self.folds for name in fold.columns)
-        return {
-            name: types[name] for name in (*self.by.names, SLOT, PANE, FIRST, LAST, *accumulators)
-        }
+    def edges(self) -> dict[str, pl.DataType]:
+        return {"window_start": pl.Int64(), "window_end": pl.Int64()}
+
+    @property
+    def kept(self) -> int:
+        """The messages of a partition by whose last one a full window is kept."""
+        return self.policy.retain_rows or 1
 
     def stores(self) -> list[StoreSpec]:
-        of_slots = (self.by.names, (SLOT,), ONE_SLICE)
-        ring = layout_of(RING, self.columns, *of_slots)
-        words = "accumulators of the open windows"
-        types = {**self.output, WINDOW: pl.Int64(), SLOT: pl.Int64()}
-        records = layout_of(STORE, self.ledger.schema(types), *of_slots)
-        emitted = "what was emitted of each window"
-        return [
-            StoreSpec(ring, last_written(ring), words, self._live_panes),
-            self.numbering.spec(),
-            StoreSpec(records, last_written(records), emitted, self._live_windows),
-            *self.past.stores(),
+        """Messages have no numbers in a replay, so what is lost is not restored."""
+        expected = {PANES: self._live_panes, MESSAGES: self._live_rows, STORE: self._live_windows}
+        by_number = [
+            replace(spec, pins=False, restorable=False, expected=expected[spec.name])
+            for spec in super().stores()
         ]
+        return [*by_number, self.numbering.spec()]
+
+    def _live_rows(self, load: Load) -> Records:
+        return (self.hop.size + self.kept - 1) * load.keys_if(bool(self.keys))
 
     def _live_panes(self, load: Load) -> Records:
-        return -(-self.hop.size // self.hop.pane) * load.keys_if(bool(self.keys))
+        return -(-(self.hop.size + self.kept - 1) // self.hop.pane) * load.keys_if(bool(self.keys))
 
     def _live_windows(self, load: Load) -> Records:
         """Emitted early; else a drain forces them, which is rare."""
         if self.policy.early is None:
             return 0.0
-        return load.keys_if(bool(self.keys)) * -(-self.hop.size // self.hop.advance)
+        live = -(-(self.hop.size + self.kept - 1) // self.hop.advance)
+        return load.keys_if(bool(self.keys)) * live
+
+    def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return rows
+
+    def horizons(self, stores: Stores) -> pl.DataFrame:
+        """None: what a message does not change, it need not be refused for."""
+        return empty({HORIZON: pl.Int64()})
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
-        held = everything(stores, RING).drop(SLOT)
         numbered, counts = self.numbering.number(batch, stores)
-        came = self._lift(numbered)
-        live = self.numbering.with_counts(held, counts).select(held.columns)
-        panes = self._merged([PANE], pl.concat([live, came.select(held.columns)]))
-        # those that close have been settled before a new window takes their slot
-        full = self._filled(panes, counts, stores)
-        self._keep(panes, counts, stores)
-        self._touch(self._windows(came, counts).filter(~self._is_full), stores, now)
+        rows = self.contents.prepare(
+            numbered.filter(pl.col(self.where)) if self.where else numbered
+        )
+        panes = self.contents.panes(rows)
+        self.contents.put(rows, panes, stores)
+        full = self.ledger.emit(self._filled(counts, stores), FULL, stores)
+        self._touch(panes, counts, stores, now)
+        self._evict(counts, stores)
         return full
 
-    # What goes out.
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.watermark = max(stores.watermark, watermark)
+        return self.nothing()
 
-    def _filled(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    # What a batch does.
+
+    def _filled(self, counts: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The windows whose n-th message the batch brought."""
-        windows = self._windows(panes, counts).filter(self._is_full, self._was_open)
-        closing = windows.select(self.ledger.identity).unique()
-        valued = self._beside(self.ledger.known(closing, stores), windows)
-        emitted = self._keyed(valued).with_columns(pl.col(REVISION) + 1)
-        self.past.keep(emitted, counts, stores)
-        there = pl.lit(True).alias(EXISTS)
-        return self.ledger.send(valued.with_columns(FULL.alias(WORD), there), stores)
+        since: int = counts[BEFORE].min()  # type: ignore[assignment]
+        until: int = counts[COUNT].max()  # type: ignore[assignment]
+        keys = counts.select(self.partition) if self.partition else None
+        closing = self.contents.closing(since + 1, until + 1, stores, keys)
+        known = self.numbering.with_counts(closing, counts)
+        was_open = pl.col(WINDOW_END) > pl.col(BEFORE) + 1
+        return self.ledger.known(known.filter(was_open, ~_IS_OPEN).drop(BEFORE, COUNT), stores)
 
-    def _touch(self, windows: pl.DataFrame, stores: Stores, now: int) -> None:
+    def _touch(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores, now: int) -> None:
         """Note what came into open windows. What was forced is so no more."""
-        if windows.is_empty():
+        if self.policy.early is None and not len(everything(stores, STORE)):
             return
-        touched = windows.group_by(self.ledger.identity).agg(pl.col(ADDED).sum())
-        known = self.ledger.before(self.judged(touched, stores), stores)
+        held = ends_of(panes, PANE, self.hop).group_by(self.contents.identity)
+        windows = self.numbering.with_counts(held.agg(self._added.alias(ADDED)), counts)
+        opened = windows.filter(_IS_OPEN).drop(BEFORE, COUNT)
+        known = self.ledger.before(opened.with_columns(pl.lit(False).alias(FINAL)), stores)
+        if known.is_empty():
+            return
         renewed = known.with_columns(pl.lit(False).alias(FORCED))
         self.ledger.note(renewed.filter(known[FORCED]), stores)
         self.ledger.on_batch(renewed, stores, now)
 
+    def _evict(self, counts: pl.DataFrame, stores: Stores) -> None:
+        """Drop what no window needs that is open or kept."""
+        after = pl.col(COUNT) + 2 - self.kept
+        stores[STORE].cut(counts.select(*self.partition, after.alias(HORIZON)))
+        first = counts.select(*self.partition, earliest(after, self.hop).alias(HORIZON))
+        for name in (PANES, MESSAGES):
+            if name in stores.named:
+                stores[name].cut(first)
+
+    # What the ledger asks for.
+
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Of a window that is full nothing is pending."""
-        return ids.with_columns(pl.lit(False).alias(FINAL))
+        known = self.numbering.with_counts(ids, everything(stores, COUNTS))
+        return known.with_columns((~_IS_OPEN).alias(FINAL)).drop(COUNT)
 
     def open_results(self, stores: Stores) -> pl.DataFrame:
-        windows = self._held(stores).filter(~self._is_full)
-        return windows.select(self.ledger.identity).unique()
+        there = self.contents.closing(START, END, stores)
+        return self.judged(there, stores).filter(~pl.col(FINAL)).drop(FINAL)
 
-    def valued(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        return self._beside(ids, self._held(stores))
-
-    def presented(self, results: pl.DataFrame) -> pl.DataFrame:
-        return self._keyed(results).sort("window_end", *self.by.names)
-
-    def _keyed(self, known: pl.DataFrame) -> pl.DataFrame:
-        start = pl.col(WINDOW).alias("window_start")
-        end = (pl.col(WINDOW) + self.hop.size).alias("window_end")
-        identity = {**self.by.types, "window_start": pl.Int64(), "window_end": pl.Int64()}
-        return known.with_columns(start, end).with_columns(row_key(identity))
+    def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
+        end = pl.col(WINDOW_END)
+        start = start_of(end, self.hop).alias("window_start")
+        return known.with_columns(start, end.alias("window_end"))
 
     # State queries.
 
-    @property
-    def key(self) -> dict[str, pl.DataType]:
-        return self.keys
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        return ("window_end", *self.by.names)
-
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
-        """Those that are open, and past ones: without RETAIN the last that became full. By the
-        numbers of messages."""
-        end, retains = pl.col(WINDOW) + self.hop.size, self.past.newest is not None
-        held = of_keys(self._held(stores), question.keys).filter(
-            ~self._is_full if retains else end > pl.col(COUNT),
-            end > question.lo,
-            pl.col(WINDOW) <= question.hi,
-        )
-        judged = held.select(*self.ledger.identity, self._is_full.alias(FINAL)).unique()
-        known = stated(self._beside(self.ledger.known(judged, stores), held))
-        keyed = self._keyed(known)
-        columns = (*self.output, STATE, REVISION, FIRST, LAST, ROW_KEY)
-        past = [self.past.found(question, stores)] if retains else []
-        return pl.concat([keyed.select(columns), *(each.select(columns) for each in past)])
+        """Those that are open, and the full ones that are kept, by the numbers of messages."""
+        held = self.contents.within(question, stores)
+        counted = self.numbering.with_counts(held, everything(stores, COUNTS))
+        kept = counted.filter(pl.col(WINDOW_END) >= pl.col(COUNT) + 2 - self.kept).drop(COUNT)
+        known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
+        return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
     def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
-        raise QueryError("the query keeps no messages: its windows are kept as partial results")
+        if not self.contents.whole:
+            raise self.contents.no_messages()
+        return stretch.counted(everything(stores, MESSAGES))
 
-    # From messages to panes to windows.
 
-    def _lift(self, numbered: pl.DataFrame) -> pl.DataFrame:
-        rows = numbered.sort(POSITION)
-        taking = rows.filter(pl.col(self.where)) if self.where else rows
-        pane = pane_start(pl.col(NUMBER), self.hop.pane, origin(self.hop)).alias(PANE)
-        lifted = [expr for fold in self.folds for expr in fold.lift()]
-        extent = [pl.col(SEQ).min().alias(FIRST), pl.col(SEQ).max().alias(LAST)]
-        added = pl.len().cast(pl.Int64).alias(ADDED)
-        panes = taking.group_by(*self.keys, pane).agg(*extent, *lifted, added)
-        return (
-            self._merged([PANE], self.by.spread(panes), pl.col(ADDED).sum()) if self.sets else panes
-        )
-
-    def _keep(self, panes: pl.DataFrame, counts: pl.DataFrame, stores: Stores) -> None:
-        slots = self.hop.size // self.hop.pane
-        live = self.numbering.with_counts(panes, counts).filter(
-            pl.col(PANE) + self.hop.size > pl.col(COUNT)
-        )
-        slot = ((pl.col(PANE) - origin(self.hop)) // self.hop.pane % slots).alias(SLOT)
-        ring = stores[RING]
-        ring.put(live.with_columns(slot).select(ring.layout.schema.names()))
-
-    def _held(self, stores: Stores) -> pl.DataFrame:
-        """The panes of each window that the ring still holds whole."""
-        counts = everything(stores, COUNTS)
-        return self._windows(everything(stores, RING).drop(SLOT), counts)
-
-    def _windows(self, panes: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
-        """Each pane once for every window that holds it, with its slot and the counts."""
-        slots = -(-self.hop.size // self.hop.advance)
-        slot = (pl.col(WINDOW) - origin(self.hop)) // self.hop.advance % slots
-        windows = windows_of(panes, PANE, self.hop).with_columns(slot.alias(SLOT))
-        return self.numbering.with_counts(windows, counts)
-
-    @property
-    def _is_full(self) -> pl.Expr:
-        return pl.col(WINDOW) + self.hop.size <= pl.col(COUNT) + 1
-
-    @property
-    def _was_open(self) -> pl.Expr:
-        return pl.col(WINDOW) + self.hop.size > pl.col(BEFORE) + 1
-
-    # From panes to values.
-
-    def _beside(self, known: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
-        """`known` with their values; panes of other windows may be among `windows`."""
-        identity = list(self.ledger.identity)
-        wanted = windows.join(known, on=identity, how="semi", nulls_equal=True)
-        names = [*identity, FIRST, LAST, *(fold.call.name for fold in self.folds)]
-        values = self.finished(self._merged([WINDOW, SLOT], wanted)).select(names)
-        return known.join(values, on=identity, how="inner", nulls_equal=True)
-
-    def _merged(self, by: list[str], panes: pl.DataFrame, *more: pl.Expr) -> pl.DataFrame:
-        merges = [expr for fold in self.folds for expr in fold.merge()]
-        extent = [pl.col(FIRST).min(), pl.col(LAST).max()]
-        return panes.group_by(*self.by.names, *by).agg(*extent, *merges, *more)
-
-    def _place(self, window: dict[str, Any]) -> str:
-        last = f"its last row is {self.stream} at position {window[LAST]}"
-        return f"the window from message {window[WINDOW]}; {last}"
+_IS_OPEN = pl.col(WINDOW_END) > pl.col(COUNT) + 1

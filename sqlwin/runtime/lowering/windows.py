@@ -132,9 +132,9 @@ class Assembly:
         by: Any = window.window
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
-        rest = (self._folds(window), _values(window), window.policy, window.where, self.filtered)
-        kept = (self.stream, by, below, window.partition, keys, *rest)
-        return TupleAggregator(*kept, sets=window.sets)
+        rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
+        kept = (self.stream, by, below, keys, *rest)
+        return TupleAggregator(*kept, partition=window.partition, where=window.where)
 
     def _ordered(self, window: WindowAggregate) -> OrderedAggregator:
         by: Any = window.window
