@@ -11,12 +11,14 @@ which writes the same results under the same number.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,6 +58,8 @@ TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"
 JVM_ENDED = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
 POLL_SECONDS = 0.2
+RUN = "run.json"
+"""The name of a checkpoint, for sinks that know batches by it."""
 _TRACE = "Traceback (most recent call last)"
 _RAISED = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
 SHUFFLE = "spark.sql.shuffle.partitions"
@@ -110,6 +114,8 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
     delivery = Delivery(out, options, Malformed(options.max_errors, options.on_warning))
     session = local_session() if spark is None else spark
     with _checkpoint(options) as checkpoint:
+        if any(outlet.sends for outlet in out):
+            delivery.run = _name_of_run(Folder(str(checkpoint / "sqlwin")))
 
         def begin() -> StreamingQuery:
             return start(
@@ -147,6 +153,13 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
                 raise
             _warn(left_unread(), options)
     return delivery.summary
+
+
+def _name_of_run(folder: Folder) -> str:
+    """Unlike that of any other checkpoint."""
+    if folder.json(RUN) is None:
+        folder.write(RUN, json.dumps({"run": uuid.uuid4().hex}))
+    return str(folder.json(RUN)["run"])
 
 
 def _warn(texts: Iterable[str], options: RunOptions) -> None:
@@ -287,11 +300,16 @@ def cause(text: str) -> str:
 
 @dataclass
 class Delivery:
-    """Brings what a batch did to the sinks and the callbacks."""
+    """Brings what a batch did to the sinks and the callbacks.
+
+    A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
+    run and the batch. run: the name of the checkpoint.
+    """
 
     outlets: list[Outlet]
     options: RunOptions
     malformed: Malformed
+    run: str = ""
     summary: Summary = field(default_factory=Summary)
     failure: BaseException | None = None
 
@@ -308,6 +326,8 @@ class Delivery:
             self.malformed.see(query, batch, what.read, what.errors)
         for query, what in results.items():
             self.outlets[query].write(batch, what.results, what.errors)
+            if self.outlets[query].sends:
+                self.outlets[query].send(self.run, batch, what.results, what.errors)
         errors = pl.concat([no_rejects(), *(what.errors for what in results.values())])
         progress = Batch(
             batch,

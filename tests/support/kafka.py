@@ -13,8 +13,9 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -169,6 +170,19 @@ class Broker:
     def kill(self) -> None:
         """What a lost power supply does."""
         self._signalled(signal.SIGKILL)
+
+    @contextmanager
+    def restarting(self, at: int) -> Iterator[Callable[[Any], None]]:
+        """Killed after a batch, and started again while the run goes on."""
+        again = threading.Thread(target=self.start)
+
+        def on_batch(batch: Any) -> None:
+            if batch.number == at:
+                self.kill()
+                again.start()
+
+        yield on_batch
+        again.join()
 
     def _signalled(self, number: signal.Signals) -> None:
         if self.process is not None:
