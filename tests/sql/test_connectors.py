@@ -11,6 +11,7 @@ import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.plan.options.connectors import FALSE, SINKS, STREAMS, TRUE, boolean, table
 from sqlwin.plan.properties.facts import sources_of
+from sqlwin.runtime.connectors.option_reader import read_options
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.sql import script
 
@@ -94,6 +95,19 @@ def test_a_topic_that_cannot_be_rows(columns: str, options: str, message: str, l
     with pytest.raises(QueryError) as refusal:
         source_of(sources_of(query.plan)[0])
     assert (refusal.value.message, refusal.value.legal) == (message, legal)
+
+
+def test_what_a_topic_refers_to_is_not_looked_up_by_a_check() -> None:
+    options = ", ".join(f"{name} = '${{env:NONE}}'" for name in ("servers", "metadata", "start"))
+    text = f"CREATE STREAM s (a INT) WITH (connector = 'kafka', topic = 't', {options})"
+    read_options(script(f"{text}; SELECT a FROM s"))
+
+
+def test_explain_says_how_a_topic_is_written() -> None:
+    sink = "CREATE SINK k WITH (connector = 'kafka', servers = 'h', topic = 't')"
+    text = f"CREATE STREAM s (a INT); {sink}; INSERT INTO k SELECT a FROM s"
+    told = "Delivery: exactly once, a batch is a transaction of Kafka"
+    assert told in sqlwin.explain(text).splitlines()
 
 
 def test_a_slip_in_a_setting() -> None:

@@ -13,9 +13,11 @@ with the same rows, see `Outlet.sends`.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from queue import Empty, Queue
 from typing import Any
 
 import polars as pl
@@ -24,11 +26,13 @@ from sqlwin.durations import micros
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import SECOND
 from sqlwin.plan.options.table_options import key_columns
-from sqlwin.runtime.kafka.client import PAUSE_SECONDS, Settings, kafka, settings_of
+from sqlwin.runtime.kafka.client import CALL_SECONDS, PAUSE_SECONDS, Settings, kafka, settings_of
 from sqlwin.runtime.rows.render import cell, json_lines
 from sqlwin.schema import CHANGELOG_NAMES, OP, ROW_KEY
 
 _OP, _ROW_KEY = CHANGELOG_NAMES[OP], CHANGELOG_NAMES[ROW_KEY]
+COMMIT_SECONDS = 20.0
+ABANDONED_SECONDS = 2 * CALL_SECONDS
 Record = tuple[str | None, str | None]
 """Key and value."""
 
@@ -97,8 +101,9 @@ class KafkaSink:
         for key, value in records:
             self._produce(producer, key, value)
         mark = library.TopicPartition(self.topic, 0, batch, self.run)
-        producer.send_offsets_to_transaction([mark], self._group.consumer_group_metadata())
-        producer.commit_transaction()
+        group = self._group.consumer_group_metadata()
+        _within(lambda: producer.send_offsets_to_transaction([mark], group, CALL_SECONDS))
+        producer.commit_transaction(COMMIT_SECONDS)
 
     def _produce(self, producer: Any, key: str | None, value: str | None) -> None:
         while True:
@@ -130,6 +135,31 @@ class KafkaSink:
         if known.error is not None:
             raise kafka().KafkaException(known.error)
         return bool(known.metadata == self.run and known.offset >= batch)
+
+
+def _within(call: Callable[[], object]) -> None:
+    """Do it; KafkaException where it does not return. librdkafka may wait for ever, whatever limit
+    it is given, for the offsets of a transaction whose broker was killed amid it. Such a producer
+    is abandoned: the next one of the same id undoes its transaction."""
+    done: Queue[BaseException | None] = Queue()
+
+    def doing() -> None:
+        try:
+            call()
+        except kafka().KafkaException as failure:
+            done.put(failure)
+        else:
+            done.put(None)
+
+    threading.Thread(target=doing, daemon=True).start()
+    try:
+        failure = done.get(timeout=ABANDONED_SECONDS)
+    except Empty:
+        library = kafka()
+        timed_out = library.KafkaError(library.KafkaError._TIMED_OUT)
+        raise library.KafkaException(timed_out) from None
+    if failure is not None:
+        raise failure
 
 
 def _passes(error: Any) -> bool:

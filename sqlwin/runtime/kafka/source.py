@@ -36,6 +36,7 @@ from sqlwin.runtime.kafka.client import Consumer, Settings, consumer, settings_o
 from sqlwin.runtime.kafka.records import decoded, parts
 from sqlwin.runtime.rows.error_stream import no_rejects, refused
 from sqlwin.schema import PART, SEQ, TIMESTAMP, empty, polars_schema, type_name
+from sqlwin.secrets import refers
 
 Range = tuple[str, int, int]
 DEFAULTS = {option.name: option.default for option in STREAMS["kafka"] if option.default}
@@ -165,7 +166,8 @@ def rounds(spans: Mapping[str, tuple[int, int]], most: int) -> list[Range]:
 def declared(stream: Stream) -> KafkaSource:
     """QueryError for metadata that is no column, or has no such type; options were checked."""
     options = dict(stream.options)
-    given = {**DEFAULTS, **options}
+    known = {name: value for name, value in options.items() if not refers(value)}
+    given = {**DEFAULTS, **known}  # of a script that is only checked, not all is known
     metadata = kafka_options.metadata(given["metadata"]) if "metadata" in given else {}
     if "topic" not in options:
         message = f"stream {stream.name} needs an option 'topic'"
