@@ -6,6 +6,7 @@ broker has a folder of its own, so one that was killed starts again with what it
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import shutil
@@ -58,8 +59,11 @@ def java() -> str | None:
 def jars(program: str) -> Path:
     """The folder of the broker's jars, resolved the first time. OSError where they cannot be."""
     done = CACHE / "complete"
-    if not done.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
+    if done.exists():
+        return CACHE / "jars"
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another worker of the tests may be at it
         resolve = [
             *("org.apache.spark.deploy.SparkSubmit", "--conf", f"spark.jars.ivy={CACHE}"),
             *("--packages", PACKAGE, "--class", "kafka.tools.StorageTool"),
