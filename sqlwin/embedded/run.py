@@ -21,6 +21,7 @@ import polars as pl
 
 from sqlwin.embedded.batch_clock import BatchClock
 from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
+from sqlwin.embedded.outbox import Outbox
 from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.embedded.timer import Timer
@@ -152,10 +153,13 @@ class _Runner:
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
         self.listed: set[str] = set()
+        self.outbox = Outbox(self.blobs) if outlet.sends else None
         self.progress = self._restored()
         self.task = ChainTask(self.chain, self.blobs, uuid.uuid4().hex)
         self.clock = BatchClock(self.blobs if self.chain.clock else None)
         self.deadline = self.task.deadline()
+        if self.outbox is not None:
+            self.outbox.send(outlet)  # a run that was killed may not have
 
     def step(self, summary: Summary) -> bool:
         """Read the next file of each stream that has one, as one batch."""
@@ -191,11 +195,13 @@ class _Runner:
             return None
         self._find(name, files, static)
         left = files.left()
-        numbers = left if static else left[:1]
+        first, source = files.first, self.sources[name]
+        numbers = left if static or not left else range(first, source.batch_end(files, first, 0))
         parts = [self._read(name, number, files.piece(number), at) for number in numbers]
         if static and not parts:
-            where = dict(self.chain.streams[name].options).get("path")
-            raise RunError(f"no file matches {where} of the static table {name}")
+            options = dict(self.chain.streams[name].options)
+            where = f"file matches {options['path']}" if "path" in options else "row is there"
+            raise RunError(f"no {where} of the static table {name}")
         return reduce(_Read.then, parts) if parts else None
 
     def _find(self, name: str, files: FileProgress, static: bool) -> None:
@@ -259,7 +265,11 @@ class _Runner:
         timer.lap("sinks")
         self.progress.move(ends)
         self.deadline = output.deadline
+        if self.outbox is not None:
+            self.outbox.add(number, output.results, errors)
         self._commit()
+        if self.outbox is not None:
+            self.outbox.send(self.outlet)
         timer.lap("commit")
         self._measure(batch, errors, timer)
         summary.add(batch, errors)
@@ -291,6 +301,8 @@ class _Runner:
             self.task.commit()
             write_source_text(self.blobs, self.source_text)
             self.blobs.put(PROGRESS, self.progress.dump())
+            if self.outbox is not None:
+                self.outbox.write(self.blobs)
 
     def _restored(self) -> RunProgress:
         """The progress at the last commit; the query continues from there."""

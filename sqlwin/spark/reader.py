@@ -23,7 +23,6 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 
 from sqlwin.errors import RunError
 from sqlwin.runtime.connectors.sources import source_of
-from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import Listing
@@ -147,7 +146,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _reached(self, listing: Listing, known: int | None, part: int) -> int:
         """Of a static table all pieces there are at first, and never more."""
         if listing.number not in self.program.tables:
-            return _enough(listing.progress, known or 0, part)
+            return listing.source.batch_end(listing.progress, known or 0, part)
         if known is None and not listing.known:
             name = self.program.streams[listing.number].name
             raise RunError(f"no file of the static table {name} is there")
@@ -206,17 +205,6 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield StepReading(
                 self.settings.program, self.settings.base, last.step, only, watermarks
             )
-
-
-def _enough(files: FileProgress, start: int, part: int) -> int:
-    """How many pieces are read once `part` bytes were added to `start` pieces; at least one."""
-    added = 0
-    for at in range(start, files.end):
-        size = files.piece(at).hi - files.piece(at).lo
-        if at > start and added + size > part:
-            return at
-        added += size
-    return files.end
 
 
 def _shared(items: list[Any], tasks: int, weigh: Callable[[Any], int]) -> list[list[Any]]:

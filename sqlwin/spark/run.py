@@ -11,12 +11,14 @@ which writes the same results under the same number.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
 import tempfile
 import threading
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -59,6 +61,8 @@ TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"
 JVM_ENDED = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
 POLL_SECONDS = 0.2
+RUN = "run.json"
+"""The name of a checkpoint, for sinks that know batches by it."""
 _TRACE = "Traceback (most recent call last)"
 _RAISED = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
 SHUFFLE = "spark.sql.shuffle.partitions"
@@ -117,6 +121,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
     conf = {**options.conf, **spark_settings(script.settings)}
     session = local_session(settings=conf) if spark is None else spark
     with configured(session, conf), _checkpoint(options) as checkpoint:
+        delivery.name_run(Folder(str(checkpoint / "sqlwin")))
 
         def begin() -> StreamingQuery:
             return start(
@@ -158,6 +163,13 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
                 raise
             _warn(left_unread(), options)
     return delivery.summary
+
+
+def _name_of_run(folder: Folder) -> str:
+    """Unlike that of any other checkpoint."""
+    if folder.json(RUN) is None:
+        folder.write(RUN, json.dumps({"run": uuid.uuid4().hex}))
+    return str(folder.json(RUN)["run"])
 
 
 def _warn(texts: Iterable[str], options: RunOptions) -> None:
@@ -314,13 +326,23 @@ def cause(text: str) -> str:
 
 @dataclass
 class Delivery:
-    """Brings what a batch did to the sinks and the callbacks."""
+    """Brings what a batch did to the sinks and the callbacks.
+
+    A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
+    run and the batch. run: the name of the checkpoint.
+    """
 
     outlets: list[Outlet]
     options: RunOptions
     malformed: Malformed
+    run: str = ""
     summary: Summary = field(default_factory=Summary)
     failure: BaseException | None = None
+
+    def name_run(self, folder: Folder) -> None:
+        """folder: of the checkpoint, which the name stays in."""
+        if any(outlet.sends for outlet in self.outlets):
+            self.run = _name_of_run(folder)
 
     def __call__(self, batch: int, results: dict[int, QueryBatch]) -> None:
         """failure: what was raised here, which Spark would tell as a text with its traces."""
@@ -336,6 +358,8 @@ class Delivery:
         for query, what in results.items():
             began = time.perf_counter()
             self.outlets[query].write(batch, what.results, what.errors)
+            if self.outlets[query].sends:
+                self.outlets[query].send(self.run, batch, what.results, what.errors)
             self._measure(query, batch, what, time.perf_counter() - began)
         errors = pl.concat([no_rejects(), *(what.errors for what in results.values())])
         progress = Batch(

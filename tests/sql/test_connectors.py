@@ -10,6 +10,9 @@ import pytest
 import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.plan.options.connectors import FALSE, SINKS, STREAMS, TRUE, boolean, table
+from sqlwin.plan.properties.facts import sources_of
+from sqlwin.runtime.connectors.option_reader import read_options
+from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.sql import script
 
 STREAM = "CREATE STREAM s (a INT) WITH ({}); SELECT a FROM s"
@@ -23,7 +26,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
         (STREAM.format("connector = 'flies', path = 'x'"), "stream s has an unknown connector 'flies'; did you mean files?", "duckdb, files, kafka, nexmark, postgres, sqlite"),
         (STREAM.format("connector = 'kafak'"), "stream s has an unknown connector 'kafak'; did you mean kafka?", "duckdb, files, kafka, nexmark, postgres, sqlite"),
         (STREAM.format("connector = 'none'"), "stream s has an unknown connector 'none'", "duckdb, files, kafka, nexmark, postgres, sqlite"),
-        (STREAM.format("format = 'json'"), "stream s has an option 'format', which is of the connector 'files'", "connector, partitions"),
+        (STREAM.format("format = 'json'"), "stream s has an option 'format', which is of the connector 'files' and 'kafka'", "connector, partitions"),
         (STREAM.format("path = 'x', delimeter = ';'"), "stream s has an unknown option 'delimeter'; did you mean delimiter?", "connector, path, format, header, delimiter"),
         (STREAM.format("pth = 'x'"), "stream s has an unknown option 'pth'; did you mean path?", "connector, partitions"),
         (STREAM.format("path = 'x', FORMAT = 'csv'"), "stream s has an unknown option 'FORMAT'; did you mean format?", "connector, path, format, header, delimiter"),
@@ -34,9 +37,13 @@ DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
         (STREAM.format("connector = 'files', path = 'a\\0b'"), "stream s has an option 'path' that cannot be 'a\\x00b'", "path = '…'"),
         (STREAM.format("path = 'x', partitions = 2"), "stream s has an option 'partitions', which is of the connector 'kafka'", "connector, path, format, header, delimiter"),
         (STREAM.format("partitions = 0"), "stream s has an option 'partitions' that cannot be '0'", "1 or more: partitions = 4"),
+        (STREAM.format("connector = 'kafka', format = 'xml'"), "stream s has an unknown format 'xml'", "json, csv, raw"),
+        (STREAM.format("connector = 'kafka', start = 'soon'"), "stream s has an option 'start' that cannot be 'soon'", "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5'"),
+        (STREAM.format("connector = 'kafka', metadata = 'a = kye'"), "stream s has an option 'metadata' that cannot be 'a = kye'", "metadata = 'id = key, at = timestamp'; or topic, partition, offset, header.NAME"),
+        (STREAM.format("connector = 'kafka', 'kafka.isolation.level' = 'read_uncommitted'"), "stream s has an unknown option 'kafka.isolation.level'", "connector, servers, topic, format, delimiter, start, metadata, max.records, wait, partitions"),
         (STREAM.replace("STREAM", "TABLE").format("evnts = 3"), "table s has an unknown option 'evnts'; did you mean events?", "connector, partitions"),
-        (SINK.format("connector = 'consle'"), "sink k has an unknown connector 'consle'; did you mean console?", "console, duckdb, files, none, postgres, python, sqlite"),
-        (SINK.format("path = 'out'"), "sink k has an option 'path', which is of the connector 'duckdb' and 'files' and 'sqlite'", "connector, changelog"),
+        (SINK.format("connector = 'consle'"), "sink k has an unknown connector 'consle'; did you mean console?", "console, delta, duckdb, files, iceberg, kafka, none, postgres, python, sqlite"),
+        (SINK.format("path = 'out'"), "sink k has an option 'path', which is of the connector 'delta' and 'duckdb' and 'files' and 'sqlite'", "connector, changelog"),
         (SINK.format("connector = 'files', path = 'o', format = 'cvs'"), "sink k has an unknown format 'cvs'; did you mean csv?", "json, csv, parquet"),
         (SINK.format("connector = 'files', path = 'a\\0b'"), "sink k has an option 'path' that cannot be 'a\\x00b'", "path = '…'"),
         (SINK.format("connector = 'none', state.ttl = '3 d'"), "sink k has an unknown option 'state.ttl'", "connector, changelog"),
@@ -71,6 +78,36 @@ def test_the_docs_have_the_table(title: str, known: object) -> None:
         for line in lines
     ]
     assert shown == [tuple(row) for row in table(STREAMS if title == "Streams" else SINKS)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message", "legal"),
+    [
+        ("a INT", "", "stream s needs an option 'topic'", "topic = '…'"),
+        ("a INT", "topic = 't', metadata = 'b = key'", "metadata of stream s names b, no column", "a"),
+        ("a INT", "topic = 't', metadata = 'a = key'", "a of stream s is INT, and a key", "STRING or BINARY"),
+        ("a INT", "topic = 't', format = 'raw'", "stream s has format 'raw', and not one column for the value", "one column, STRING or BINARY, beside those of metadata"),
+    ],
+)  # fmt: skip
+def test_a_topic_that_cannot_be_rows(columns: str, options: str, message: str, legal: str) -> None:
+    text = f"CREATE STREAM s ({columns}) WITH (connector = 'kafka', servers = 'h', {options})"
+    (query,) = script(f"{text.replace(', )', ')')}; SELECT a FROM s").queries
+    with pytest.raises(QueryError) as refusal:
+        source_of(sources_of(query.plan)[0])
+    assert (refusal.value.message, refusal.value.legal) == (message, legal)
+
+
+def test_what_a_topic_refers_to_is_not_looked_up_by_a_check() -> None:
+    options = ", ".join(f"{name} = '${{env:NONE}}'" for name in ("servers", "metadata", "start"))
+    text = f"CREATE STREAM s (a INT) WITH (connector = 'kafka', topic = 't', {options})"
+    read_options(script(f"{text}; SELECT a FROM s"))
+
+
+def test_explain_says_how_a_topic_is_written() -> None:
+    sink = "CREATE SINK k WITH (connector = 'kafka', servers = 'h', topic = 't')"
+    text = f"CREATE STREAM s (a INT); {sink}; INSERT INTO k SELECT a FROM s"
+    told = "Delivery: exactly once, a batch is a transaction of Kafka"
+    assert told in sqlwin.explain(text).splitlines()
 
 
 def test_a_slip_in_a_setting() -> None:

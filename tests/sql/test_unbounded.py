@@ -157,6 +157,15 @@ def test_messages_of_several_partitions_have_no_numbers(window_: str) -> None:
     assert error.legal == "PARTITION BY a key, or a window in RANGE"
 
 
+def test_a_topic_may_have_several_partitions() -> None:
+    topic = SEVERAL.replace("partitions = 3", "servers = 'host:9092', topic = 't'")
+    error = mistake(f"{topic} SELECT MAX(v) FROM several OVER (ROWS 5 PRECEDING)")
+    assert error.message.startswith("several has the partitions of a topic, and their messages")
+    assert error.legal.endswith("a window in RANGE; partitions = 1, if the topic has one")
+    one = topic.replace("topic =", "partitions = 1, topic =")
+    assert bound(f"{one} SELECT MAX(v) FROM several OVER (ROWS 5 PRECEDING)")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -19,7 +19,7 @@ from sqlwin.durations import micros
 from sqlwin.errors import QueryError, Span
 from sqlwin.instants import parse_instant
 from sqlwin.names import nearest
-from sqlwin.plan.options import ttl_options
+from sqlwin.plan.options import kafka_options, ttl_options
 from sqlwin.plan.options.sinks import CHANGELOGS
 from sqlwin.plan.options.table_options import RESTARTS, key_columns, renamed, table_name
 from sqlwin.secrets import refers
@@ -167,6 +167,18 @@ _CHANGES = (
 )
 SHARED = (*_CHANGES, *_TTL)
 
+_DELIMITER = Option(
+    "delimiter", _delimiter, "one ASCII character: delimiter = ';'", "CSV: between two fields", ","
+)
+_WAIT = Option(
+    "wait", duration, "'30 seconds'", "until a failure that may pass is final", "30 seconds"
+)
+_SERVERS = Option(
+    "servers", _some, "servers = 'host:9092, …'", "without it rows are those of a DataFrame"
+)
+START = "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5'"
+METADATA = "metadata = 'id = key, at = timestamp'; or topic, partition, offset, header.NAME"
+
 Connectors = dict[str, tuple[Option, ...]]
 STREAMS: Connectors = {
     "files": (
@@ -175,18 +187,19 @@ STREAMS: Connectors = {
         Option(
             "header", boolean, f"{', '.join(TRUE + FALSE)}", "CSV: the first line has names", "true"
         ),
-        Option(
-            "delimiter",
-            _delimiter,
-            "one ASCII character: delimiter = ';'",
-            "CSV: between two fields",
-            ",",
-        ),
+        _DELIMITER,
         *_CHANGES,
         *_TTL,
     ),
     "kafka": (
-        Option("topic", _some, "topic = '…'", "for readers; rows are those of the DataFrame given"),
+        _SERVERS,
+        Option("topic", _some, "topic = '…'", "needed with servers"),
+        _words("format", kafka_options.FORMATS, "of the values", "json"),
+        _DELIMITER,
+        Option("start", kafka_options.start, START, "where the first run begins", "earliest"),
+        Option("metadata", kafka_options.metadata, METADATA, "columns that are not of the value"),
+        Option("max.records", positive, "1 or more", "offsets that a batch reads", "100000"),
+        _WAIT,
         _PARTITIONS,
         *_CHANGES,
         *_TTL,
@@ -222,9 +235,7 @@ _OF_TABLES = (
     Option("unique", key_columns, "unique = 'product, day'", "what identifies a row", "row_key"),
     Option("columns", renamed, "columns = 'n = total'", "result column = column of the table"),
     _words("restart", RESTARTS, "what becomes of rows of another run", "refuse"),
-    Option(
-        "wait", duration, "'30 seconds'", "until a failure that may pass is final", "30 seconds"
-    ),
+    _WAIT,
     _words("changelog", CHANGELOGS[:2], "what it can hold", "upsert"),
 )
 _TABLE = (_NAMED, *_OF_TABLES)
@@ -241,6 +252,14 @@ SINKS: Connectors = {
         Option("uri", _some, "uri = 'sqlite:///catalog.db'", "of the catalog"),
         Option("warehouse", _some, "warehouse = 'file:///lake'", "where its tables are made"),
         *_TABLE,
+    ),
+    "kafka": (
+        Option("servers", _some, "servers = 'host:9092, …'", "of the cluster", needed=True),
+        Option("topic", _some, "topic = '…'", "which exists", needed=True),
+        Option("unique", key_columns, "unique = 'product, day'", "the key of a record", "row_key"),
+        Option("transactional.id", _some, "of no other writer", "of its transactions"),
+        _WAIT,
+        _CHANGELOG,
     ),
     "none": (_CHANGELOG,),
     "postgres": (*_SERVER, *_TABLE),
@@ -269,9 +288,16 @@ def check(
     options = {option.name: option for option in known[connector]}
     ttl_options.options(given if known is STREAMS else {}, span)
     for name, text in given.items():
-        if name != "connector" and not (known is STREAMS and name.startswith(ttl_options.STATE)):
+        if name != "connector" and not _by_prefix(name, connector, known):
             _known(what, name, connector, known, span)
             options[name].check(what, text, span, as_written[name])
+
+
+def _by_prefix(name: str, connector: str, known: Connectors) -> bool:
+    """Whether it is one of many: a state TTL's, or a setting of Kafka's client."""
+    if connector == "kafka" and name.startswith(kafka_options.CLIENT):
+        return name.removeprefix(kafka_options.CLIENT) not in kafka_options.OURS
+    return known is STREAMS and name.startswith(ttl_options.STATE)
 
 
 def check_whole(

@@ -7,7 +7,8 @@ that none replaces a batch of another.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import polars as pl
@@ -16,12 +17,13 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.plan.ir.nodes import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, connector_of
-from sqlwin.plan.properties.facts import window_policy
+from sqlwin.plan.properties.facts import sources_of, window_policy
 from sqlwin.policies import Expired
 from sqlwin.runtime.connectors.function_sink import PYTHON, check_functions
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.connectors.sinks import Nowhere, Sink, open_sink
-from sqlwin.runtime.rows.error_stream import delivered
+from sqlwin.runtime.connectors.sinks import Nowhere, Sink, open_sink, sent_once
+from sqlwin.runtime.connectors.sources import topic_of
+from sqlwin.runtime.rows.error_stream import delivered, located
 
 
 class Open(Protocol):
@@ -30,21 +32,46 @@ class Open(Protocol):
 
 @dataclass(frozen=True)
 class Outlet:
-    """Of one query. errors: None where the run's `on_errors` takes them."""
+    """Of one query. errors: None where the run's `on_errors` takes them. topics: by stream, those
+    of the streams that have one."""
 
     results: Sink
     errors: Sink | None
     expired: Expired
     options: RunOptions
+    topics: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, batch: int, results: pl.DataFrame, errors: pl.DataFrame) -> None:
         """A batch; again with the same number it replaces what it wrote, where a sink can."""
-        self.results.write(batch, results)
-        told = delivered(errors, self.expired)
-        if self.errors is not None:
+        if sent_once(self.results) is None:
+            self.results.write(batch, results)
+        told = self._told(errors)
+        if self.errors is not None and sent_once(self.errors) is None:
             self.errors.write(batch, told)
-        elif not told.is_empty():
+        elif self.errors is None and not told.is_empty():
             self.options.on_errors(told)
+
+    @property
+    def sends(self) -> bool:
+        """Whether a sink of it cannot replace a batch. What `send` does comes after the batch is
+        committed, its outputs with it; after a crash the same outputs are sent again."""
+        return bool(self._sending)
+
+    def send(self, run: str, batch: int, results: pl.DataFrame, errors: pl.DataFrame) -> None:
+        """run: whose batches are numbered, unlike that of any other checkpoint."""
+        for sink in self._sending:
+            sent = sent_once(sink)
+            assert sent is not None
+            sent.run = run
+            sink.write(batch, results if sink is self.results else self._told(errors))
+
+    @property
+    def _sending(self) -> list[Sink]:
+        known = (self.results, self.errors)
+        return [sink for sink in known if sink is not None and sent_once(sink) is not None]
+
+    def _told(self, errors: pl.DataFrame) -> pl.DataFrame:
+        return located(delivered(errors, self.expired), self.topics)
 
     @property
     def counts_only(self) -> bool:
@@ -78,9 +105,10 @@ def _outlet(query: Query, results: Sink, opened: Open, options: RunOptions) -> O
     policy = window_policy(query.plan)
     expired = Expired.STREAM if policy is None else policy.expired
     name = query.errors_into if policy is None else policy.errors
+    topics = {each.name: topic for each in sources_of(query.plan) if (topic := topic_of(each))}
     if query.errors is not None:
-        return Outlet(results, opened(query.errors, errors=True), expired, options)
+        return Outlet(results, opened(query.errors, errors=True), expired, options, topics)
     if name is not None:
         message = f"EXPIRED INTO {name}: no sink is called {name}"
         raise QueryError(message, legal=f"CREATE SINK {name} WITH (…) before the query")
-    return Outlet(results, None, expired, options)
+    return Outlet(results, None, expired, options, topics)

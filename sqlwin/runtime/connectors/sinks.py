@@ -1,7 +1,8 @@
-"""Where results go: files, nowhere, or a writer of the caller's.
+"""Where results go: files, tables, topics, nowhere, or a writer of the caller's.
 
 A batch is written under its number, and writing it again replaces it, so a
-batch that is replayed after a crash is there once.
+batch that is replayed after a crash is there once. What a topic has stays; it is sent after the
+commit, see `Outlet.sends`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sqlwin.plan.ir.nodes import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, check_whole, connector_of
 from sqlwin.runtime.connectors.function_sink import PYTHON, TakeBatch, function_sink
 from sqlwin.runtime.files.atomic_files import removed, replaced, synced
+from sqlwin.runtime.kafka.sink import KafkaSink, kafka_sink
 from sqlwin.runtime.lakes.open import LAKES, lake_sink
 from sqlwin.runtime.rows.render import csv_text, json_lines
 from sqlwin.runtime.tables.table_sink import DATABASES, table_sink
@@ -111,6 +113,12 @@ class Appending:
         self.sink.write(batch, rows.drop(CHANGELOG_NAMES.values(), strict=False))
 
 
+def sent_once(sink: Sink) -> KafkaSink | None:
+    """The sink, or the one within, where what is written stays."""
+    inner = sink.sink if isinstance(sink, Appending) else sink
+    return inner if isinstance(inner, KafkaSink) else None
+
+
 def open_sink(
     declared: Declared | None,
     base: Path,
@@ -147,6 +155,9 @@ def _opened(declared: Declared, base: Path, show: Show, writer: int, appends: bo
         return table_sink(declared.name, options, base, writer, appends)
     if connector in LAKES:
         return lake_sink(declared.name, options, base, writer, appends)
+    if connector == "kafka":
+        changelog = "append" if appends else declared.changelog
+        return kafka_sink(declared.name, options, writer, changelog)
     if connector == "files":
         return Files(base / options["path"], options.get("format", "json"), writer)
     return Screen(show) if connector == "console" else Nowhere()

@@ -1,8 +1,9 @@
 """What a script reads from: its streams' sources, checked before anything starts.
 
-A source lists its splits, in an order that never changes, and reads pieces of them. A
-split of `files` is a file; one of `nexmark` is a range of its events, and one piece. A split
-is identified by its name, which the checkpoint stores; see `names`.
+A source lists its splits, in an order that never changes, and reads pieces of them. A split
+of `files` is a file; one of `nexmark` is a range of its events, and one piece; one of `kafka` is
+a partition, whose pieces are between two offsets. A split is identified by its name, which the
+checkpoint stores; see `names`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from sqlwin.plan.options.connectors import STATIC, STREAMS, boolean, check_whole
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.files.ends import Files
-from sqlwin.runtime.files.file_progress import FileProgress, check_piece
+from sqlwin.runtime.files.file_progress import FileProgress, check_piece, enough
 from sqlwin.runtime.files.globbing import is_glob, listing
 from sqlwin.runtime.files.names import Names
 from sqlwin.runtime.files.pieces import Piece, copied
 from sqlwin.runtime.files.source import Decoded, read
+from sqlwin.runtime.kafka import source as kafka
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.rows.error_stream import no_rejects
@@ -57,6 +59,10 @@ class Source(Protocol):
         self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
     ) -> bool:
         """Add what is new, see `FileProgress.refresh`."""
+
+    def batch_end(self, progress: FileProgress, start: int, size: int) -> int:
+        """One more than the number of the last piece of the batch that begins with `start`, at
+        least `start` + 1. size: bytes that it may have; 0: no more than it must."""
 
     def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
         """What is to be said of what is left unread, and from which byte on it is."""
@@ -102,6 +108,9 @@ class FileSource:
     ) -> bool:
         return progress.refresh(self._files(base), size, ends)
 
+    def batch_end(self, progress: FileProgress, start: int, size: int) -> int:
+        return enough(progress, start, size)
+
     def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
         behind = progress.behind(self._files(base))
         return {f"the last line of {path} {UNENDED}": hi for path, hi in behind.items()}
@@ -145,6 +154,9 @@ class NexmarkSource:
         self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
     ) -> bool:
         return progress.add(self.splits(base), self.weight)
+
+    def batch_end(self, progress: FileProgress, start: int, size: int) -> int:
+        return enough(progress, start, size)
 
     def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
         return {}
@@ -221,7 +233,16 @@ def _has_any(folder: Path) -> bool:
 
 def has_source(stream: Stream) -> bool:
     """Whether its options name one; rows of any other come from whoever embeds the query."""
-    return connector_of(dict(stream.options)) in ("files", "nexmark", *STATIC)
+    options = dict(stream.options)
+    connector = connector_of(options)
+    read = connector in ("files", "nexmark", *STATIC)
+    return read or (connector == "kafka" and "servers" in options)
+
+
+def topic_of(stream: Stream) -> str | None:
+    """Of a stream that is read from one."""
+    options = dict(stream.options)
+    return options.get("topic") if has_source(stream) else None
 
 
 def source_of(stream: Stream, opens: bool = True) -> Source:
@@ -240,6 +261,8 @@ def source_of(stream: Stream, opens: bool = True) -> Source:
         return FileSource(stream, options["path"])
     if connector in STATIC:
         return TableSource(stream)
+    if connector == "kafka" and "servers" in options:
+        return kafka.declared(stream)
     raise QueryError(
         f"stream {stream.name} has no source to run from (connector {connector!r})",
         legal="WITH (connector = 'files', path = '…', format = 'json')",

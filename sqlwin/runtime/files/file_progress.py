@@ -195,6 +195,17 @@ def _waits(path: str, source: Files, hi: int) -> bool:
     return all(piece.hi == hi for piece in found)
 
 
+def enough(files: FileProgress, start: int, size: int) -> int:
+    """Behind how many pieces `size` bytes were added to `start` pieces; at least one more."""
+    added = 0
+    for at in range(start, files.end):
+        piece = files.piece(at)
+        if at > start and (not size or added + piece.hi - piece.lo > size):
+            return at
+        added += piece.hi - piece.lo
+    return files.end
+
+
 def check_piece(piece: Piece) -> Stat:
     """RunError where a file is no longer what it was when the piece was found; else as `seen`."""
     stat = stat_of(piece.path)

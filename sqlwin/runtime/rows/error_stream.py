@@ -7,7 +7,7 @@ there as it was.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -105,6 +105,15 @@ def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
     counted = _expired & pl.col("reason").str.ends_with(f": {COUNTED}")
     gone = counted if expired is Expired.STREAM else _expired
     return errors.filter(~gone & (_reason != LATE))
+
+
+def located(errors: pl.DataFrame, topics: Mapping[str, str]) -> pl.DataFrame:
+    """With the topic in the positions of its records, `orders/0:17`. topics: by stream."""
+    if not topics or errors.is_empty():
+        return errors
+    topic = pl.col("stream").replace_strict(dict(topics), default=None, return_dtype=pl.String())
+    there = pl.concat_str(topic, pl.lit("/"), "position")
+    return errors.with_columns(pl.coalesce(there, "position").alias("position"))
 
 
 _reason = pl.col("reason").str.split(":").list.first()

@@ -51,6 +51,9 @@ class TableSource:
     ) -> bool:
         return progress.add(self.splits(base), self.weight)
 
+    def batch_end(self, progress: FileProgress, start: int, size: int) -> int:
+        return progress.end
+
     def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
         return {}
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import OverAggregate, OverCall, WindowAggregate
 from sqlwin.plan.properties.changelog import lateness
-from sqlwin.policies import Policy
+from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.calls import Call, call_at
@@ -104,7 +104,9 @@ def _rules(given: ast.Policies, calls: Sequence[OverCall], relation: Relation) -
     stream = relation.stream
     assert stream is not None
     if all(call.timed for call in calls):
-        return final(given, extent_of(c.frame for c in calls), lateness(stream))
+        made = final(given, extent_of(c.frame for c in calls), lateness(stream))
+        # a late row counts in the frames that are open; a result of its own would be a correction
+        return replace(made, ignores=made.late is Late.NEVER)
     if given.retain_rows is not None:
         message = "an order that does not begin with event time keeps all rows: RETAIN counts none"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")

@@ -200,17 +200,28 @@ def _numbered(relation: Relation, window: Window) -> Relation:
         message = f"a {what} in ROWS counts messages as they come; it has no ORDER BY"
         legal = "ROWS 5 PRECEDING, SESSION 100 ROWS GAP, without ORDER BY"
         raise QueryError(message, window.ts.span, legal=legal)
-    count = dict(stream.options).get("partitions", "1")
-    if int(count) > 1 and (window.session is not None or not window.partition):
+    several = _partitions(stream)
+    if several and (window.session is not None or not window.partition):
         message = (
-            f"{stream.name} has {count} partitions, and their messages have no order "
+            f"{stream.name} has {several}, and their messages have no order "
             "between them in which to be counted"
         )
         legal = "PARTITION BY a key, or a window in RANGE"
         if window.session is not None:
             legal = "a gap of time: SESSION INTERVAL '30' MINUTE GAP"
+        if "partitions" not in dict(stream.options):
+            legal += "; partitions = 1, if the topic has one"
         raise QueryError(message, window.span, legal=legal)
     return relation
+
+
+def _partitions(stream: Stream) -> str:
+    """How many its source has, in words; empty where it is one."""
+    options = dict(stream.options)
+    if "partitions" not in options and "servers" in options:
+        return "the partitions of a topic"
+    count = options.get("partitions", "1")
+    return f"{count} partitions" if int(count) > 1 else ""
 
 
 def ordered(relation: Relation, ts: ast.Name) -> Relation:
