@@ -54,6 +54,18 @@ def test_none_is_counted_where_corrections_are_emitted_or_waited_for(emit: str) 
     assert WARNING not in query.explain()
 
 
+@pytest.mark.parametrize("frame", ["RANGE INTERVAL '1' MINUTE", "RANGE UNBOUNDED"])
+@pytest.mark.parametrize("emit", ["LATE NEVER", "FINAL"])
+def test_an_over_row_without_a_result_of_its_own_is_counted(frame: str, emit: str) -> None:
+    """It is in the frames that are open, and nobody hears of it otherwise."""
+    text = f"{CLICKS} SELECT COUNT(*) OVER (ORDER BY ts {frame} PRECEDING) AS n FROM clicks"
+    query = fed(f"{text} EMIT {emit}", 20, 21, 20.5)
+    query.drain()
+    assert query.results()["n"].to_pylist() == [1, 3]
+    assert query.refused() == {"late": 1}
+    assert "Warning: no correction is emitted" in query.explain()
+
+
 def test_explain_and_check_warn_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"Warning: {WARNING}" in fed(TUMBLE + NEVER).explain()
     assert WARNING in fed(SESSION + NEVER).explain()

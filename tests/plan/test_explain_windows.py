@@ -89,9 +89,9 @@ def test_a_tuple_window_with_early_results() -> None:
     )
     assert facts(text)[:6] == [
         "Operator: aggregator, full state; tumbling windows of messages",
-        "Stores: ring (accumulators of the open windows), counts (messages of each key), "
-        "revisions (what was emitted of each window)",
-        "Message key: none: accumulators hold the values",
+        "Stores: panes (window metadata), revisions (what was emitted of each result), messages "
+        "(rows that aggregates read), counts (messages of each key)",
+        "Message key: offset",
         "Early: every 1 minute of processing time",
         "Full: at the message 3 of a window",
         "Timeout: after 1 hour with no row, open windows are sent full",

@@ -131,7 +131,7 @@ def test_a_window_without_bound_is_kept_for_ever_if_nothing_is_said() -> None:
         ("EMIT FINAL", Policy(0)),
         ("EMIT ON CLOSE TIMEOUT 1 MINUTE", Policy(0, timeout=MINUTE)),
         ("RETAIN 1 HOUR", Policy(0)),
-        ("RETAIN 5 ROWS", Policy(0)),
+        ("RETAIN 5 ROWS", Policy(0, retain_rows=5)),
         ("EXPIRED INTO bad", Policy(0, errors="bad")),
         ("EXPIRED COUNT", Policy(0, expired=Expired.COUNT)),
     ],
@@ -142,7 +142,7 @@ def test_windows_of_messages(clauses: str, policy: Policy) -> None:
 
 def test_a_sliding_window_of_messages_is_full_at_once() -> None:
     made = over(f"{SLIDES} EMIT EARLY EVERY 1 MINUTE ON CLOSE TIMEOUT 1 HOUR RETAIN 5 ROWS")
-    assert made.policy == Policy(0)
+    assert made.policy == Policy(0, retain_rows=5)
     assert made.calls[0].frame == Frame(Unit.ROWS, 99)
 
 

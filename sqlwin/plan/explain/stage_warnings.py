@@ -25,6 +25,12 @@ from sqlwin.windows import Session, Unit, Whole
 
 POSITIONS = "the positions of all messages are kept to recognise replays, so state grows for ever"
 
+IGNORED = "LATE NEVER corrects no result by rows within RETAIN; they are counted as late"
+OWN_RESULTS = (
+    "no correction is emitted, so a row behind the watermark, which counts in the frames that are "
+    "open, may have no result of its own; it is counted as late"
+)
+
 
 def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
     window = unranked(node)
@@ -38,7 +44,7 @@ def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
     else:
         yield from _state(window)
     if window.policy.ignores:
-        yield "LATE NEVER corrects no result by rows within RETAIN; they are counted as late"
+        yield OWN_RESULTS if isinstance(window, OverAggregate) else IGNORED
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window, window.window)
     if replayed(stream) and arriving(window):

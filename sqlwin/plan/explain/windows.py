@@ -192,10 +192,7 @@ def _message_key(window: WindowAggregate | OverAggregate | TopN) -> str:
         return "none: incremental"
     if not counts(window):
         return "timestamp, offset"
-    if not arriving(window):
-        return "number, offset"
-    session = isinstance(window.window, Session)
-    return "offset" if session else "none: accumulators hold the values"
+    return "offset" if arriving(window) else "number, offset"
 
 
 # --- policies -------------------------------------------------------------------------

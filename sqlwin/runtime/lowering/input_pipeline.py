@@ -239,9 +239,10 @@ class InputPipeline:
     ) -> pl.DataFrame:
         """Rows that LATE NEVER corrects nothing by, to be counted."""
         kept, policy = self.input.retention, self.query.policy
-        if kept is None or policy is None or not policy.ignores:
+        if policy is None or not policy.ignores:
             return no_rejects()
-        late = rows.filter(kept.late(watermark))
+        behind = pl.col(TS) < watermark if kept is None else kept.late(watermark)
+        late = rows.filter(behind)
         reasons = [f"{LATE}: {COUNTED}"] * len(late)
         return self._refused(timed_rows[late[RAW].to_list()], reasons, watermark)
 
