@@ -157,7 +157,7 @@ def _check_names(names: Sequence[str], used: Iterable[str | None]) -> None:
         if name.startswith(RESERVED):
             raise InputError(f"names that begin with {RESERVED} are sqlwin's own: {name}")
         if [other.lower() for other in names].count(name.lower()) > 1:
-            raise InputError(f"the column {name} is there twice; case does not tell them apart")
+            raise InputError(f"the column {name} is there twice; case does not distinguish them")
     for missing in used:
         if missing is not None and missing not in names:
             raise InputError(f"no column {missing!r}; there are {', '.join(names)}")

@@ -22,7 +22,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, SqlwinError
-from sqlwin.interrupts import INTERRUPTED, TERMINATED, interruptible, terminations, told
+from sqlwin.interrupts import INTERRUPTED, TERMINATED, acknowledged, interruptible, terminations
 from sqlwin.metrics_outlet import metrics_outlet
 from sqlwin.operators.load import Load
 from sqlwin.plan.explain.statements import answers
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with interruptible(f"interrupted{_left(arguments)}"):
         code = _ended(arguments)
     if argv is None:
-        told()
+        acknowledged()
     return code
 
 
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         )
     explain_.add_argument("--rate", metavar="ROWS/UNIT", help="and the state to expect: 1000/s")
     explain_.add_argument("--keys", metavar="N", help="of so many distinct keys: 1e6")
-    explain_.add_argument("--width", metavar="BYTES", help="of a string, 16 where not told")
+    explain_.add_argument("--width", metavar="BYTES", help="of a string, 16 where not given")
     run.add_argument("--engine", choices=("spark", "embedded"), default="spark")
     run.add_argument("--output", choices=("table", "json", "csv"), default="table")
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")

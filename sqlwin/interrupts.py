@@ -4,7 +4,7 @@ SIGTERM ends a run after its batch, a second one at once.
 
 What is stored is whole at any moment, so a process may end between any two of its steps. A
 second KeyboardInterrupt would fall into what the first one closes, or into the interpreter's
-own end, and be told by a traceback.
+own end, and end in a traceback.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TERMINATED = 128 + signal.SIGTERM
 
 @contextmanager
 def interruptible(line: str) -> Iterator[None]:
-    """line: for stderr, where the second Ctrl-C comes before the first was told. Nothing is
+    """line: for stderr, where the second Ctrl-C comes before the first was answered. Nothing is
     changed where somebody else takes care of Ctrl-C."""
     own = threading.current_thread() is threading.main_thread()
     if not own or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -65,6 +65,6 @@ def terminations() -> Iterator[threading.Event]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def told() -> None:
+def acknowledged() -> None:
     """Nothing is left to say: Ctrl-C ends the process where it is, in its own end."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))

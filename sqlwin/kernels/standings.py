@@ -1,7 +1,7 @@
 """Standings: which place a row takes among those of its partition.
 
 Rows are put in an order, ties by further columns, and counted off. Rows that the
-order itself cannot tell apart are peers: `row_number` counts on through them,
+order itself cannot distinguish are peers: `row_number` counts on through them,
 `rank` gives all of them the place of their first, `dense_rank` leaves no gaps.
 
 As everywhere, NaN is equal to itself and greater than every number, and NULLs
@@ -38,7 +38,7 @@ class Standing:
     def of(self, rows: pl.DataFrame, name: str, ties: tuple[str, ...]) -> pl.DataFrame:
         """`rows` partition by partition, in order, with the Int64 column `name`, from 1.
 
-        ties: columns that tell peers apart, ascending; they make no difference of rank.
+        ties: columns that distinguish peers, ascending; they make no difference of rank.
         """
         tail = (Order(column) for column in ties)
         by = (*(Order(column) for column in self.partition), *self.order, *tail)
@@ -50,7 +50,7 @@ class Standing:
 
 
 def in_order(rows: pl.DataFrame, order: Sequence[Order]) -> pl.DataFrame:
-    """`rows` sorted; those that the order cannot tell apart stay as they stand."""
+    """`rows` sorted; those that the order cannot distinguish stay as they stand."""
     return rows.sort(
         [by.column for by in order],
         descending=[by.descending for by in order],

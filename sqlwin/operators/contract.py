@@ -6,7 +6,7 @@ emissions on every host and after every restart. The host calls `on_batch`,
 `on_watermark`, `on_tick` in this order, and `on_end` after them at an end of input.
 
 Emissions are frames with the operator's output columns and then `__op`,
-`__emit`, `__revision`, `__row_key`. Where an operator was told to `withdraw`,
+`__emit`, `__revision`, `__row_key`. Where an operator has to `withdraw`,
 each `+U` stands directly below the `-U` it replaces.
 """
 
@@ -36,7 +36,7 @@ class Stores:
     input; the task sets it as well. What is older came late.
     counted: the greatest message number of each input, where they are numbered; the task
     sets it, with this batch. Messages that WHERE dropped count.
-    horizon: what ends before it is out of retention, where RETAIN alone does not tell.
+    horizon: what ends before it is out of retention, where RETAIN alone does not say.
     lives: of the keys of `named`, where they have a TTL; sides: of the rows of a join.
     """
 
@@ -172,7 +172,7 @@ class Restoring(Operator, Protocol):
         """Put lost messages back: prepared rows that were taken in before, any again.
 
         since: `watermark` when they were lost, where windows went out without them: those that
-        were not full then are told anew. None: nothing did, and no window is touched.
+        were not full then are emitted again. None: nothing did, and no window is touched.
         """
 
     def final_before(self, closed: int) -> int:

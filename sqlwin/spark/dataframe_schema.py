@@ -64,7 +64,7 @@ def _check_distinct(name: str, schema: StructType) -> None:
     if twice:
         raise InputError(
             f"the DataFrame of {name} has the column {twice[0]} twice; "
-            "case does not tell names apart: rename one"
+            "case does not distinguish names: rename one"
         )
 
 

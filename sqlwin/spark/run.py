@@ -345,7 +345,7 @@ class Delivery:
             self.run = _name_of_run(folder)
 
     def __call__(self, batch: int, results: dict[int, QueryBatch]) -> None:
-        """failure: what was raised here, which Spark would tell as a text with its traces."""
+        """failure: what was raised here, which Spark would give as a text with its traces."""
         try:
             self._deliver(batch, results)
         except BaseException as failure:

@@ -246,7 +246,7 @@ def _show_functions(binding: Binding, statement: ast.ShowFunctionsLike) -> None:
 
 def _set(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
-    if name.startswith(SPARK):  # Spark tells upper case from lower
+    if name.startswith(SPARK):  # Spark distinguishes upper case from lower
         if statement.name in FIXED:
             message = f"{statement.name} cannot be set: {FIXED[statement.name]}"
             raise QueryError(message, statement.span, legal="other settings of Spark")

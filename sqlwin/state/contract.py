@@ -77,7 +77,7 @@ class Layout:
 
     @cached_property
     def identity(self) -> tuple[str, ...]:
-        """The columns that tell records apart, in the order a scan is sorted by."""
+        """The columns that distinguish records, in the order a scan is sorted by."""
         return tuple(dict.fromkeys(self.order + self.keys))
 
     def slice_of(self, time: int) -> int:

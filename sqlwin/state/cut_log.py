@@ -32,7 +32,7 @@ class CutLog:
         for blob in blobs:
             horizons = accept_horizons(self.cuts.layout, self.files.read(blob.name))
             self._blobs.setdefault(tuple(horizons.columns[:-1]), []).append(blob)
-            self.cuts.take(horizons, told=True)
+            self.cuts.take(horizons, known=True)
 
     def write(self, floor: int, token: str) -> None:
         """Take down what rose since the last call. horizon: of the store."""

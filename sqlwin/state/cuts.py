@@ -1,4 +1,4 @@
-"""Floors of single keys: what `Store.cut` was told, and which records that hides.
+"""Floors of single keys: what `Store.cut` was given, and which records that hides.
 
 For each set of columns one frame: those columns and `__floor`, a row a key. A
 record is alive when, in each of these frames, it finds no row or its time is at
@@ -6,7 +6,7 @@ least that row's horizon. Floors only rise, so hiding is for ever and commutes w
 combining: either all records of an identity are below a horizon or none is.
 
 Invariant: no key stands twice in a frame; every horizon is above the store's own,
-which hides the same records without being told their keys.
+which hides the same records without being given their keys.
 
 >>> layout = Layout("rows", (("t", pl.Int64()), ("user", pl.String())), (), ("t",), 10)
 >>> cuts = Cuts(layout)
@@ -33,7 +33,7 @@ Columns = tuple[str, ...]
 
 
 class Cuts:
-    """The horizons of one store's keys. `risen`: those that rose since `told`."""
+    """The horizons of one store's keys. `risen`: those that rose since they were taken."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -41,8 +41,8 @@ class Cuts:
         self._risen: dict[Columns, list[pl.DataFrame]] = {}
         self.top = START
 
-    def take(self, horizons: pl.DataFrame, told: bool = False) -> None:
-        """Raise to these, checked before. told: they are in an index already."""
+    def take(self, horizons: pl.DataFrame, known: bool = False) -> None:
+        """Raise to these, checked before. known: they are in an index already."""
         by = horizons.columns[:-1]
         before = self._horizons.get(tuple(by))
         one_each = highest([horizons] if before is None else [before, horizons])
@@ -52,7 +52,7 @@ class Cuts:
             return
         self._horizons[tuple(by)] = one_each
         self.top = max(self.top, int(horizons[HORIZON].max()))  # type: ignore[arg-type]
-        if not told:
+        if not known:
             self._risen.setdefault(tuple(by), []).append(horizons)
 
     def alive(self, records: pl.DataFrame) -> pl.DataFrame:
@@ -85,7 +85,7 @@ class Cuts:
 
     def erase(self, gone: pl.DataFrame) -> list[Columns]:
         """Forget the horizons of keys that never come again; the columns of cuts it concerned,
-        all of whose other horizons count as risen: what was told of them is to be told anew.
+        all of whose other horizons count as risen: what was written of them is to be written again.
         """
         concerned = [by for by in self._horizons if set(gone.columns) <= set(by)]
         for by in concerned:

@@ -90,7 +90,7 @@ class Lifetimes:
     def keys(self) -> tuple[str, ...]:
         return self.lives.keys
 
-    # Time is told.
+    # Time is given.
 
     def at(self, now: int, watermark: int) -> None:
         """What has expired by now is judged by these from here on."""
@@ -192,7 +192,7 @@ class Lifetimes:
         return self.with_life(records)
 
     def floored(self, horizons: pl.DataFrame) -> pl.DataFrame:
-        """Floors by key as horizons by life: a life to come is not cut, and no key is told."""
+        """Floors by key as horizons by life: a life to come is not cut, and no key is named."""
         return self.with_life(horizons).drop(self.keys).select(pl.col(LIFE), pl.exclude(LIFE))
 
     def shown(self) -> pl.DataFrame:

@@ -17,9 +17,9 @@ which never expires. A record of an expired row is not stored.
 >>> sides = JoinTtlEntries({"left": lives}, {"left": {"__ts": place["left"]}}, place)
 >>> store = PairStore(MemoryStore(inner, last_written(inner)), sides)
 >>> row = pl.DataFrame({"__ts": [5]})
->>> told = pl.DataFrame({"t": [1, 2, 3], "__left.__ts": [5, 6, None]})
+>>> rows = pl.DataFrame({"t": [1, 2, 3], "__left.__ts": [5, 6, None]})
 >>> lives.begin(now=0, watermark=0); lives.accessed(row); _ = lives.assigned(row); lives.taken()
->>> store.put(told); store.scan(START, END).rows()
+>>> store.put(rows); store.scan(START, END).rows()
 [(1, 5), (3, None)]
 >>> sides.at(now=7 * DAY, watermark=0); store.scan(START, END).rows(), len(store.inner)
 ([(3, None)], 2)

@@ -59,7 +59,7 @@ SEGMENT_ROWS = 1 << 20
 class SegmentStore:
     """A `Store` that outlives the process as an index and the segments it names.
 
-    token: told to `flush`, or here for every flush; no two attempts to write may
+    token: given to `flush`, or here for every flush; no two attempts to write may
     share one, since a segment's name `{layout}-{token}-{n}` must never mean two
     different segments. After an error from `flush`, start again from an index.
     """

@@ -1,4 +1,4 @@
-"""Nested values in Python: how they are read, told apart, put in order, and made.
+"""Nested values in Python: how they are read, distinguished, put in order, and made.
 
 Instants and dates are numbers here, since Python's own end with the year 9999; a struct is a
 dict, a map a list of pairs. Two values are the same where their `identity` is: NaN is NaN, 0.0
@@ -118,9 +118,9 @@ def valid(array: pa.Array) -> np.ndarray:
 def bounded(count: int, function: str, size: int = 0) -> int:
     """A number of elements, each of so many bytes. ValueError where they are too many."""
     if count > ELEMENTS:
-        told = f"{function} makes more than {ELEMENTS} elements"
-        raise ValueError(f"[COLLECTION_SIZE_LIMIT_EXCEEDED] {told}")
+        message = f"{function} makes more than {ELEMENTS} elements"
+        raise ValueError(f"[COLLECTION_SIZE_LIMIT_EXCEEDED] {message}")
     if count * size > BYTES:
-        told = f"{function} makes a value of more than {BYTES} bytes"
-        raise ValueError(f"[COLLECTION_SIZE_LIMIT_EXCEEDED] {told}")
+        message = f"{function} makes a value of more than {BYTES} bytes"
+        raise ValueError(f"[COLLECTION_SIZE_LIMIT_EXCEEDED] {message}")
     return count

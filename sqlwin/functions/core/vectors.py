@@ -49,7 +49,7 @@ _KNOWN: dict[str, Vector] = {}
 
 @dataclass(frozen=True)
 class Vector:
-    """compute: arrays to an array. typed: it is told the type of the result first."""
+    """compute: arrays to an array. typed: it is given the type of the result first."""
 
     name: str
     compute: Callable[..., pa.Array]

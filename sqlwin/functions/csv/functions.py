@@ -41,8 +41,8 @@ def _to_csv(call: Call) -> str:
     if given.type == NULL:
         return "CAST(NULL AS VARCHAR)"
     if not is_struct(given.type):
-        told = f"TO_CSV takes a struct, not {name(given.type).upper()}"
-        raise Refused(told, legal="TO_CSV(STRUCT(a, b))", at=0)
+        message = f"TO_CSV takes a struct, not {name(given.type).upper()}"
+        raise Refused(message, legal="TO_CSV(STRUCT(a, b))", at=0)
     chosen = options(_behind(call.args, 1), _WRITING, _NEVER, reads=False)
     wanted = cast(given, printable(given.type), implicitly=True)
     named = TO_CSV.named([wanted.type, STRING], STRING)

@@ -124,8 +124,8 @@ class Reader:
         row, whole = self._row(parts or [])
         if parts is None or not whole or len(parts) != len(self._fields):
             if self._fails:
-                told = f"Malformed records are detected in record parsing: {line}"
-                raise ValueError(f"[MALFORMED_RECORD_IN_PARSING] {told}")
+                message = f"Malformed records are detected in record parsing: {line}"
+                raise ValueError(f"[MALFORMED_RECORD_IN_PARSING] {message}")
             if self._corrupt in self._nulls:
                 row[self._corrupt] = line or None
         return row

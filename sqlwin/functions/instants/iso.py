@@ -71,8 +71,8 @@ def micros_of(text: str) -> int | None:
     plain = text.strip(_SPACE)
     found = _INSTANT.match(plain)
     if found is None and is_time_of_day(plain):
-        told = f"'{plain}' is a time of no day; nothing here reads a clock"
-        raise ValueError(f"[CAST_INVALID_INPUT] {told}")
+        message = f"'{plain}' is a time of no day; nothing here reads a clock"
+        raise ValueError(f"[CAST_INVALID_INPUT] {message}")
     return _micros(found)
 
 

@@ -42,8 +42,8 @@ def _to_json(call: Call) -> str:
     if given.type == NULL:
         return "CAST(NULL AS VARCHAR)"
     if not is_nested(given.type):
-        told = f"a struct, map or array, not {name(given.type).upper()}"
-        raise Refused(f"TO_JSON takes {told}", legal="TO_JSON(STRUCT(a, b))", at=0)
+        message = f"a struct, map or array, not {name(given.type).upper()}"
+        raise Refused(f"TO_JSON takes {message}", legal="TO_JSON(STRUCT(a, b))", at=0)
     chosen = options(_behind(call.args, 1), _WRITING, (*NO_ZONES, "sortKeys"), reads=False)
     wanted = cast(given, printable(given.type), implicitly=True)
     named = TO_JSON.named([wanted.type, STRING], STRING)

@@ -52,8 +52,8 @@ class Reader:
 
     def _bad(self, text: str, failure: Exception) -> Any:
         if self._fails:
-            told = f"Malformed records are detected in record parsing: {text}"
-            raise ValueError(f"[MALFORMED_RECORD_IN_PARSING] {told}") from None
+            message = f"Malformed records are detected in record parsing: {text}"
+            raise ValueError(f"[MALFORMED_RECORD_IN_PARSING] {message}") from None
         part = failure.value if isinstance(failure, Partly) else None
         if self._nulls is None:
             return part

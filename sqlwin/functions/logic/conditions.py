@@ -46,8 +46,8 @@ def equal(one: Typed, other: Typed, sign: str = "=") -> str:
     """Text of the comparison of two values, whatever their types."""
     wanted = widest(one.type, other.type)
     if wanted is None or not is_orderable(wanted):
-        told = f"{name(one.type).upper()} and {name(other.type).upper()}"
-        raise Refused(f"{told} cannot be compared", legal="a CAST of one")
+        reason = f"{name(one.type).upper()} and {name(other.type).upper()}"
+        raise Refused(f"{reason} cannot be compared", legal="a CAST of one")
     left, right = (cast(part, wanted, implicitly=True) for part in (one, other))
     return f"({left.sql} {sign} {right.sql})"
 
@@ -132,9 +132,9 @@ _RAISED = "CAST(error('[USER_RAISED_EXCEPTION] ' || coalesce({0}, 'null')) AS IN
 
 def _assert_plain(call: Call) -> str:
     (held,) = _typed(call)
-    told = literal(f"'{held.sql}' is not true!", STRING)
+    reason = literal(f"'{held.sql}' is not true!", STRING)
     called = _assert_true.named([held.type, STRING], NULL)
-    return f"{called}({held.sql}, {told.sql})"
+    return f"{called}({held.sql}, {reason.sql})"
 
 
 def _type(call: Call) -> str:

@@ -75,8 +75,8 @@ def _concat_type(args: tuple[Typed | Body, ...]) -> pa.DataType:
     types = [arg.type for arg in args if isinstance(arg, Typed) and arg.type != NULL]
     wide = widest_of([type_.value_type for type_ in types])
     if wide is None:
-        told = ", ".join(name(type_).upper() for type_ in types)
-        raise Refused(f"{told} have no type in common", legal="a CAST of one of them")
+        message = ", ".join(name(type_).upper() for type_ in types)
+        raise Refused(f"{message} have no type in common", legal="a CAST of one of them")
     return pa.list_(wide)
 
 
@@ -84,8 +84,8 @@ def _key_cast(call: Call) -> str:
     """A key in brackets becomes what the keys of the map are."""
     map_, key = as_type("tuple[Typed, Typed]", call.args)
     if not implicit(key.type, map_.type.key_type, loose=True):
-        told = f"{name(map_.type.key_type).upper()}, not {name(key.type).upper()}"
-        raise Refused(f"a key of this map is {told}", at=1)
+        message = f"{name(map_.type.key_type).upper()}, not {name(key.type).upper()}"
+        raise Refused(f"a key of this map is {message}", at=1)
     wanted = cast(key, map_.type.key_type, implicitly=True)
     return Call((map_, wanted), call.result).filled(_VALUE)
 

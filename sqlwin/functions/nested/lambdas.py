@@ -55,8 +55,8 @@ def _aggregate(call: Call) -> str:
     merge = as_type(Body, call.args[2])
     type_ = call.type(1)
     if merge.result.type != type_:
-        told = f"{name(type_).upper()}, as the start is, not {name(merge.result.type).upper()}"
-        raise Refused(f"the lambda of AGGREGATE gives {told}", legal="a CAST of the start", at=2)
+        message = f"{name(type_).upper()}, as the start is, not {name(merge.result.type).upper()}"
+        raise Refused(f"the lambda of AGGREGATE gives {message}", legal="a CAST of the start", at=2)
     text = merge.result.sql
     if type_ in (STRING, BINARY) or is_nested(type_):
         text = f"{_bounded.named([type_], type_)}({text})"

@@ -37,8 +37,8 @@ def _of_pairs(types: Sequence[pa.DataType]) -> pa.DataType:
     for part in (types[::2], types[1::2]):
         wide = widest_of(list(part))
         if wide is None:
-            told = ", ".join(dict.fromkeys(name(type_).upper() for type_ in part))
-            raise Refused(f"{told} have no type in common", legal="a CAST of one of them")
+            message = ", ".join(dict.fromkeys(name(type_).upper() for type_ in part))
+            raise Refused(f"{message} have no type in common", legal="a CAST of one of them")
         found.append(wide)
     return map_of(found[0], found[1])
 

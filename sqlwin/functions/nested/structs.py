@@ -25,8 +25,8 @@ def _named(arg: Typed | Body, at: int) -> str:
 
 def _struct(call: Call) -> str:
     fields = zip(call.result, call.texts[1::2], strict=True)
-    told = ", ".join(f"{_quoted(field.name)} := {text}" for field, text in fields)
-    return f"struct_pack({told})"
+    message = ", ".join(f"{_quoted(field.name)} := {text}" for field, text in fields)
+    return f"struct_pack({message})"
 
 
 def _quoted(name: str) -> str:

@@ -67,5 +67,5 @@ def _of_constants(sign: str, values: Sequence[int], type_: pa.DataType) -> Typed
 def _overflowing(function: str, type_: pa.DataType) -> Typed:
     if function.startswith("try_"):
         return literal(None, type_)
-    told = failing("ARITHMETIC_OVERFLOW", f"constants of {function} overflow")
-    return Typed(f"CAST({told} AS {engine_name(type_)})", type_, fails=True)
+    message = failing("ARITHMETIC_OVERFLOW", f"constants of {function} overflow")
+    return Typed(f"CAST({message} AS {engine_name(type_)})", type_, fails=True)

@@ -187,9 +187,9 @@ def _whole_type(type_: pa.DataType) -> pa.DataType:
 def _whole_of(function_: str) -> str:
     """A DOUBLE as a BIGINT; NaN is 0, as it is for Java."""
     too_large = f"NOT isnan({{0}}) AND ({{0}} >= {2.0**63!r} OR {{0}} < {-(2.0**63)!r})"
-    told = f"[ARITHMETIC_OVERFLOW] Overflow in {function_}."
+    message = f"[ARITHMETIC_OVERFLOW] Overflow in {function_}."
     return (
-        f"CASE WHEN {too_large} THEN error('{told}') "
+        f"CASE WHEN {too_large} THEN error('{message}') "
         f"WHEN isnan({{0}}) THEN 0 ELSE CAST({function_}({{0}}) AS BIGINT) END"
     )
 

@@ -135,8 +135,8 @@ def _in_time(search: Callable[[float], Any]) -> Any:
     try:
         return search(left)
     except TimeoutError:
-        told = f"a regular expression takes more than {SECONDS} s"
-        raise ValueError(told) from None
+        message = f"a regular expression takes more than {SECONDS} s"
+        raise ValueError(message) from None
     finally:
         _time.left = max(left - (process_time() - start), 0.001)
 
@@ -230,8 +230,8 @@ def parts_of(replacement: str, how: Translated) -> list[str | int]:
 
 
 def _bad_replacement(replacement: str) -> ValueError:
-    told = f"Could not perform regexp_replace with replacement {replacement[:200]!r}."
-    return ValueError(f"[INVALID_REGEXP_REPLACE] {told}")
+    message = f"Could not perform regexp_replace with replacement {replacement[:200]!r}."
+    return ValueError(f"[INVALID_REGEXP_REPLACE] {message}")
 
 
 def split(text: str, pattern: str, limit: int) -> list[str]:

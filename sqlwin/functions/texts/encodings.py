@@ -42,8 +42,8 @@ def _charset(name: str) -> str:
 
 
 def _malformed(function: str, name: str) -> ValueError:
-    told = f"The characters of {function} cannot be written or read in {name}."
-    return ValueError(f"[MALFORMED_CHARACTER_CODING] {told}")
+    message = f"The characters of {function} cannot be written or read in {name}."
+    return ValueError(f"[MALFORMED_CHARACTER_CODING] {message}")
 
 
 def _encoded(text: str, name: str) -> bytes:
@@ -136,8 +136,8 @@ def _strict(format_: str, read: Callable[[str], bytes | None]) -> Callable[[str]
     def strict(text: str) -> bytes:
         made = read(text)
         if made is None:
-            told = f"The value {text[:64]!r} (STRING) cannot be converted to BINARY"
-            raise ValueError(f"[CONVERSION_INVALID_INPUT] {told}: it is no {format_}.")
+            message = f"The value {text[:64]!r} (STRING) cannot be converted to BINARY"
+            raise ValueError(f"[CONVERSION_INVALID_INPUT] {message}: it is no {format_}.")
         return made
 
     return strict

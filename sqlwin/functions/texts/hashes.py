@@ -50,8 +50,8 @@ _MACS |= {"SHA-384": "sha384", "SHA-512": "sha512"}
 def _hmac(key: bytes | str, data: bytes | str, algorithm: str) -> bytes:
     digest = _MACS.get(algorithm.upper())
     if digest is None or not key:
-        told = f"The HMAC cannot be made: {'an empty key' if digest else algorithm[:100]}."
-        raise ValueError(f"[INVALID_PARAMETER_VALUE.HMAC_CRYPTO_ERROR] {told}")
+        reason = f"The HMAC cannot be made: {'an empty key' if digest else algorithm[:100]}."
+        raise ValueError(f"[INVALID_PARAMETER_VALUE.HMAC_CRYPTO_ERROR] {reason}")
     key, data = (each.encode() if isinstance(each, str) else each for each in (key, data))
     return hmac.digest(key, data, digest)
 

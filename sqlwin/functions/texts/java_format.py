@@ -35,8 +35,8 @@ _EXACT = Context(prec=800)
 
 
 class _Wrong(ValueError):
-    def __init__(self, exception: str, told: str) -> None:
-        super().__init__(f"java.util.{exception}: {told}")
+    def __init__(self, exception: str, message: str) -> None:
+        super().__init__(f"java.util.{exception}: {message}")
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ def _whole(part: Part, value: Any, type_: str) -> str:
 
 def _unsigned(part: Part, value: int) -> str:
     if set(part.flags) & set("+ ,("):
-        told = f"Conversion = {part.conversion}, Flags = {part.flags}"
-        raise _Wrong("FormatFlagsConversionMismatchException", told)
+        message = f"Conversion = {part.conversion}, Flags = {part.flags}"
+        raise _Wrong("FormatFlagsConversionMismatchException", message)
     octal = part.conversion == "o"
     prefix = ("0" if octal else "0x") if "#" in part.flags else ""
     digits = f"{value:o}" if octal else f"{value:x}"

@@ -54,12 +54,12 @@ def read(pattern: str, escape: str) -> list[tuple[bool, str]]:
 def _escaped(pattern: str, at: int, escape: str) -> str:
     invalid = f"The format is invalid: {pattern!r}."
     if at + 1 == len(pattern):
-        told = "The escape character is not allowed to end with."
-        raise ValueError(f"[INVALID_FORMAT.ESC_AT_THE_END] {invalid} {told}")
+        message = "The escape character is not allowed to end with."
+        raise ValueError(f"[INVALID_FORMAT.ESC_AT_THE_END] {invalid} {message}")
     letter = pattern[at + 1]
     if letter not in (escape, "%", "_"):
-        told = f"The escape character is not allowed to precede {letter!r}."
-        raise ValueError(f"[INVALID_FORMAT.ESC_IN_THE_MIDDLE] {invalid} {told}")
+        message = f"The escape character is not allowed to precede {letter!r}."
+        raise ValueError(f"[INVALID_FORMAT.ESC_IN_THE_MIDDLE] {invalid} {message}")
     return letter
 
 

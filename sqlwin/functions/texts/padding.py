@@ -82,8 +82,8 @@ def _trim_bytes(text: bytes, of_: bytes) -> str:
     try:
         return text.decode().strip(of_.decode()) if of_ else text.decode()
     except UnicodeDecodeError:
-        told = "The bytes are no UTF-8, and no STRING."
-        raise ValueError(f"[INVALID_UTF8_STRING] {told}") from None
+        message = "The bytes are no UTF-8, and no STRING."
+        raise ValueError(f"[INVALID_UTF8_STRING] {message}") from None
 
 
 def _padded(vector_: Vector, default: str) -> How:

@@ -191,8 +191,8 @@ def _try_parse(*arrays: pa.Array) -> pa.Array:
 def _decoded(text: str) -> str:
     """ValueError for a % that two digits of base 16 do not follow."""
     if re.search("%(?![0-9A-Fa-f]{2})", text):
-        told = f"The provided URL cannot be decoded: {text[:200]}."
-        raise ValueError(f"[CANNOT_DECODE_URL] {told}")
+        message = f"The provided URL cannot be decoded: {text[:200]}."
+        raise ValueError(f"[CANNOT_DECODE_URL] {message}")
     return unquote_to_bytes(text.replace("+", " ")).decode("utf-8", "replace")
 
 

@@ -14,7 +14,7 @@ the rank of the answer is within 0.02 of the fraction asked for. That is measure
 smooth, skewed, two-humped, heavy-tailed and sorted values; inputs made to deceive a
 t-digest can do worse (k times the error was at most 7.4, so that 8 * accuracy keeps it below
 1 / accuracy), and floats beyond 1e300 may overflow in it. Sketches with a proof
-for every input (KLL, REQ) toss coins: a query run again after a failure would tell
+for every input (KLL, REQ) toss coins: a query run again after a failure would give
 other numbers than before, which is why they are not used here.
 
 Both are deterministic: equal rows in equal parts give equal bytes. Other cuts and

@@ -34,7 +34,7 @@ def row_key(columns: dict[str, pl.DataType]) -> pl.Expr:
 
 
 def row_key_at(stream: str, edges: dict[str, pl.DataType] | None = None) -> pl.Expr:
-    """The `row_key` of a row: stream, partition, position; `edges`: of the window it is told in."""
+    """The `row_key` of a row: stream, partition, position; `edges`: of its window."""
     source = json.dumps([stream], ensure_ascii=False)[:-1]
     rest = row_key({PART: pl.Int32(), SEQ: pl.Int64(), **(edges or {})}).str.slice(1)
     return pl.concat_str([pl.lit(source + ","), rest]).alias(ROW_KEY)

@@ -30,7 +30,7 @@ def consolidated(own: pl.DataFrame, fresh: pl.DataFrame, values: tuple[str, ...]
     """What is pending of results that change once more: due when the first of it was, by the
     word of the last.
 
-    own: what is pending of them, fresh: what changes; `values`: the columns that tell them apart.
+    own: what is pending of them, fresh: what changes; `values`: the columns that distinguish them.
     """
     if own.is_empty():
         return _without_same(fresh, values)

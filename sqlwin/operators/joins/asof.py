@@ -2,13 +2,13 @@
 
 A left row goes out when no nearer row can come, and is corrected when a late one does after
 all. Which rows a batch may change is a range of time and its keys; for each of these the
-nearest is found anew and compared with the one last told.
+nearest is found anew and compared with the one last emitted.
 
 | store        | record                                                        |
 |--------------|---------------------------------------------------------------|
 | `left`       | the row, until it leaves by RETAIN                            |
 | `right`      | the row; looking back, the newest of each key always stays    |
-| `left_known` | what was told of the row; see `nearest`                       |
+| `left_known` | what was emitted of the row; see `nearest`                       |
 | `pending`, `revisions` | see `change_ledger`                                      |
 
 Invariant: a row that is out is so with its nearest, but for what LATE NEVER keeps silent.
@@ -16,7 +16,7 @@ The nearest of a left row that is kept is kept: looking back, no row is let go b
 newer one that is itself out of retention; looking ahead, both sides are let go together.
 
 With a TTL rows are forgotten besides. A left row that is out stays so with the right row it
-was told with, though that is forgotten, until a nearer one comes. One that waits to be
+was emitted with, though that is forgotten, until a nearer one comes. One that waits to be
 certain is found a right row among those that are there then.
 
 Worked example, `>=`, watermark 10: a left row at 8 and a right row at 5 have come; the left
@@ -153,7 +153,7 @@ class AsOfJoin(Joining):
     def _judged(
         self, rows: pl.DataFrame, lefts: Arrivals, rights: Arrivals, stores: Stores
     ) -> pl.DataFrame:
-        """Rows, and those withdrawn, with what was told and whether a result is wanted."""
+        """Rows, and those withdrawn, with what was emitted and whether a result is wanted."""
         left, gone = self.left, (lefts.gone, rights.gone)
         alive = self.nearest.valued(rows, stores, gone).with_columns(pl.lit(True).alias(LIVES))
         dead = self.nearest.valued(left.less(lefts.gone, lefts.new), stores, gone)
@@ -203,14 +203,14 @@ class AsOfJoin(Joining):
         return self.ledger.emit(taken, stores, now)
 
     def _shown(self, known: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        """Changes that tell rows for the first time."""
+        """Changes that emit rows for the first time."""
         rows = known.filter(~pl.col(OUT), self._results)
         true = (pl.lit(True).alias(name) for name in (WANTED, TAKEN, MEETS))
         self._remember(rows.with_columns(*true), stores)
         return self._change(rows, 1, pl.lit("full"), pl.lit(now, pl.Int64()))
 
     def _remember(self, rows: pl.DataFrame, stores: Stores) -> None:
-        """Keep what is told of rows from now on, if it is `__taken`, and what they have met."""
+        """Keep what is emitted of rows from now on, if it is `__taken`, and what they have met."""
         values = {OUT: WANTED, **{OLD + name: name for name in self.right.columns}}
         known = rows.with_columns(
             pl.when(TAKEN).then(new).otherwise(old).alias(old) for old, new in values.items()
@@ -241,7 +241,7 @@ class AsOfJoin(Joining):
         )
 
     def _as_emitted(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
-        """Rows with the values they were told with."""
+        """Rows with the values they were emitted with."""
         emitted = rows.with_columns(pl.col(OLD + name).alias(name) for name in self.right.columns)
         if gone.is_empty():
             return emitted

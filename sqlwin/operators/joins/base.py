@@ -2,7 +2,7 @@
 
 | call     | goes out                                                             |
 |----------|----------------------------------------------------------------------|
-| on_tick  | if the streams were silent for TIMEOUT, rows told as if they were certain; |
+| on_tick  | if the streams were silent for TIMEOUT, rows emitted as if they were certain; |
 |          | then what is due by now                                              |
 | on_end   | the same rows, and all that waits                                    |
 """
@@ -44,7 +44,7 @@ class Joining(ABC):
     @property
     @abstractmethod
     def repeats(self) -> bool:
-        """Whether a result may change after it was told."""
+        """Whether a result may change after it was emitted."""
 
     @property
     def retains_rows(self) -> bool:
@@ -57,7 +57,7 @@ class Joining(ABC):
 
     @abstractmethod
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
-        """Changes that tell the rows which are not certain as if they were."""
+        """Changes that emit the rows which are not certain as if they were."""
 
     @cached_property
     def ledger(self) -> ChangeLedger:

@@ -1,15 +1,15 @@
-"""Left rows of an ASOF join with the nearest right row of each, and what was told of them.
+"""Left rows of an ASOF join with the nearest right row of each, and what was emitted of them.
 
-Where rows have a TTL, a left row that is *met*, told or certain when it was looked
+Where rows have a TTL, a left row that is *met*, emitted or certain when it was looked
 at, keeps the right row it met when that one is forgotten: until a nearer one comes, or that
 one is withdrawn, or the left row is replaced. So it is known by its place as well.
 
 | `left_known`                | is                                             |
 |-----------------------------|------------------------------------------------|
-| `__out`, `__old.*`          | whether it was told, or is about to be, and with which values |
+| `__out`, `__old.*`          | whether it was emitted, or is about to be, and with which values |
 | `__met`, `__old.` and a mark | with a TTL: whether it is met, and by which row   |
 
-Worked example, `>=`, right rows at 3 and 5, a left one at 8 that was told with that at 5. It
+Worked example, `>=`, right rows at 3 and 5, a left one at 8 that was emitted with that at 5. It
 is forgotten. A right row at 4 changes nothing; one at 6 is nearer than the one at 5 was.
 """
 

@@ -1,4 +1,4 @@
-"""Joins of two streams: pairs of rows that lie near enough, each told once.
+"""Joins of two streams: pairs of rows that lie near enough, each emitted once.
 
 A batch's rows look for partners among the rows of the other side that are kept, and among
 each other (`pairing`). What rows do by themselves, padded or as rows of a SEMI or ANTI
@@ -242,7 +242,7 @@ class WindowJoin(Joining):
             stores[side.name].expire(horizons[-1])
         for each in self.alone:
             stores[each.store].expire(stores[each.side.name].floor)
-        # a pair goes with the row that has a time; a row without one may be told by itself
+        # a pair goes with the row that has a time; a row without one may be emitted by itself
         by_time = [
             floor
             for side, floor in zip((self.left, self.right), horizons, strict=True)

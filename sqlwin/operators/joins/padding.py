@@ -1,7 +1,7 @@
 """Results of single rows: padded ones, and rows of SEMI and ANTI joins.
 
 Of each row of such a side it is known how many matches it has, and whether its result is
-*out*: told, or about to be.
+*out*: emitted, or about to be.
 
 | store                       | record                                          |
 |-----------------------------|-------------------------------------------------|
@@ -41,7 +41,7 @@ LATE = "late"
 
 @dataclass(frozen=True)
 class Alone:
-    """The rows of one side. kind: of the join. early: rows are told before they are certain."""
+    """The rows of one side. kind: of the join. early: rows are emitted before they are certain."""
 
     side: Side
     kind: str
@@ -72,7 +72,7 @@ class Alone:
     def touched(
         self, arrivals: Arrivals, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores
     ) -> pl.DataFrame:
-        """Rows that a batch may tell or withdraw, with what is known of them from now on.
+        """Rows that a batch may emit or withdraw, with what is known of them from now on.
 
         gone, came: pairs. A row withdrawn has no `__wanted`; one replaced has its new values.
         """
@@ -132,7 +132,7 @@ class Alone:
     # Rows become certain.
 
     def unmatched(self, stores: Stores, now: int, lo: int = START, hi: int = END) -> pl.DataFrame:
-        """Changes that tell the rows of these positions that have no match, and are not out."""
+        """Changes that emit the rows of these positions that have no match, and are not out."""
         if self.kind == "semi" or lo >= hi:
             return self.ledger.none()
         return self.unmatched_of(self.side.ending(stores, lo, hi), stores, now)
@@ -184,7 +184,7 @@ class Alone:
         return [name for name in (*self.side.first, *self.side.order) if name in self.side.keys]
 
     def _before(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
-        """What tells rows apart, and the keys that they had."""
+        """What distinguishes rows, and the keys that they had."""
         on = list(self.side.identity)
         both = pl.concat([each.select(*on, *self._keys) for each in (gone, rows)])
         return both.unique(on, keep="first", maintain_order=True)

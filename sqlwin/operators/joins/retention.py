@@ -67,7 +67,7 @@ class Newest(KeyHorizons):
         return horizons.with_columns(pl.min_horizontal(HORIZON, pl.lit(until, pl.Int64)))
 
     def evict(self, alone: Alone | None, stores: Stores, now: int) -> list[pl.DataFrame]:
-        """Forget rows; changes that tell those of them that had no window to be certain by.
+        """Forget rows; changes that emit those of them that had no window to be certain by.
 
         alone: the side's rows, where they make results by themselves.
         """

@@ -3,7 +3,7 @@
 Each row is in one session of its side, `[first, last + gap)` over all rows of its session
 key. A pair matches if the two sessions have an instant in common, further keys are equal
 and the residual is true. A late row may make a session grow, or bridge two, so that more
-rows match; one that is withdrawn may part it, so that fewer do. What is told of a row by
+rows match; one that is withdrawn may part it, so that fewer do. What is emitted of a row by
 itself is as in other joins (`padding`); it is certain when the watermark is past the end of
 its session.
 
@@ -13,7 +13,7 @@ its session.
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
 | `pending`, `revisions`      | see `change_ledger`                         |
 
-Invariant: between two calls the matches told, or waiting, are those of all rows kept.
+Invariant: between two calls the matches emitted, or waiting, are those of all rows kept.
 
 Worked example, LEFT, gaps of 10: a left row at 0, a right one at 12: [0, 10) and [12, 22) do
 not overlap. Watermark 11: the left row goes out, padded. A late left row at 8 makes its session

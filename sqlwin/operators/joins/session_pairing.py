@@ -12,7 +12,7 @@ that did not change is one part.
 
 So no row is looked at that is in no such pair, but for further keys and the residual.
 
-Invariant: of every pair of rows whose sessions overlap it was told once more that it is new than
+Invariant: of every pair of rows whose sessions overlap it was emitted once more that it is new than
 that it is gone.
 
 Worked example, gaps of 10: left rows at 0 and 20, so [0, 10) and [20, 30); a right row at 24,

@@ -75,7 +75,7 @@ class Arrivals:
 class Side:
     """columns: of its rows. keys: equal to those of the other side, one by one.
 
-    window: how far partners are from its rows. place: what tells rows of one instant apart,
+    window: how far partners are from its rows. place: what distinguishes rows of one instant,
     and breaks ties. large: the window is, so read by keys. weighted: rows may be withdrawn.
     forgets: by a TTL, so what corrects a row may have to stand for it. timed: they have an event
     time; what has none is not let go by time.

@@ -4,7 +4,7 @@ EARLY EVERY n ROWS counts rows, each once, however many of a row's frames hold i
 rows are numbered in the order of each partition, so that what a frame holds of them
 is a range of numbers, and what all frames of one partition hold is a union of
 ranges. Those of several partitions number them differently: there the rows
-themselves are told apart, but only where no partition alone has n of them.
+themselves are distinguished, but only where no partition alone has n of them.
 
 >>> one = Came(np.array([5, 7, 8]), [(np.array([0, 2]), np.array([2, 3]))])
 >>> other = Came(np.array([8, 7, 5]), [(np.array([0, 0]), np.array([1, 1]))])
@@ -40,7 +40,7 @@ class Came:
 
 
 def arrived(came: list[Came], windows: int, enough: int) -> Ints:
-    """New rows of each window; of more than `enough` no less are told than that."""
+    """New rows of each window; of more than `enough` no fewer are given than that."""
     ranges = [each.disjoint() for each in came]
     counts: Ints = np.zeros(windows, dtype=np.int64)
     for _, lengths in ranges:

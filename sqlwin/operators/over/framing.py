@@ -112,7 +112,7 @@ def changed(
 ) -> tuple[Mask, Ints]:
     """Which rows are new or have another frame than without the new ones; new rows in it.
 
-    Of those one is told at least, and `enough` where there are more.
+    Of those one is given at least, and `enough` where there are more.
     """
     touched, came = new.copy(), dict[tuple[Any, ...], Came]()
     for arranged, parts, sharing in framed(rows, calls, axis):
@@ -171,7 +171,7 @@ def _slide(
     own: Ints,
     stream: str,
 ) -> pl.Series:
-    """own: the number of each wanted row, whose frame an overflow is told to be in."""
+    """own: the number of each wanted row, in whose frame an overflow is said to be."""
     given = renumbered(rows, call.timed) if call.order and call.fold.placed else rows
     try:
         return slide_all(call.fold, given, parts, base)

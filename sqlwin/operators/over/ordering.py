@@ -2,7 +2,7 @@
 
 The row store has rows by (event time, position). Further keys move rows among those of one
 instant only, so whatever goes by time (slices, finality, retention) is the same for every order.
-Rows that are equal in all keys are peers; position orders them too, but does not tell them apart.
+Rows that are equal in all keys are peers; position orders them too, but does not distinguish them.
 
 An order that begins with another key sorts all rows of a partition, ties by (event time,
 position). With a single key a frame in RANGE may have a distance along it (`kernels.distances`).

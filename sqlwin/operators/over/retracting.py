@@ -1,16 +1,16 @@
 """Rows that an OVER operator's input takes back, and rows that come in their place.
 
 A batch is taken in two steps: first what is withdrawn, then what is new. A row that was
-told and is no more goes out `-D`; one that comes under the position of another is that
+emitted and is no more goes out `-D`; one that comes under the position of another is that
 row, `+U`, also where its instant is another: then its record moves there. Of a row whose
-followers are withdrawn after it was told full the frame is open again: from then on
+followers are withdrawn after it was emitted full the frame is open again: from then on
 it counts as shown, so what changes is `late`. A row that is not there, and one that has left
 the row store, cannot be withdrawn: it is passed over.
 
-Invariant: of the records of one position at most one was ever told or waits.
+Invariant: of the records of one position at most one was ever emitted or waits.
 
-Worked example, LEAD(x), rows at 10, 20, watermark 25: the row at 10 is told full. The
-one at 20 is withdrawn: LEAD of the one at 10 is NULL, told `late`. One at 22 comes: told
+Worked example, LEAD(x), rows at 10, 20, watermark 25: the row at 10 is emitted full. The
+one at 20 is withdrawn: LEAD of the one at 10 is NULL, emitted `late`. One at 22 comes: emitted
 `late` again.
 """
 
@@ -67,7 +67,7 @@ class Retracting:
     # What comes again.
 
     def returning(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Identities of rows that were told, were not full, were withdrawn, and come again.
+        """Identities of rows that were emitted, were not full, were withdrawn, and come again.
 
         left: as they were withdrawn they became full. Records of rows that come at another
         instant are there from now on.
@@ -99,7 +99,7 @@ class Retracting:
         return self.ledger.known(gone, stores).filter(STANDS)
 
     def _show(self, late: pl.DataFrame, stores: Stores) -> None:
-        """Rows that were told full and may not be full now."""
+        """Rows that were emitted full and may not be full now."""
         known = self.ledger.known(late, stores).filter(STANDS)
         self.ledger.note(known.with_columns(pl.lit(True).alias(FORCED)), stores)
 

@@ -35,7 +35,7 @@ GONE, LEFT = "__gone", "__left"
 
 @dataclass(frozen=True)
 class Touching:
-    """identity: of a window; per_instant: which peers share. enough: new rows that tell."""
+    """identity: of a window; per_instant: which peers share. enough: new rows that decide."""
 
     identity: tuple[str, ...]
     reading: Reading
@@ -98,7 +98,7 @@ class Touching:
         ).filter(pl.Series(hit))
         if not self.per_instant:
             return emitted
-        # of peers the old ones tell whether their window was emitted
+        # of peers the old ones say whether their window was emitted
         return emitted.group_by(self.identity).agg(pl.col(ADDED, FINAL, *marks).max())
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Sessions of rows that may be withdrawn: each is told of the rows that are there.
+"""Sessions of rows that may be withdrawn: each is emitted of the rows that are there.
 
 A row that is withdrawn may shorten a session, part it in two, or end it. So a pane is kept
 for each instant, as in `session_parts`, and apart for each reach and mark that rows of the

@@ -46,7 +46,7 @@ def stored_since(ended: int, gap: int) -> int:
 
 
 def doubted(rows: pl.DataFrame) -> tuple[str, ...]:
-    """The columns that tell rows apart which may be expired."""
+    """The columns that distinguish rows which may be expired."""
     return tuple(name for name in DOUBT if name in rows.columns)
 
 

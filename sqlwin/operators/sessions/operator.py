@@ -290,7 +290,7 @@ class SessionAggregator(SessionRestoring):
         return int(counted[0]) + 1 if len(counted) else START
 
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """One of messages that is full is told at once, and waits no more."""
+        """One of messages that is full is emitted at once, and waits no more."""
         full = pl.lit(False) if self.arriving else pl.col(UNTIL) < stores.watermark
         return ids.with_columns(full.alias(FINAL))
 

@@ -37,7 +37,7 @@ class SessionRestoring(OrphanedSessions):
         return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
 
     def _touched(self, rows: pl.DataFrame, since: int, stores: Stores) -> pl.DataFrame:
-        """The windows that hold these rows and end at `since` or later; one that was told
+        """The windows that hold these rows and end at `since` or later; one that was emitted
         since then has a record."""
         spans = self.contents.spans
         known = spans.windows(spans.sessions(stores).find_sessions(since, END), stores)

@@ -1,7 +1,7 @@
 """Sessions that may be parted in two: by START, END or MAX, or into groups of further keys.
 
 A pane is kept for each instant of each group. Sessions that the rows of a batch reach, or
-that reach them, are told anew from their panes, from the first of them on: where one
+that reach them, are emitted again from their panes, from the first of them on: where one
 begins depends on nothing after it, so what lies before stays as it is.
 
 Worked example, a gap of 6, MAX 10, instants 0, 5 and 11: 11 joins 5, but it is 10 or more

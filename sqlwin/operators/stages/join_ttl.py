@@ -1,8 +1,8 @@
 """A join whose rows have a TTL: each row of a side that has one is forgotten by itself, of a
 join of sessions all rows and sessions of a session key.
 
-What a row has told stays told: nothing is withdrawn, no match it had is taken back, and
-a row of the other side that it matched is not padded for its sake. What waits to be told
+What was emitted of a row stays: nothing is withdrawn, no match it had is taken back, and
+a row of the other side that it matched is not padded for its sake. What waits to be emitted
 of it, and the revisions of what was, go with it. Should it come again, by its position, it
 is a new row, and what it makes is `+I`, revision 0. The result of an ASOF join is that of its
 left row, whatever becomes of the right one; see `nearest`.
@@ -16,9 +16,9 @@ left row, whatever becomes of the right one; see `nearest`.
 
 Invariant: a row of a side with a TTL, or its key, has a life as long as anything is known of it.
 
-Worked example, LEFT, TTL of the left 1 hour, of the right 2: a left row of 9:00 was told with a
+Worked example, LEFT, TTL of the left 1 hour, of the right 2: a left row of 9:00 was emitted with a
 right one of 9:30. At 10:00 the left one is forgotten; another right row of its keys
-finds nothing. At 10:40 a left row comes, and is told with the right one of 9:30.
+finds nothing. At 10:40 a left row comes, and is emitted with the right one of 9:30.
 """
 
 from __future__ import annotations

@@ -80,12 +80,12 @@ class OperatorTtl(TtlStage):
         """
         if WEIGHT in rows.columns:
             rows = effective(rows)
-        told: list[pl.Expr] = []
+        known: list[pl.Expr] = []
         if self.ttl.time is TtlTime.EVENT:
-            told.append(pl.col(TS).max().alias(LATEST))
+            known.append(pl.col(TS).max().alias(LATEST))
         if self.ttl.cleanup.each_record:
-            told.append(pl.len().cast(pl.Int64).alias(CAME))
-        return _beside(self.inner.prepare(rows), rows, list(self.keys), told)
+            known.append(pl.len().cast(pl.Int64).alias(CAME))
+        return _beside(self.inner.prepare(rows), rows, list(self.keys), known)
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         self.begun(stores, now)
@@ -105,15 +105,15 @@ class OperatorTtl(TtlStage):
 
 
 def _beside(
-    prepared: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str], told: list[pl.Expr]
+    prepared: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str], known: list[pl.Expr]
 ) -> pl.DataFrame:
-    """`prepared` with what is told of each key's rows; counts stand at the first of a key."""
-    if not told:
+    """`prepared` with what is known of each key's rows; counts stand at the first of a key."""
+    if not known:
         return prepared
     if not keys:
-        beside = prepared.join(rows.select(told), how="cross")
+        beside = prepared.join(rows.select(known), how="cross")
     else:
-        of_keys = rows.group_by(keys).agg(told)
+        of_keys = rows.group_by(keys).agg(known)
         rest = {"nulls_equal": True, "maintain_order": "left"}
         beside = prepared.join(of_keys, on=list(keys), how="left", **rest)  # type: ignore[arg-type]
     if CAME not in beside.columns:

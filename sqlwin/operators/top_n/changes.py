@@ -1,17 +1,17 @@
-"""Ranked rows that change or go: what is held of each, and what of it was told.
+"""Ranked rows that change or go: what is held of each, and what of it was emitted.
 
 Where the input withdraws rows, a place is freed as well as taken: so all rows are held,
-also those beyond the limit, and each with what was last told of it.
+also those beyond the limit, and each with what was last emitted of it.
 
 | a row                              | `__there` | `__sent`, `__old.*` |
 |------------------------------------|-----------|---------------------|
-| is in the input, told              | true      | place, values last told |
-| is in the input, not told, or withdrawn since | true | NULL           |
-| was withdrawn by the input, is told | false    | place, values last told |
+| is in the input, emitted              | true      | place, values last emitted |
+| is in the input, not emitted, or withdrawn since | true | NULL           |
+| was withdrawn by the input, is emitted | false    | place, values last emitted |
 
-One that is neither in the input nor told is not held.
+One that is neither in the input nor emitted is not held.
 
-Worked example, the best row: b (5 points) is told `+I` 0, c (3) is not. b is withdrawn: it
+Worked example, the best row: b (5 points) is emitted `+I` 0, c (3) is not. b is withdrawn: it
 goes out `-D` 1, c `+I` 0. Were b replaced by b (4) instead, it would go out `+U` 1.
 """
 
@@ -52,13 +52,13 @@ class TopChanges:
         )
 
     def differs(self, within: pl.Expr) -> pl.Expr:
-        """Whether what is told of a row is not what is to be told."""
+        """Whether what is emitted of a row is not what is to be emitted."""
         changed = [pl.col(name).ne_missing(pl.col(OLD + name)) for name in self.carried]
         moved = pl.any_horizontal(pl.col(self.name).ne_missing(pl.col(SENT)), *changed)
         return pl.when(within).then(moved).otherwise(pl.col(SENT).is_not_null())
 
     def emitted(self, placed: pl.DataFrame, within: pl.Expr) -> pl.DataFrame:
-        """Rows once all that differs was told; one that is neither told nor there is let go."""
+        """Rows once all that differs was emitted; what is neither emitted nor there is evicted."""
         more = pl.when(self.differs(within)).then(pl.col(REVISION) + 1).otherwise(pl.col(REVISION))
         return placed.filter(THERE).with_columns(
             more.cast(pl.Int32).alias(REVISION),
@@ -80,7 +80,7 @@ class TopChanges:
     def _final_before(
         self, came: pl.DataFrame, left: pl.DataFrame, held: pl.DataFrame
     ) -> pl.DataFrame:
-        """New rows with what is told under their positions."""
+        """New rows with what is emitted under their positions."""
         beside = [name for name in held.columns if name not in came.columns]
         new = came.join(
             left.select(*self._place, *beside), on=self._place, how="left", nulls_equal=True

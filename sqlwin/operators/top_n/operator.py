@@ -6,7 +6,7 @@ every n rows of the partition, or not before the end of input or a TIMEOUT, wher
 that waits goes out. But where a partition is of one instant (`becomes_final`) it is full when that
 one is beyond retention: what waits goes out, and the partition is forgotten.
 
-An emission tells what became of the partition since the one before: a row that is new is
+An emission says what became of the partition since the one before: a row that is new is
 inserted (`+I`), one that has moved is updated (`+U`), one that was pushed out is
 withdrawn (`-D`, as it was last emitted, one revision on).
 

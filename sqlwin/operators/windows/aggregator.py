@@ -49,7 +49,7 @@ class WindowAggregator(RankedResults):
     """below: columns of the rows. keys: those grouped by. values: dtypes of the results.
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
-    per_row: the position of a row is among the keys, and says with the window what is told.
+    per_row: the position of a row is among the keys, and says with the window what is emitted.
     weighted: rows may be withdrawn, see `weights`. ranks: of the groups of a window.
     """
 
@@ -120,7 +120,7 @@ class WindowAggregator(RankedResults):
         """Put lost messages back, which the panes have counted: prepared rows, any again.
 
         since: `watermark` when they were lost, where windows went out without them: those that
-        end later are told anew. None: nothing did, and no window is touched.
+        end later are emitted again. None: nothing did, and no window is touched.
         """
         lacking = self.contents.lacking(batch, stores)
         panes = self.contents.panes(lacking if since is not None else lacking.clear())

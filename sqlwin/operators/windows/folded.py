@@ -47,7 +47,7 @@ class Folded(ABC):
     def of_nothing(
         self, windows: pl.DataFrame, none: pl.DataFrame, emitted: pl.DataFrame
     ) -> pl.DataFrame:
-        """Windows that hold no message with what is lifted of none, as columns of `told`.
+        """Windows that hold no message with what is lifted of none, as columns of what was emitted.
 
         none: messages of which there are none. Their messages were lost, and not all are back.
         """

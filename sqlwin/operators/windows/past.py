@@ -38,7 +38,7 @@ STORE = "past_windows"
 @dataclass(frozen=True)
 class PastWindows:
     """newest: the n of RETAIN n ROWS; None: no window is kept. partition: within which messages
-    are counted. keys: with the bounds they tell windows apart. columns: of an answer, besides
+    are counted. keys: with the bounds they distinguish windows. columns: of an answer, besides
     state, revision and row key. every: messages from one end of a window to the next.
     """
 

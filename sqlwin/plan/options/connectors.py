@@ -32,7 +32,7 @@ TABLES = ("person", "auction", "bid")
 APPEND, UPSERT, RETRACT, DEBEZIUM = "append", "upsert", "retract", "debezium"
 """Changelogs of streams."""
 STATIC = ("duckdb", "postgres", "sqlite")
-"""Connectors of static tables alone: a database does not tell what has changed."""
+"""Connectors of static tables alone: a database does not say what has changed."""
 CALLER = "none"
 """In place of a connector: rows come from, or go to, whoever embeds the query."""
 

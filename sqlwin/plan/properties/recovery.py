@@ -28,7 +28,7 @@ def corrects(query: Query, filtered: bool) -> bool:
 
 def reaches_back(plan: Node) -> bool:
     """Whether a row older than an emitted result needs the stored messages of it: the row is in
-    frames of others, or retracts a session whose values only the messages tell."""
+    frames of others, or retracts a session whose values only the messages have."""
     window = window_of(plan)
     if isinstance(window, WindowAggregate):
         return isinstance(window.window, Session)

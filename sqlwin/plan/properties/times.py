@@ -1,4 +1,4 @@
-"""Event time above operators: which columns of a plan still tell it, and how far behind.
+"""Event time above operators: which columns of a plan still have it, and how far behind.
 
 A row of a derived stream leaves its operator at some watermark `w` of what the plan reads:
 the end of its window, the instant of its row, the later of a pair. A column is event time

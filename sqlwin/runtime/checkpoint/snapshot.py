@@ -114,7 +114,7 @@ class Snapshot(QueryableState):
     # What was read.
 
     def _read(self, stores: list[str]) -> list[Bucket]:
-        """With the tables of TTL entries, which tell which records may be read."""
+        """With the tables of TTL entries, which say which records may be read."""
         return self.read([*stores, *(name for name in self._layouts if name in TABLES)], None)
 
     def _records(self, store: str, buckets: list[Bucket]) -> pl.DataFrame:

@@ -45,11 +45,11 @@ class Outlet:
         """A batch; again with the same number it replaces what it wrote, where a sink can."""
         if sent_once(self.results) is None:
             self.results.write(batch, results)
-        told = self._told(errors)
+        reported = self._reported(errors)
         if self.errors is not None and sent_once(self.errors) is None:
-            self.errors.write(batch, told)
-        elif self.errors is None and not told.is_empty():
-            self.options.on_errors(told)
+            self.errors.write(batch, reported)
+        elif self.errors is None and not reported.is_empty():
+            self.options.on_errors(reported)
 
     @property
     def sends(self) -> bool:
@@ -63,14 +63,14 @@ class Outlet:
             sent = sent_once(sink)
             assert sent is not None
             sent.run = run
-            sink.write(batch, results if sink is self.results else self._told(errors))
+            sink.write(batch, results if sink is self.results else self._reported(errors))
 
     @property
     def _sending(self) -> list[Sink]:
         known = (self.results, self.errors)
         return [sink for sink in known if sink is not None and sent_once(sink) is not None]
 
-    def _told(self, errors: pl.DataFrame) -> pl.DataFrame:
+    def _reported(self, errors: pl.DataFrame) -> pl.DataFrame:
         return located(delivered(errors, self.expired), self.topics)
 
     @property

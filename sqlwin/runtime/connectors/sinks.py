@@ -105,7 +105,7 @@ class Files:
 
 @dataclass
 class Appending:
-    """Rows that stay as they are, without what tells of changes."""
+    """Rows that stay as they are, without what says how they change."""
 
     sink: Sink
 

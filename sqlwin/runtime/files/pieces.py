@@ -33,7 +33,7 @@ from sqlwin.runtime.formats.records import BYTES, Record, records, well_quoted
 
 LINES = ("csv", "json")
 EDGE = 1 << 16
-"""Bytes at each end of what was read that tell a file from another."""
+"""Bytes at each end of what was read by which a file is known again."""
 _BLOCK = 32 << 20
 _IN_MEMORY = 64 << 20
 

@@ -120,7 +120,7 @@ def _requoted(field: bytes) -> bytes:
 def well_quoted(data: bytes, delimiter: bytes) -> bool:
     """Whether every quote opens or closes a field or is one of a pair, none for too long.
 
-    Then quotes, counted, tell what is within a field, and `records` finds none open.
+    Then quotes, counted, say what is within a field, and `records` finds none open.
 
     >>> [well_quoted(text, b",") for text in (b'1,"a"\\n', b'1,"a""b"', b'1,5" x,6"', b'1,"a\\n')]
     [True, True, False, False]

@@ -43,7 +43,7 @@ MESSAGES = (contents.MESSAGES, base_sums.ROWS)
 
 @dataclass(frozen=True)
 class Admission:
-    """stream: for messages. replays: positions tell repeated messages. rising: by offset alone.
+    """stream: for messages. replays: positions show repeated messages. rising: by offset alone.
 
     by_rows: the keys within which RETAIN n ROWS counts and their dtypes, None without
     it. retention: of event time; None: for ever. slice_width: of the `seen` store.
@@ -114,8 +114,8 @@ class Admission:
             return lowered
         messages = kept[0].scan(START, END).select(*self.keys, TS)
         least = messages.group_by(self.keys).min() if self.keys else messages.min()
-        told = _with_floor(least, lowered, self.keys).drop_nulls(HORIZON)
-        return told.select(*self.keys, pl.min_horizontal(HORIZON, TS))
+        lowest = _with_floor(least, lowered, self.keys).drop_nulls(HORIZON)
+        return lowest.select(*self.keys, pl.min_horizontal(HORIZON, TS))
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,9 @@ def expired_before(
     While the message store is lost the horizons are unknown: such rows are late, and not beyond
     the greatest offset.
     """
-    told = _with_known(rows, offsets)
+    known = _with_known(rows, offsets)
     old = ((pl.col(TS) < watermark) & (pl.col(SEQ) <= pl.col(KNOWN))).fill_null(False)
-    return told.filter(~old).drop(KNOWN), _refused(rule, told.filter(old), watermark)
+    return known.filter(~old).drop(KNOWN), _refused(rule, known.filter(old), watermark)
 
 
 def _refused(rule: Admission, gone: pl.DataFrame, watermark: int) -> pl.DataFrame:
@@ -204,8 +204,8 @@ def _fresh(
 
 
 def _risen(rows: pl.DataFrame, offsets: dict[int, int]) -> pl.DataFrame:
-    told = _with_known(rows, offsets)
-    fresh = told.filter(pl.col(KNOWN).is_null() | (pl.col(SEQ) > pl.col(KNOWN)))
+    known = _with_known(rows, offsets)
+    fresh = known.filter(pl.col(KNOWN).is_null() | (pl.col(SEQ) > pl.col(KNOWN)))
     offsets.update(fresh.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
     return fresh.drop(KNOWN)
 

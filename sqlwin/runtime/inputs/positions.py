@@ -42,6 +42,6 @@ class Positions:
         return self.taken if len(self.streams) > 1 else self.taken[self.streams[0]]
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        told = saved if len(self.streams) > 1 else {self.streams[0]: saved}
-        for stream, positions in told.items():
+        by_stream = saved if len(self.streams) > 1 else {self.streams[0]: saved}
+        for stream, positions in by_stream.items():
             self.note(stream, {int(part): seq for part, seq in positions.items()})

@@ -37,7 +37,7 @@ from sqlwin.windows import Cumulate, Hop, Reach
 
 @dataclass(frozen=True)
 class RowRetention:
-    """retain: microseconds. window: of event time, whose ends tell; None: the row's own time does.
+    """retain: microseconds. window: of event time, whose ends decide; None: the row's own time.
 
     since: windows that end by here, or rows before it, went under another RETAIN. gap: of
     sessions, which judge their rows where the store is: here they are only in doubt.

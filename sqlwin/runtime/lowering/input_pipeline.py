@@ -113,8 +113,8 @@ class InputPipeline:
         doubtful = None if kept is None else kept.doubtful(watermark)
         if doubtful is None:
             return rows
-        told = _with_text(rows, timed_rows, doubtful)
-        return with_doubt(told, doubtful, pl.col(WHOLE)).drop(WHOLE)
+        texted = _with_text(rows, timed_rows, doubtful)
+        return with_doubt(texted, doubtful, pl.col(WHOLE)).drop(WHOLE)
 
     def _timed(self, raw: pl.DataFrame, watermark: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:
         """With computed columns, `__ts` and, where an OFFSET is declared, `__seq` from it."""
@@ -259,11 +259,11 @@ class InputPipeline:
 
 def _with_text(rows: pl.DataFrame, timed_rows: pl.DataFrame, which: pl.Expr) -> pl.DataFrame:
     """Rows with `__whole`, the JSON text of those meant, NULL of the others."""
-    told = rows.filter(which)
-    if told.is_empty():
+    wanted = rows.filter(which)
+    if wanted.is_empty():
         return rows.with_columns(pl.lit(None, pl.String).alias(WHOLE))
     text = pl.DataFrame(
-        {RAW: told[RAW], WHOLE: texts(timed_rows[told[RAW].to_list()])},
+        {RAW: wanted[RAW], WHOLE: texts(timed_rows[wanted[RAW].to_list()])},
         schema={RAW: rows.schema[RAW], WHOLE: pl.String},
     )
     return rows.join(text, on=RAW, how="left", maintain_order="left")

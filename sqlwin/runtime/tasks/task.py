@@ -70,7 +70,7 @@ class Task:
     token: unlike any given before for these blobs; it names new segments.
     segment_rows: the most rows of one segment. lazy: how a lost message store is
     filled again, see `recovery`; None where none can be lost, and nobody looks. run: what
-    tells a run of the query from others, None where every task is one. written: records and bytes
+    distinguishes a run of the query, None where every task is one. written: records and bytes
     of the stores as of the last commit of this task.
     """
 

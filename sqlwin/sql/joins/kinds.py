@@ -88,5 +88,5 @@ def _refuse_static(join_type_: JoinType, word: ast.Name, right: Input) -> None:
         message = f"{right.side.name} is a static table: no row of it is before another"
         raise QueryError(message, word.span, legal="JOIN, LEFT JOIN")
     if join_type_.kind in ("right", "full"):
-        message = f"{word.text} would wait for all of the stream, to tell what nothing looked up"
+        message = f"{word.text} would wait for all of the stream, to emit what nothing looked up"
         raise QueryError(message, word.span, legal="JOIN, LEFT JOIN, SEMI JOIN, ANTI JOIN")

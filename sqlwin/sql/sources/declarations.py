@@ -92,7 +92,9 @@ def _distinct(columns: Sequence[ast.ColumnDef]) -> None:
     for column in columns:
         if column.name.text.lower() in seen:
             message = f"the column {column.name.text} is declared twice"
-            raise QueryError(message, column.name.span, legal="once; case does not tell them apart")
+            raise QueryError(
+                message, column.name.span, legal="once; case does not distinguish them"
+            )
         seen.add(column.name.text.lower())
 
 
