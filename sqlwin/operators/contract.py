@@ -37,7 +37,7 @@ class Stores:
     counted: the greatest message number of each input, where they are numbered; the task
     sets it, with this batch. Messages that WHERE dropped count.
     horizon: what ends before it is out of retention, where RETAIN alone does not say.
-    lives: of the keys of `named`, where they have a TTL; sides: of the rows of a join.
+    ttl_entries: of the keys of `named`, where they have a TTL; sides: of the rows of a join.
     """
 
     named: dict[str, Store]
@@ -47,7 +47,7 @@ class Stores:
     input_watermarks: tuple[int, ...] = ()
     counted: tuple[int, ...] = ()
     horizon: int | None = None
-    lives: Lifetimes | None = None
+    ttl_entries: Lifetimes | None = None
     sides: JoinTtlEntries | None = None
 
     def __getitem__(self, name: str) -> Store:
@@ -56,7 +56,7 @@ class Stores:
     @property
     def ttl(self) -> Lifetimes | JoinTtlEntries | None:
         """Whose state has a TTL, if any has."""
-        return self.lives if self.sides is None else self.sides
+        return self.ttl_entries if self.sides is None else self.sides
 
     def note(self, pairs: pl.DataFrame) -> None:
         """Pairs of a join, or results of its single rows, were found: that reads their rows."""

@@ -22,17 +22,17 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Layout, Store
 
-LIVES = "lives"
+STORE = "ttl_entries"
 LIFE, TOUCHED, CLEANED = "__life", "__touched", "__cleaned"
 ALL = "__all"
 
 
 def ttl_store_name(side: str) -> str:
     """The store of the TTL entries of a join's side."""
-    return f"{side}_{LIVES}"
+    return f"{side}_{STORE}"
 
 
-def ttl_layout(keys: Mapping[str, pl.DataType], name: str = LIVES) -> Layout:
+def ttl_layout(keys: Mapping[str, pl.DataType], name: str = STORE) -> Layout:
     rest = ((LIFE, pl.Int64()), (TOUCHED, pl.Int64()), (CLEANED, pl.Boolean()))
     return Layout(name, (*keys.items(), *rest), (), (LIFE,), END)
 

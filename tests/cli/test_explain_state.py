@@ -37,7 +37,7 @@ def test_lives_are_as_many_as_keys(file: Path, capsys: pytest.CaptureFixture[str
     )
     assert explained(file, counts, "--rate", "1000/s", "--keys", "50") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert ["lives", "50", "records"] in [line.split()[:3] for line in lines]
+    assert ["ttl_entries", "50", "records"] in [line.split()[:3] for line in lines]
 
 
 def test_it_stands_below_the_plan(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

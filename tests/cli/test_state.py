@@ -138,7 +138,7 @@ def test_the_status_of_a_run(ask, checkpoint: Path) -> None:  # type: ignore[no-
     assert found["input", "orders orders.jsonl"] == f"{size} bytes"
     assert int(found["state", "rows"]) > 0
     assert int(found["state", "bytes"]) > 0
-    assert found["version", "state"] == "4"
+    assert found["version", "state"] == "5"
     assert "--status stands alone" in ask("--status", "--key", "1")
 
 

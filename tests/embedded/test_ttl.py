@@ -249,7 +249,11 @@ def test_every_way_to_ask_knows_only_what_lives(tmp_path: Path) -> None:
     assert "messages" in asked.stores()["name"].to_pylist()
     assert asked.records("panes").num_rows == asked.records("messages").num_rows == 0
     assert asked.sql("SELECT user FROM messages").num_rows == 0
-    assert asked.records("lives").num_rows == asked.sql("SELECT * FROM lives").num_rows == 0
+    assert (
+        asked.records("ttl_entries").num_rows
+        == asked.sql("SELECT * FROM ttl_entries").num_rows
+        == 0
+    )
     assert asked.windows().num_rows == asked.fetch(GONE).num_rows == 0
     assert on.fetch(GONE).num_rows == 1
     on.advance(now="2024-01-09T09:00:00Z")
@@ -262,7 +266,9 @@ def test_one_select_is_asked(tmp_path: Path, text: str) -> None:
     sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file).flush()
     with pytest.raises(QueryError) as refused:
         state(file).sql(text)
-    assert str(refused.value).endswith("legal: SELECT … FROM panes, revisions, messages, lives")
+    assert str(refused.value).endswith(
+        "legal: SELECT … FROM panes, revisions, messages, ttl_entries"
+    )
 
 
 def test_so_it_is_of_the_results_of_another_query() -> None:

@@ -57,7 +57,7 @@ class Lived(Driven):
         if isinstance(self.operator, OperatorTtl):
             self.operator.open_ttl(bare, json.loads(self.told), "always the same")
         if hasattr(self, "stores"):
-            self.stores.lives = bare.lives
+            self.stores.ttl_entries = bare.lives
         self.lives = bare.lives
         return bare.named
 
@@ -95,7 +95,7 @@ class Case:
             return Lived(made, self.restarts), Defined(defined)
         own = {key: made.carried[key] for key in keys}
         fast = Lived(OperatorTtl(made, self.ttl, own), self.restarts)
-        fast.stores.lives = fast.lives
+        fast.stores.ttl_entries = fast.lives
         return fast, Defined(Forgetting(defined, self.ttl, tuple(keys)))
 
 
@@ -245,4 +245,6 @@ def test_one_that_is_not_known_begins_nothing() -> None:
     made = driven()
     assert made.step(rows((5, -1)), now=60).is_empty()
     assert made.lives is not None and made.lives.lives.uncleaned().is_empty()
-    assert all(len(store) == 0 for name, store in made.stores.named.items() if name != "lives")
+    assert all(
+        len(store) == 0 for name, store in made.stores.named.items() if name != "ttl_entries"
+    )

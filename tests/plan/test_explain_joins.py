@@ -39,7 +39,7 @@ SEEN = (
 def test_a_ttl_bounds_what_no_window_does() -> None:
     text = f"SELECT /*+ STATE_TTL('o' = '1 day') */ value FROM orders o JOIN shipments s {ON}"
     assert warned(text) == [BOTH.replace("orders and ", ""), SEEN]
-    assert "left_lives (TTL entries of left rows)" in fact(text, "Stores")
+    assert "left_ttl_entries (TTL entries of left rows)" in fact(text, "Stores")
     assert fact(text, "State TTL").startswith("of orders 1 day of processing time")
     both = text.replace("'1 day'", "'1 day', 's' = '1 day'")
     assert warned(both) == [SEEN]

@@ -20,7 +20,7 @@ from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.codec import decode_segment, encode_segment
 
 STORES = {"rows", "messages", "seen", "panes", "sessions", "revisions", "history", "base"}
-STORES |= {"past", "ring", "last", "counts", "sums", "top", "rankings", "lives"}
+STORES |= {"past", "ring", "last", "counts", "sums", "top", "rankings", "ttl_entries"}
 KEYS, BATCHES = 200, 60
 HOURS, RATE = 2.5, 5.0  # of event time; rows a second
 LONG = {"over newest rows": (16.0, 1.0)}
@@ -78,7 +78,7 @@ QUERIES = {
     SELECT key, window_start, COUNT(*) AS n
     FROM events OVER (PARTITION BY key SESSION 100 ROWS GAP)
     GROUP BY key, window_start, window_end""",
-    "lives": """
+    "ttl_entries": """
     SELECT /*+ STATE_TTL('events' = '7 days') */ key, COUNT(*) AS n FROM events GROUP BY key""",
     "over range": f"""
     SELECT key, ts, value, SUM(value) OVER (PARTITION BY key ORDER BY ts
@@ -231,11 +231,11 @@ def test_a_side_with_a_ttl_holds_the_rows_of_it() -> None:
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
     asked = script(text + "SELECT /*+ STATE_TTL('a' = '1 h') */ a.k FROM s a JOIN s b ON a.k = b.k")
     held = {one.store: one.records for one in expected(asked.queries[0], Load(rate=1, keys=1))}
-    assert held == {"left": 4500, "left_lives": 4500, "right": None}
+    assert held == {"left": 4500, "left_ttl_entries": 4500, "right": None}
     read = script("SET state.ttl.update = 'read-and-write';" + text + "SELECT /*+ STATE_TTL('a' ="
                   " '1 h') */ a.k FROM s a JOIN s b ON a.k = b.k")  # fmt: skip
     held = {one.store: one.records for one in expected(read.queries[0], Load(rate=1, keys=1))}
-    assert held == {"left": None, "left_lives": None, "right": None}
+    assert held == {"left": None, "left_ttl_entries": None, "right": None}
 
 
 def test_versions_with_a_ttl_are_those_of_it() -> None:
@@ -247,7 +247,7 @@ def test_versions_with_a_ttl_are_those_of_it() -> None:
         for each in asked
     )
     assert (without["right"] or 0) > 1e6
-    assert with_ttl == without | {"right": 4500, "right_lives": 4500}
+    assert with_ttl == without | {"right": 4500, "right_ttl_entries": 4500}
 
 
 def test_of_a_join_that_retains_rows_each_key_holds_so_many_and_those_of_open_windows() -> None:

@@ -145,7 +145,7 @@ def test_a_flipped_bit_of_a_blob_in_sparks_state() -> None:
     kept = TaskState()
     blobs = StateBlobs(cast(MapState, kept))
     for name in ("header", "taken"):
-        blobs.put(name, b'{"closed": 5}')
+        blobs.put(name, b'{"watermark": 5}')
         whole = kept.held[name]
         for bit in range(32, 8 * len(whole)):
             flipped = bytearray(whole)
@@ -153,8 +153,8 @@ def test_a_flipped_bit_of_a_blob_in_sparks_state() -> None:
             kept.held[name] = bytes(flipped)
             with pytest.raises(StateError, match=f"spark/state: {name} is damaged"):
                 blobs.get(name)
-    kept.held["header"] = b'{"closed": 5}'  # of before
-    assert blobs.get("header") == b'{"closed": 5}'
+    kept.held["header"] = b'{"watermark": 5}'  # of before
+    assert blobs.get("header") == b'{"watermark": 5}'
 
 
 # --- on Spark ---

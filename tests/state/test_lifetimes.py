@@ -16,7 +16,8 @@ from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
 from sqlwin.state.lifetimes import LATEST, Lifetimes
 from sqlwin.state.segments import SegmentStore
-from sqlwin.state.ttl_entries import LIVES, ttl_layout
+from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl_entries import ttl_layout
 from sqlwin.state.ttl_store import TtlStore, lived
 
 LAYOUT = Layout(
@@ -261,4 +262,4 @@ def test_state_of_another_time_is_refused() -> None:
 
 
 def test_lives_are_a_store_of_its_own_name() -> None:
-    assert ttl_layout({}).name == LIVES
+    assert ttl_layout({}).name == TTL_ENTRIES

@@ -78,8 +78,8 @@ class ChangelogNormalizer:
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         rows = self.known(batch, stores)
-        if stores.lives is not None:
-            stores.lives.written(rows)
+        if stores.ttl_entries is not None:
+            stores.ttl_entries.written(rows)
         if self.notes:
             # what is withdrawn is written first, for another may take its place
             stores[self.store].put(rows.select(*self.columns).sort(WEIGHT))

@@ -12,7 +12,7 @@ left row, whatever becomes of the right one; see `nearest`.
 | `left`, `left_known`, `left_sessions` | the left row, or its session key; they are of `TtlStore` |
 | `right`, `right_known`, `right_sessions` | the right one                |
 | `pending`, `revisions`      | either, of those that have a TTL; of `PairStore` |
-| `left_lives`, `right_lives` | the tables of lives                     |
+| `left_ttl_entries`, `right_ttl_entries` | TTL entries of the rows of a side |
 
 Invariant: a row of a side with a TTL, or its key, has a life as long as anything is known of it.
 

@@ -35,7 +35,8 @@ from sqlwin.policies import Ttl, TtlTime
 from sqlwin.schema import TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.lifetimes import LATEST, Lifetimes
-from sqlwin.state.ttl_entries import LIVES, ttl_layout
+from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl_entries import ttl_layout
 from sqlwin.state.ttl_store import TtlStore, lived
 
 CAME = "__came"
@@ -67,11 +68,11 @@ class OperatorTtl(TtlStage):
 
     def open_ttl(self, stores: Stores, saved: Any, run: str | None) -> None:
         """As of `Expiring`."""
-        stores.lives = Lifetimes(self.ttl, stores[LIVES], saved, run)
+        stores.ttl_entries = Lifetimes(self.ttl, stores[TTL_ENTRIES], saved, run)
         for spec in self.stores():
             if spec.ttl is not None:
                 inner = stores[spec.name]
-                stores.named[spec.name] = TtlStore(inner, stores.lives, renews=spec.renews)
+                stores.named[spec.name] = TtlStore(inner, stores.ttl_entries, renews=spec.renews)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """With what of the rows themselves a TTL goes by, where it does.
@@ -89,16 +90,16 @@ class OperatorTtl(TtlStage):
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         self.begun(stores, now)
-        assert stores.lives is not None
-        stores.lives.accessed(batch, int(batch[CAME].sum()) if CAME in batch.columns else 0)
+        assert stores.ttl_entries is not None
+        stores.ttl_entries.accessed(batch, int(batch[CAME].sum()) if CAME in batch.columns else 0)
         out = self.inner.on_batch(batch.drop(LATEST, CAME, strict=False), stores, now)
-        stores.lives.taken()
+        stores.ttl_entries.taken()
         return self.having_read(out, stores)
 
     def read(self, emitted: pl.DataFrame, stores: Stores) -> None:
-        assert stores.lives is not None
+        assert stores.ttl_entries is not None
         if len(emitted):
-            stores.lives.read(emitted)
+            stores.ttl_entries.read(emitted)
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return self.inner.horizons(stores)

@@ -80,7 +80,7 @@ def since_of(query: Query) -> int | None:
 
 def _reached(blobs: Blobs) -> int | None:
     try:
-        return int(parsed(METADATA, blobs.get(METADATA))["closed"])
+        return int(parsed(METADATA, blobs.get(METADATA))["watermark"])
     except KeyError:
         return None
 

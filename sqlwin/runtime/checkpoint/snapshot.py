@@ -39,7 +39,8 @@ from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Layout
-from sqlwin.state.ttl_entries import LIVES, ttl_store_name
+from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl_entries import ttl_store_name
 
 BUCKET = "bucket"
 SIZES = {"rows": pl.Int64(), "bytes": pl.Int64(), "buckets": pl.Int64()}
@@ -183,7 +184,7 @@ def _layout_text(layout: Layout) -> str:
 
 def _readable(stores: Stores, name: str) -> pl.DataFrame:
     """Records that may be read: none whose TTL has expired, in the tables of TTL entries either."""
-    lifetimes = {} if stores.lives is None else {LIVES: stores.lives}
+    lifetimes = {} if stores.ttl_entries is None else {TTL_ENTRIES: stores.ttl_entries}
     if stores.sides is not None:
         lifetimes |= {ttl_store_name(side): lives for side, lives in stores.sides.sides.items()}
     return lifetimes[name].shown() if name in lifetimes else stores[name].scan(START, END)

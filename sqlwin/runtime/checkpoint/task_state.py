@@ -21,11 +21,12 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
-from sqlwin.state.ttl_entries import LIVES, ttl_store_name
+from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl_entries import ttl_store_name
 
 METADATA = "header"
-TABLES = {LIVES, POSITIONS, ttl_store_name("left"), ttl_store_name("right")}
-VERSION = 4
+TABLES = {TTL_ENTRIES, POSITIONS, ttl_store_name("left"), ttl_store_name("right")}
+VERSION = 5
 Metadata = dict[str, Any]
 
 
@@ -97,11 +98,11 @@ class TaskState:
         stores = Stores({spec.name: self._store(spec, metadata) for spec in specs})
         operator: object = query.operator
         if isinstance(operator, Expiring):
-            operator.open_ttl(stores, metadata.get("lives"), self.run)
+            operator.open_ttl(stores, metadata.get("ttl"), self.run)
         if metadata:
-            stores.watermark = metadata["closed"]
+            stores.watermark = metadata["watermark"]
             stores.pending = metadata["pending"]
-            stores.last_input = metadata["heard"]
+            stores.last_input = metadata["last_input"]
         return stores
 
     def _store(self, spec: StoreSpec, metadata: Metadata) -> Store:

@@ -89,9 +89,9 @@ def _by_sessions(
     gone = cast(Judging, query.operator).judge(rows, stores, read.retention.ended(watermark))
     if gone.is_empty():
         return rows.drop(DOUBT), no_rejects()
-    rows = gone.select(*DOUBT, FROM).rename({DOUBT_PART: PART, DOUBT_SEQ: SEQ, FROM: TS})
-    whole = rows[DOUBT_TEXT].to_list()
-    errors = refused(read.stream.name, rows, whole, [EXPIRED] * len(rows), watermark)
+    late = gone.select(*DOUBT, FROM).rename({DOUBT_PART: PART, DOUBT_SEQ: SEQ, FROM: TS})
+    whole = late[DOUBT_TEXT].to_list()
+    errors = refused(read.stream.name, late, whole, [EXPIRED] * len(late), watermark)
     if query.expired is Expired.EMIT:
         return rows.drop(DOUBT), errors
     on = [DOUBT_PART, DOUBT_SEQ]

@@ -99,7 +99,7 @@ def recovery(
         )
     lazy = lazy and query.corrects
     if known is None:
-        return Recovery(str(lost_store), metadata["closed"], lazy, lazy)
+        return Recovery(str(lost_store), metadata["watermark"], lazy, lazy)
     before = Recovery(**known)
     return replace(before, lazy=lazy, ever=before.ever or lazy)
 

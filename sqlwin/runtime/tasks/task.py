@@ -161,12 +161,12 @@ class Task:
         metadata = {
             "version": VERSION,
             "watermarks": self.clock.to_json(),
-            "closed": self.stores.watermark,
+            "watermark": self.stores.watermark,
             "pending": self.stores.pending,
-            "heard": self.stores.last_input,
+            "last_input": self.stores.last_input,
             "offsets": self.positions.to_json(),
             "recovery": None if self.recovery is None else asdict(self.recovery),
-            "lives": None if ttl is None else ttl.to_json(),
+            "ttl": None if ttl is None else ttl.to_json(),
             "stores": indexes,
         }
         if any(each.numbered for each in self.query.inputs):

@@ -1,6 +1,6 @@
 """A checkpoint of each version of the state: a run that has stopped with windows open.
 
-    tests/state/fixtures/checkpoint_v4/
+    tests/state/fixtures/checkpoint_v5/
         q.sql            tumbling minutes, sessions and an OVER frame
         orders/1.jsonl   what was read before the checkpoint was made, a malformed row in it
         state/           the checkpoint
