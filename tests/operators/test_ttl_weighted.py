@@ -57,8 +57,8 @@ class Lived(Driven):
         if isinstance(self.operator, OperatorTtl):
             self.operator.open_ttl(bare, json.loads(self.told), "always the same")
         if hasattr(self, "stores"):
-            self.stores.ttl_entries = bare.lives
-        self.lives = bare.lives
+            self.stores.ttl_entries = bare.ttl_entries
+        self.lives = bare.ttl_entries
         return bare.named
 
     def _restart(self) -> None:
