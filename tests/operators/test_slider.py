@@ -10,8 +10,7 @@ import pytest
 
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.operators.over.framing import Call
-from sqlwin.operators.windows.slider import TupleSlider
-from sqlwin.operators.windows.tuples import RING
+from sqlwin.operators.windows.slider import RING, TupleSlider
 from sqlwin.windows import Frame, Unit
 from tests.support.operators.driving import Driven, rows_of, told
 

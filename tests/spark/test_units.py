@@ -411,7 +411,7 @@ def test_a_jvm_that_has_ended_before_a_session_is_there_is_named_too(
 ) -> None:
     (tmp_path / "orders").write_text("")
 
-    def gone() -> None:
+    def gone(settings: object) -> None:
         raise Py4JNetworkError("Error while sending or receiving")
 
     monkeypatch.setattr(running, "local_session", gone)
