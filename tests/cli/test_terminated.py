@@ -95,6 +95,7 @@ def test_stop_of_a_run_from_python(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_stop_on_spark(spark: SparkSession, tmp_path: Path) -> None:
     """The batch is committed: the next run has only the others."""
     land(tmp_path, 1, 2, 3)

@@ -11,6 +11,7 @@ from tests.faults.sinks import alike, command, land
 from tests.faults.spark_kills import two_at_once
 
 
+@pytest.mark.long
 def test_in_process(tmp_path: Path) -> None:
     land(tmp_path, files=20, rows=10)
     subprocess.run(command(tmp_path, "embedded", "whole"), check=True, capture_output=True)

@@ -220,6 +220,7 @@ DAMAGE: dict[Callable[[Path], None], str] = {
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_changed_locked_and_damaged_on_spark(spark: SparkSession, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

@@ -72,6 +72,7 @@ def test_a_run_without_checkpoint_ends_drained(spark: SparkSession, tmp_path: Pa
     assert (summary.read, summary.batches) == (200, 1)
 
 
+@pytest.mark.long
 def test_sessions_beside_one_another(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path / "orders", "a.csv", rows(0, 50))
     for session in (spark.newSession(), spark.newSession()):
