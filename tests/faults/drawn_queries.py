@@ -81,8 +81,10 @@ WINDOWED = {
     ),
     "range": (
         OVER.format("RANGE INTERVAL '9' SECOND PRECEDING"),
-        "SELECT id, sum(v) OVER (PARTITION BY k ORDER BY ts "
-        "RANGE BETWEEN INTERVAL 9 SECOND PRECEDING AND CURRENT ROW) FROM s",
+        "SELECT o.id, (SELECT sum(i.v) FROM s AS i WHERE i.k IS NOT DISTINCT FROM o.k "
+        "AND i.ts BETWEEN o.ts - INTERVAL 9 SECOND AND o.ts "
+        "AND (i.missed IS NULL OR o.ts >= i.missed)) "
+        "FROM s AS o WHERE o.missed IS NULL OR o.ts >= o.missed",
     ),
     "rows": (
         OVER.format("ROWS 2 PRECEDING"),
