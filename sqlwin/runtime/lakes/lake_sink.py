@@ -124,5 +124,8 @@ class LakeAppends:
 
     def _write(self, batch: int, rows: pl.DataFrame) -> None:
         table = self.target.opened(rows.schema)
-        own = {WRITER: self.writer, BATCH: batch} if batch <= self.last or self.last < 0 else None
+        last = table.last(self.writer)
+        # a commit may be there though its answer was lost; behind the last one nothing is
+        behind = self.last >= 0 and last is not None and last < batch
+        own = None if behind else {WRITER: self.writer, BATCH: batch}
         table.append(Tag(self.writer, batch), _of_types(rows, table.schema), own)

@@ -198,3 +198,24 @@ def test_a_catalog_that_is_not_configured(tmp_path: Path) -> None:
     sink = lake_sink("s", {"connector": "iceberg", "table": "shop.t"}, tmp_path, 1, False)
     with pytest.raises(RunError, match=r"cannot write to the table shop.t of sink s: .*URI"):
         sink.write(1, frame(("+I", "a", 1)))
+
+
+def test_rows_are_added_once_though_the_answer_of_a_commit_was_lost(
+    lake: LakeTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = lake.sink(appends=True)
+    sink.write(1, pl.DataFrame({"n": [1]}))
+    table = type(lake.lake().opened())
+    append, answers = table.append, iter([False])
+
+    def lost(*given: Any) -> None:
+        append(*given)
+        if not next(answers, True):
+            raise OSError("the answer was lost")
+
+    monkeypatch.setattr(table, "append", lost)
+    monkeypatch.setattr(
+        type(lake.lake()), "passes", lambda _, failure: isinstance(failure, OSError)
+    )
+    sink.write(2, pl.DataFrame({"n": [2]}))
+    assert sorted(lake.rows()["n"]) == [1, 2]
