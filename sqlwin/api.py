@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -20,25 +19,13 @@ from sqlwin.plan.ir.nodes import Stream
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
-from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned
 from sqlwin.runtime.connectors.progress import OnWarning, Summary
 from sqlwin.runtime.lowering.explained import explain as explain_query
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.malformed import limit
 from sqlwin.schema import RESERVED, Column
 from sqlwin.sql import script
-
-
-def _nothing(rows: pl.DataFrame) -> None:
-    pass
-
-
-def _never() -> bool:
-    return False
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, stacklevel=2)
 
 
 def query(
@@ -83,13 +70,13 @@ def run(
     drain: bool = False,
     follow: bool = False,
     sinks: Mapping[str, TakeBatch] | None = None,
-    show: Callable[[pl.DataFrame], None] = _nothing,
-    on_errors: Callable[[pl.DataFrame], None] = _nothing,
-    on_warning: OnWarning = _warn,
+    show: Callable[[pl.DataFrame], None] = silent,
+    on_errors: Callable[[pl.DataFrame], None] = silent,
+    on_warning: OnWarning = warned,
     max_errors: int | str | None = None,
     params: Mapping[str, str] | None = None,
     functions: Sequence[PythonAggregate] = (),
-    stop: Callable[[], bool] = _never,
+    stop: Callable[[], bool] = never,
     on_metrics: OnMetrics | None = None,
 ) -> Summary:
     """Run a script with its own sources and sinks in this process, as `sqlwin run` does.

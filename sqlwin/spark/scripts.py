@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,25 +12,13 @@ from pyspark.sql import SparkSession
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
-from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned
 from sqlwin.runtime.connectors.progress import OnWarning, Summary
 from sqlwin.runtime.rows.malformed import limit
 from sqlwin.spark.run import run
 from sqlwin.spark.session import needed
 
 Take = Callable[[pl.DataFrame], None]
-
-
-def _nothing(rows: pl.DataFrame) -> None:
-    pass
-
-
-def _never() -> bool:
-    return False
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -45,12 +32,12 @@ class SparkScript:
         checkpoint: str | Path | None = None,
         drain: bool = False,
         follow: bool = False,
-        show: Take = _nothing,
-        on_errors: Take = _nothing,
-        on_warning: OnWarning = _warn,
+        show: Take = silent,
+        on_errors: Take = silent,
+        on_warning: OnWarning = warned,
         max_errors: int | str | None = None,
         sinks: Mapping[str, TakeBatch] | None = None,
-        stop: Callable[[], bool] = _never,
+        stop: Callable[[], bool] = never,
         on_metrics: OnMetrics | None = None,
     ) -> Summary:
         """Run every query over what is there; returns what was read, emitted and refused.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +15,17 @@ from sqlwin.runtime.connectors.progress import OnBatch, OnErrors, OnWarning
 from sqlwin.runtime.rows.malformed import Limit
 
 
-def _silent(_: object) -> None:
+def silent(_: object) -> None:
     pass
 
 
-def _never() -> bool:
+def never() -> bool:
     return False
+
+
+def warned(text: str) -> None:
+    """As a warning of Python's."""
+    warnings.warn(text, stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -42,14 +48,14 @@ class RunOptions:
     checkpoint: Path | None = None
     drain: bool = False
     follow: bool = False
-    show: Callable[[pl.DataFrame], None] = _silent
-    on_errors: OnErrors = _silent
-    on_batch: OnBatch = _silent
+    show: Callable[[pl.DataFrame], None] = silent
+    on_errors: OnErrors = silent
+    on_batch: OnBatch = silent
     opens: bool = True
-    on_warning: OnWarning = _silent
+    on_warning: OnWarning = silent
     max_errors: Limit | None = None
     functions: Mapping[str, TakeBatch] = field(default_factory=dict)
-    stop: Callable[[], bool] = _never
+    stop: Callable[[], bool] = never
     on_metrics: OnMetrics | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
 

@@ -32,8 +32,8 @@ class Summary:
     """A whole run, all queries together: a row that two queries read is read twice.
 
     refused: rows of the error stream by reason, without the details. replayed: messages
-    that were taken in before, and so did nothing. stopped: whether it ended because it was asked
-    to, between two batches.
+    that were taken in before, and so did nothing. stopped: whether it was made to end between two
+    batches.
     """
 
     read: int = 0

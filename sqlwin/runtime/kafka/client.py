@@ -136,16 +136,16 @@ class Consumer:
         library = kafka()
         spec = {"earliest": library.admin.OffsetSpec.earliest, "latest": _latest}.get(str(where))
         wanted = library.admin.OffsetSpec.for_timestamp(where) if spec is None else spec()
-        asked = {library.TopicPartition(topic, part): wanted for part in partitions}
+        specs = {library.TopicPartition(topic, part): wanted for part in partitions}
 
         def found() -> dict[int, int]:
             level = library.IsolationLevel.READ_COMMITTED
-            given = self.admin.list_offsets(asked, isolation_level=level)
+            given = self.admin.list_offsets(specs, isolation_level=level)
             return {
                 part.partition: each.result(CALL_SECONDS).offset for part, each in given.items()
             }
 
-        known = patiently(f"read the offsets of topic {topic}", wait, found) if asked else {}
+        known = patiently(f"read the offsets of topic {topic}", wait, found) if specs else {}
         behind = [part for part, offset in known.items() if offset < 0]
         return {**known, **(self.offsets(topic, behind, "latest", wait) if behind else {})}
 
