@@ -29,7 +29,7 @@ from sqlwin.runtime.inputs.positions import Positions
 from sqlwin.runtime.inputs.watermarks import Watermarks
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import EXPIRED, no_rejects, refused
-from sqlwin.schema import PART, SEQ, TS
+from sqlwin.schema import PART, SEQ, TS, stacked
 from sqlwin.state.session_store import FROM
 
 
@@ -47,7 +47,7 @@ def admitted(
         if frames:
             stream = query.inputs[at].stream.name
             offsets = dict(before[stream])
-            judged = _judged(query, at, pl.concat(frames), stores, offsets)
+            judged = _judged(query, at, stacked(frames), stores, offsets)
             taken[at] = _numbered(query, at, judged, numbers)
             positions.note(stream, offsets)
     return taken
@@ -73,7 +73,7 @@ def _judged(
     )
     if query.inputs[at].numbered:
         return judged
-    errors = pl.concat([expired, judged.errors])
+    errors = stacked([expired, judged.errors])
     return replace(judged, rows=query.prepare(judged.rows, at), errors=errors)
 
 
