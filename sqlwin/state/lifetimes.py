@@ -23,7 +23,7 @@ is due once a quarter of all entries has expired and may be erased, or one of th
 quarter of the TTL. What timers and a restore clean is erased at once.
 
 Invariant: a key has at most one entry that is not cleaned. Every record of the stores
-belongs to an entry of the store `lives`; of an entry there are all records, or none.
+belongs to an entry of the store `ttl_entries`; of an entry there are all records, or none.
 
 Worked example, 7 days: ann logs in on the 1st and has life 0; bob on the 5th, life 1.
 On the 8th life 0 expires: no scan shows its records. They are half of all, so the next
@@ -49,15 +49,15 @@ WORTH = 4
 
 
 class Erasable(Protocol):
-    """What has records of lives, by `__life`."""
+    """What has records of TTL entries, by `__life`."""
 
     def erase(self, gone: pl.DataFrame) -> None: ...
 
 
 class Lifetimes:
-    """The lives of one operator's keys in one bucket.
+    """The TTL entries of one operator's keys in one bucket.
 
-    store: of `lives_layout`. known: `to_json` of the last commit, None before the first;
+    store: of `ttl_layout`. known: `to_json` of the last commit, None before the first;
     run: which run of the query this is; another one's state was restored. erasures: how
     often something was erased by a batch, since this was made.
     """
@@ -65,7 +65,7 @@ class Lifetimes:
     def __init__(
         self, ttl: Ttl, store: Store, known: Mapping[str, Any] | None = None, run: str | None = None
     ) -> None:
-        self.ttl, self.lives, self.run = ttl, TtlEntries(store), run
+        self.ttl, self.entries, self.run = ttl, TtlEntries(store), run
         self.of: list[Erasable] = []
         self.time, self.erasures = START, 0
         self.next, self.looked = 0, -1
@@ -88,7 +88,7 @@ class Lifetimes:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return self.lives.keys
+        return self.entries.keys
 
     # Time is given.
 
@@ -128,7 +128,7 @@ class Lifetimes:
         """Processing time at which a timer is to clean."""
         if not self.ttl.cleanup.timers or self.ttl.time is not TtlTime.PROCESSING:
             return None
-        first = self.lives.uncleaned()[TOUCHED].min()
+        first = self.entries.uncleaned()[TOUCHED].min()
         return None if first is None else int(first) + self.ttl.length  # type: ignore[arg-type]
 
     # Rows come, results go.
@@ -140,26 +140,26 @@ class Lifetimes:
         another input, for which keys of this one are looked up.
         """
         latest = [pl.col(LATEST).max()] if LATEST in batch.columns else []
-        self._batch = self.lives.keyed(batch).group_by(self.lives.on).agg(latest)
-        self._written, self._writing = self.lives.keys_of(batch.clear()), True
+        self._batch = self.entries.keyed(batch).group_by(self.entries.on).agg(latest)
+        self._written, self._writing = self.entries.keys_of(batch.clear()), True
         each = rows if self.ttl.cleanup.each_record else 0
         self._look(self.ttl.cleanup.incremental * (len(self._batch) + others + each))
 
     def written(self, rows: pl.DataFrame) -> None:
         """These rows are about to change what is kept of their keys."""
         if len(rows):
-            self._write(self.lives.keys_of(rows))
+            self._write(self.entries.keys_of(rows))
 
     def renewed(self, keys: pl.DataFrame) -> None:
         """Rows of these keys came again as they were: what there is of them is written anew."""
-        again = self.lives.join(self.lives.keys_of(keys), self._written, "anti")
+        again = self.entries.join(self.entries.keys_of(keys), self._written, "anti")
         if len(again):
-            self._write(self.lives.join(again, self._visible(), "semi"))
+            self._write(self.entries.join(again, self._visible(), "semi"))
 
     def taken(self) -> None:
         """They were: the keys that nothing was written of have been read."""
         self._writing = False
-        self._read(self.lives.join(self._batch, self._written, "anti"))
+        self._read(self.entries.join(self._batch, self._written, "anti"))
         self._batch = pl.DataFrame()
 
     def read(self, keys: pl.DataFrame) -> None:
@@ -168,7 +168,7 @@ class Lifetimes:
 
         What had expired is removed by that; what had not is renewed, if reading does.
         """
-        self._read(self.lives.keys_of(keys))
+        self._read(self.entries.keys_of(keys))
 
     def _read(self, keys: pl.DataFrame) -> None:
         if keys.is_empty():
@@ -176,9 +176,9 @@ class Lifetimes:
         visible = self._visible()
         if self.ttl.update is Update.WRITE:
             visible = visible.filter(self._expired)  # a read changes nothing of others
-        found = self.lives.join(visible, keys, "semi")
-        self.lives.clean(found.filter(self._expired))
-        self.lives.put(self._stamped(found.filter(~self._expired)))
+        found = self.entries.join(visible, keys, "semi")
+        self.entries.clean(found.filter(self._expired))
+        self.entries.put(self._stamped(found.filter(~self._expired)))
 
     # Records.
 
@@ -188,7 +188,7 @@ class Lifetimes:
         While rows are worked on, a record renews its key's life or begins one.
         """
         if self._writing:
-            self._write(self.lives.keys_of(records))
+            self._write(self.entries.keys_of(records))
         return self.with_life(records)
 
     def floored(self, horizons: pl.DataFrame) -> pl.DataFrame:
@@ -201,40 +201,40 @@ class Lifetimes:
 
     def hidden(self) -> pl.DataFrame:
         """`__life` of those that may not be read."""
-        return self.lives.all().select(pl.col(LIFE).filter(~self._shown))
+        return self.entries.all().select(pl.col(LIFE).filter(~self._shown))
 
     def with_life(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Rows whose key has a life that may be read, with its `__life`."""
-        visible = self._visible().select(*self.lives.on, LIFE)
-        return self.lives.join(self.lives.keyed(frame), visible, "inner").drop(ALL)
+        visible = self._visible().select(*self.entries.on, LIFE)
+        return self.entries.join(self.entries.keyed(frame), visible, "inner").drop(ALL)
 
     def _write(self, keys: pl.DataFrame) -> None:
         self._written = pl.concat([self._written, keys]).unique()
-        known = self.lives.join(keys, self._visible(), "left")
+        known = self.entries.join(keys, self._visible(), "left")
         goes_on, new = (known.filter(pl.col(LIFE).is_null() == is_new) for is_new in (False, True))
-        expired = self.lives.uncleaned().filter(~self._shown)
-        self.lives.clean(self.lives.join(expired, new.select(self.lives.on), "semi"))
+        expired = self.entries.uncleaned().filter(~self._shown)
+        self.entries.clean(self.entries.join(expired, new.select(self.entries.on), "semi"))
         begun = new.with_columns(
             (pl.int_range(pl.len(), dtype=pl.Int64) + self.next).alias(LIFE),
             pl.lit(START, pl.Int64).alias(TOUCHED),
             pl.lit(False).alias(CLEANED),
         )
         self.next += len(begun)
-        self.lives.put(self._stamped(pl.concat([goes_on, begun])))
+        self.entries.put(self._stamped(pl.concat([goes_on, begun])))
 
-    def _stamped(self, lives: pl.DataFrame) -> pl.DataFrame:
+    def _stamped(self, entries: pl.DataFrame) -> pl.DataFrame:
         """Renewed: those that this changes."""
         stamp = pl.max_horizontal(TOUCHED, pl.lit(self.time, pl.Int64))
         if LATEST in self._batch.columns:
-            lives = self.lives.join(lives, self._batch, "left")
+            entries = self.entries.join(entries, self._batch, "left")
             stamp = pl.max_horizontal(stamp, LATEST)
         changed = (stamp != pl.col(TOUCHED)) | (pl.col(TOUCHED) == START)
-        return lives.filter(changed).with_columns(stamp.alias(TOUCHED))
+        return entries.filter(changed).with_columns(stamp.alias(TOUCHED))
 
     # What may be read.
 
     def _visible(self) -> pl.DataFrame:
-        return self.lives.all().filter(self._shown)
+        return self.entries.all().filter(self._shown)
 
     @property
     def _shown(self) -> pl.Expr:
@@ -247,32 +247,32 @@ class Lifetimes:
 
     # What goes.
 
-    def _look(self, entries: int) -> None:
-        if entries == 0:
+    def _look(self, count: int) -> None:
+        if count == 0:
             return
-        lives = self.lives.uncleaned()
-        if lives.is_empty():
+        entries = self.entries.uncleaned()
+        if entries.is_empty():
             return
         further = pl.col(LIFE) > self.looked
-        some = pl.concat([lives.filter(further), lives.filter(~further)]).head(entries)
+        some = pl.concat([entries.filter(further), entries.filter(~further)]).head(count)
         self.looked = int(some[LIFE][-1])
-        self.lives.clean(some.filter(self._expired))
+        self.entries.clean(some.filter(self._expired))
 
     def _compact(self) -> None:
         may = pl.col(CLEANED) | self._expired if self.ttl.cleanup.compaction else pl.col(CLEANED)
-        lives = self.lives.all()
-        gone = lives.filter(may)
+        entries = self.entries.all()
+        gone = entries.filter(may)
         if gone.is_empty():
             return
         since = int(gone[TOUCHED].min()) + self.ttl.length  # type: ignore[arg-type]
-        if len(gone) * WORTH >= len(lives) or since + self.ttl.length // WORTH <= self.time:
+        if len(gone) * WORTH >= len(entries) or since + self.ttl.length // WORTH <= self.time:
             self._erase(gone)
 
     def _erase_expired(self) -> None:
         self._erase(self._may_go())
 
     def _may_go(self) -> pl.DataFrame:
-        return self.lives.all().filter(pl.col(CLEANED) | self._expired)
+        return self.entries.all().filter(pl.col(CLEANED) | self._expired)
 
     def _erase(self, gone: pl.DataFrame) -> None:
         if len(gone):
@@ -284,11 +284,11 @@ class Lifetimes:
             return
         for store in self.of:
             store.erase(gone.select(LIFE))
-        self.lives.erase(gone.select(LIFE))
+        self.entries.erase(gone.select(LIFE))
 
     def _check(self, store: Store) -> None:
-        """Of the lives, and of the records of one of their stores."""
-        lives = self.lives.all()
-        assert (lives[LIFE] < self.next).all(), (self.next, lives)
-        assert not self.lives.uncleaned().select(self.lives.on).is_duplicated().any(), lives
-        assert set(store.scan(START, END)[LIFE]) <= set(lives[LIFE]), (store.layout.name, lives)
+        """Of the entries, and of the records of one of their stores."""
+        entries = self.entries.all()
+        assert (entries[LIFE] < self.next).all(), (self.next, entries)
+        assert not self.entries.uncleaned().select(self.entries.on).is_duplicated().any(), entries
+        assert set(store.scan(START, END)[LIFE]) <= set(entries[LIFE]), (store.layout.name, entries)

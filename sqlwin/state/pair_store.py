@@ -90,7 +90,7 @@ class PairStore(TtlStoreBase):
         self.inner._check()
         held = self.inner.scan(START, END)
         for side, each in self.sides.items():
-            lives = {*each.lives.all()[LIFE], NOBODY}
+            lives = {*each.entries.all()[LIFE], NOBODY}
             assert set(held[life_of(side)]) <= lives, (self.layout.name, side, lives)
 
 

@@ -6,9 +6,10 @@ it is joined by are the keys and, since there may be none, a constant.
 >>> from sqlwin.state.combine import last_written
 >>> from sqlwin.state.memory import MemoryStore
 >>> layout = ttl_layout({"user": pl.String()})
->>> lives = TtlEntries(MemoryStore(layout, last_written(layout)))
->>> lives.put(pl.DataFrame({"user": ["ann"], LIFE: [0], TOUCHED: [5], CLEANED: [False]}))
->>> lives.join(lives.keyed(pl.DataFrame({"user": ["bob", "ann"]})), lives.all(), "left").rows()
+>>> entries = TtlEntries(MemoryStore(layout, last_written(layout)))
+>>> entries.put(pl.DataFrame({"user": ["ann"], LIFE: [0], TOUCHED: [5], CLEANED: [False]}))
+>>> known = entries.keyed(pl.DataFrame({"user": ["bob", "ann"]}))
+>>> entries.join(known, entries.all(), "left").rows()
 [('bob', 0, None, None, None), ('ann', 0, 0, 5, False)]
 """
 
@@ -71,14 +72,14 @@ class TtlEntries:
     ) -> pl.DataFrame:
         return left.join(right, on=self.on, how=how, nulls_equal=True, maintain_order="left")
 
-    def put(self, lives: pl.DataFrame) -> None:
-        if len(lives):
-            self.store.put(lives.select(self.store.layout.schema.names()))
+    def put(self, entries: pl.DataFrame) -> None:
+        if len(entries):
+            self.store.put(entries.select(self.store.layout.schema.names()))
             self._scanned = None
 
-    def clean(self, lives: pl.DataFrame) -> None:
-        if len(lives):
-            self.put(lives.with_columns(pl.lit(True).alias(CLEANED)))
+    def clean(self, entries: pl.DataFrame) -> None:
+        if len(entries):
+            self.put(entries.with_columns(pl.lit(True).alias(CLEANED)))
 
     def erase(self, gone: pl.DataFrame) -> None:
         self.store.erase(gone)

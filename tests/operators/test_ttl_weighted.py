@@ -244,7 +244,7 @@ def test_a_known_row_that_is_withdrawn_writes_its_key() -> None:
 def test_one_that_is_not_known_begins_nothing() -> None:
     made = driven()
     assert made.step(rows((5, -1)), now=60).is_empty()
-    assert made.lives is not None and made.lives.lives.uncleaned().is_empty()
+    assert made.lives is not None and made.lives.entries.uncleaned().is_empty()
     assert all(
         len(store) == 0 for name, store in made.stores.named.items() if name != "ttl_entries"
     )

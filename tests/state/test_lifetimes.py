@@ -46,7 +46,7 @@ class Bucket:
 
     def flush(self) -> None:
         self.flushes += 1
-        inner = (self.store.inner, self.lives.lives.store)
+        inner = (self.store.inner, self.lives.entries.store)
         self.indexes = {s.layout.name: s.flush(f"f{self.flushes}") for s in inner}  # type: ignore[attr-defined]
         self.text = json.dumps(self.lives.to_json())
 
@@ -123,7 +123,7 @@ def test_a_key_that_comes_again_has_another_life() -> None:
     kept.step(0, "ann")
     kept.step(60, "ann")
     assert (kept.users(), kept.held) == (["ann"], 2)
-    assert kept.lives.lives.store.scan(START, END)["__life"].to_list() == [0, 1]
+    assert kept.lives.entries.store.scan(START, END)["__life"].to_list() == [0, 1]
 
 
 def test_what_has_expired_is_read_once_where_it_may_be() -> None:
@@ -143,7 +143,7 @@ def test_timers_leave_nothing_and_say_when() -> None:
     kept.step(60)
     assert (kept.held, kept.lives.deadline) == (1, 90)
     kept.step(90)
-    assert (kept.held, len(kept.lives.lives.store), kept.lives.deadline) == (0, 0, None)
+    assert (kept.held, len(kept.lives.entries.store), kept.lives.deadline) == (0, 0, None)
 
 
 def test_incremental_cleanup_looks_at_so_many_entries_in_turn() -> None:
@@ -250,7 +250,7 @@ def test_what_is_erased_is_gone_from_disk_two_flushes_later() -> None:
 def test_a_put_outside_of_a_batch_begins_no_life() -> None:
     kept = bucket(NOTHING)
     kept.store.put(logins("ann"))
-    assert (kept.users(), kept.held, len(kept.lives.lives.store)) == ([], 0, 0)
+    assert (kept.users(), kept.held, len(kept.lives.entries.store)) == ([], 0, 0)
 
 
 def test_state_of_another_time_is_refused() -> None:
