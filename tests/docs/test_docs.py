@@ -21,10 +21,10 @@ import pytest
 from sqlwin.cli import _parser, main
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
+from sqlwin.testing.checks import differences
+from sqlwin.testing.golden import parse
 from tests.docs.pictures import draw, pictures
-from tests.golden.checks import differences
 from tests.golden.hosts import HOSTS
-from tests.golden.text import parse
 
 REPO = Path(__file__).parents[2]
 PAGES = [
