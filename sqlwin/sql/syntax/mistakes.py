@@ -3,7 +3,8 @@
 `grammar/mistakes/*.txt` hold wrong texts under the message each deserves. Two
 texts make the same mistake where the parser stops in the same state at the same
 word or, failing that, at the same kind of word.
-Anything else says what was read and what might have stood there.
+Before them comes a change that makes the statement readable, see `repairs`; anything else says
+what was read and what might have stood there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
+from sqlwin.sql.syntax.repairs import repair
 from sqlwin.sql.text.prepared import offset, span
 
 END = "the end of the text"
@@ -82,6 +84,10 @@ def explained(
     called = _CALLED.search(text, 0, offset(text, place))
     if stop.kind == "LPAR" and called is not None and not called[1] and is_clock(called[2]):
         return QueryError(WINDOWS, span(text, *called.span(2)), text, WINDOWS_LEGAL)
+    if start == "start":
+        meant = repair(text, offset(text, place), grammar)
+        if meant is not None:
+            return QueryError(meant.message, span(text, meant.at, meant.at + meant.length), text)
     lesson = _nearest(stop, taught(grammar, folder)) if start == "start" else None
     if lesson is not None:
         return QueryError(lesson.message, place, text, lesson.legal)
