@@ -10,7 +10,7 @@ word alone; of those that can, the nearest to the place where the parser stopped
 Repair(message='FRM: did you mean FROM?', at=30, length=3)
 >>> text = "SELECT UPPER(product FROM orders"
 >>> repair(text, len(text), grammar()).message
-'the ( of UPPER is not closed'
+'the ( behind UPPER is not closed'
 """
 
 from __future__ import annotations
@@ -69,6 +69,23 @@ def repair(text: str, stop: int, grammar: Lark) -> Repair | None:
     return None
 
 
+def comma_too_many(text: str, stop: int, grammar: Lark) -> Repair | None:
+    """Of a comma right before the place where the parser stopped.
+
+    >>> from sqlwin.sql.syntax.parser import grammar
+    >>> comma_too_many("SELECT product, FROM orders", 16, grammar())
+    Repair(message='there is a comma too many', at=14, length=1)
+    """
+    at = len(text[:stop].rstrip()) - 1
+    if len(text) > LONGEST or at < 0 or text[at] != ",":
+        return None
+    end = text.find(";", stop)
+    changed = text[:at] + " " + text[at + 1 :]
+    if not _reads(changed, len(text) if end < 0 else end, grammar):
+        return None
+    return Repair("there is a comma too many", at, 1)
+
+
 def _changes(
     text: str, tokens: list[tuple[int, str]], stop: int, last: int, grammar: Lark
 ) -> Iterator[_Change]:
@@ -84,9 +101,6 @@ def _changes(
                 changed = text[:at] + word + text[at + len(token) :]
                 said = Repair(f"{token}: did you mean {word}?", at, len(token))
                 yield _Change(changed, said, distance)
-        if token == "," and distance > 0:
-            changed = text[:at] + " " + text[at + 1 :]
-            yield _Change(changed, Repair("there is a comma too many", at, 1), distance)
         if token == ")" and not opened:
             changed = text[:at] + " " + text[at + 1 :]
             yield _Change(changed, Repair("this ) closes nothing", at, 1), distance)
@@ -97,8 +111,10 @@ def _changes(
         before = token
     if opened:
         at, name = opened[-1]
-        of = f" of {name}" if name[:1].isalpha() else ""
-        said = Repair(f"the ({of} is not closed", at, 1)
+        called = name[:1].isalpha() and name.upper() not in known
+        said = Repair(
+            f"the ( behind {name} is not closed" if called else "this ( is not closed", at, 1
+        )
         yield from (
             _Change(f"{text[:end]}) {text[end:]}", said, stop - end)
             for end in _ends(tokens, at, stop, last)
