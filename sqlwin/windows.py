@@ -122,7 +122,8 @@ Aligned = Hop | Cumulate | Whole
 class Session:
     """Windows of what a key does without a pause: each goes on until nothing comes for `gap`.
 
-    unit RANGE: microseconds of event time; a row exactly one gap away still joins.
+    unit RANGE: microseconds of event time; a row exactly one gap away still joins. A gap of 0
+    is of a join's rows that are in no session: each instant is by itself, and nothing else.
     unit ROWS: a session goes on over at most `gap` messages of other keys. gap_by: a BIGINT
     input column with the gap that follows each row, where `gap` is None. most: no session
     is longer, microseconds. starts, ends: BOOLEAN input columns; a row where it is true
@@ -139,9 +140,8 @@ class Session:
     def __post_init__(self) -> None:
         if (self.gap is None) == (self.gap_by is None):
             raise ValueError("a session has a gap, or a column of gaps")
-        least = 0 if self.unit is Unit.ROWS else 1
-        if self.gap is not None and self.gap < least:
-            raise ValueError(f"need a gap of at least {least}, got {self.gap}")
+        if self.gap is not None and self.gap < 0:
+            raise ValueError(f"need a gap of at least 0, got {self.gap}")
         if self.most is not None and self.most < 1:
             raise ValueError(f"need MAX of at least 1, got {self.most}")
         if (
@@ -154,6 +154,11 @@ class Session:
     def cut(self) -> bool:
         """Whether more than pauses end it, so that one more row may part a session in two."""
         return any(part is not None for part in (self.most, self.starts, self.ends))
+
+    @property
+    def instant(self) -> bool:
+        """Whether it is no session, but one instant of a key."""
+        return self.gap == 0 and self.unit is Unit.RANGE
 
     def opened(self, instant: int) -> int | None:
         """As of `Hop`."""
@@ -257,8 +262,9 @@ class JoinWindow:
 class JoinSessions:
     """Which pairs of a join: those of rows whose sessions overlap as `[first, last + gap)`.
 
-    left, right: of the two inputs, ended by a pause alone. keys: the session key, so many of
-    the join's keys, from the first on. Source: SAMZA-552.
+    left, right: of the two inputs, ended by a pause alone. Rows of one of them may be in no
+    session, `Session(0)`: such a row matches those of the session that holds its instant. keys:
+    the session key, so many of the join's keys, from the first on. Source: SAMZA-552.
     """
 
     left: Session
@@ -269,6 +275,8 @@ class JoinSessions:
         for session in (self.left, self.right):
             if session.cut or session.unit is Unit.ROWS:
                 raise ValueError(f"a session of a join is ended by a gap of time alone: {session}")
+        if self.left.instant and self.right.instant:
+            raise ValueError("a join of sessions has sessions on one side at least")
         if self.keys < 1:
             raise ValueError("sessions of a join have a key")
 

@@ -181,9 +181,15 @@ def _rows(draw: DrawFn) -> Parts:
 
 @st.composite
 def _sessions(draw: DrawFn) -> Parts:
-    """Rows of overlapping sessions; to DuckDB those are gaps and islands, and two bounds."""
+    """Rows of overlapping sessions; to DuckDB those are gaps and islands, and two bounds.
+
+    Of one side they may be rows in no session, at their instants.
+    """
     parted, keys = draw(st.sampled_from([(("k",), (1, 1, 2)), (("b",), (2,)), (("k", "b"), (2,))]))
-    (left, of_l), (right, of_r) = (draw(_of_sessions(name, parted)) for name in "lr")
+    alone = draw(st.sampled_from(["", "", "l", "r"]))
+    (left, of_l), (right, of_r) = (
+        draw(_of_instants(name) if name == alone else _of_sessions(name, parted)) for name in "lr"
+    )
     late = draw(st.none() | st.integers(0, 12))
     return Parts(
         KINDS,
@@ -211,6 +217,13 @@ def _of_sessions(draw: DrawFn, name: str, parted: tuple[str, ...]) -> tuple[str,
     ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {told} GAP)"
     theirs = islands(f"{name}{where}", own, length)
     return ours + (f" {name}" if where else f"{{{{{name}}}}}"), theirs
+
+
+@st.composite
+def _of_instants(draw: DrawFn, name: str) -> tuple[str, str]:
+    """The same of rows that are in no session."""
+    window = draw(st.sampled_from(["", " [NOW]"]))
+    return f"{name}{window}{{{{{name}}}}}", f"(SELECT *, us AS w, us + 1 AS e FROM {name})"
 
 
 def islands(rows: str, own: str, seconds: str) -> str:

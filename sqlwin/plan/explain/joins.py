@@ -105,8 +105,7 @@ def _window(join: Join) -> str:
     if isinstance(match, AsOf):
         return NEAREST[match.op]
     if isinstance(match, JoinSessions):
-        left, right = (_pause(session) for session in (match.left, match.right))
-        return f"rows of sessions that overlap; a left one ends {left}, a right one {right}"
+        return _sessions(match.left, match.right)
     if join.static:
         return "none: the table is read whole before the first row"
     if match.low is None and match.high is None:
@@ -119,6 +118,19 @@ def _window(join: Join) -> str:
         return f"right rows {'' if first else 'at '}{begin}"
     last = "any time after" if match.high is None else _away(match.high, match.unit, what)
     return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}"
+
+
+def _sessions(left: Session, right: Session) -> str:
+    if left.instant:
+        return (
+            f"a left row and those of the right session at its instant, which ends {_pause(right)}"
+        )
+    if right.instant:
+        return (
+            f"a right row and those of the left session at its instant, which ends {_pause(left)}"
+        )
+    ends = f"a left one ends {_pause(left)}, a right one {_pause(right)}"
+    return f"rows of sessions that overlap; {ends}"
 
 
 def _pause(session: Session) -> str:

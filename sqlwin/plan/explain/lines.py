@@ -161,6 +161,8 @@ def _shape(window: GroupWindow) -> str:
 
 
 def _session(window: Session) -> str:
+    if window.instant:
+        return "instants"
     gap = window.gap_by if window.gap is None else length(window.gap, window.unit)
     most = "" if window.most is None else f" max {length(window.most, window.unit)}"
     starts = f" start when {window.starts}" if window.starts else ""

@@ -17,7 +17,7 @@ from sqlwin.plan.ir.nodes import Scan, StaticScan
 from sqlwin.plan.properties.times import preferred
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
-from sqlwin.sql.joins.sessions import Sessioned, sessioned
+from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
 from sqlwin.sql.joins.slides import Slides, refuse_more, slides
 from sqlwin.sql.relations.relation import Relation, Side, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
@@ -156,6 +156,8 @@ def _alike(
     given_windows = [
         (f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None
     ]
+    if any(isinstance(frame, Sessioned) for frame in frames):
+        _refuse_unbounded(frames[:2], given, relations)
     rows = [window for unit, window in given_windows if unit is Unit.ROWS and window is not None]
     if not rows:
         return
@@ -174,6 +176,16 @@ def _alike(
                 f"{name} has no event time, by which a window in ROWS numbers rows of a result"
             )
             raise QueryError(message, _span(each), legal="a window in RANGE")
+
+
+def _refuse_unbounded(
+    frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
+) -> None:
+    """A window without bound is none, but beside sessions, where it would be another join."""
+    for frame, each, relation in zip(frames, given, relations, strict=False):
+        if frame is None and isinstance(each.window, ast.Spec):
+            name = relation.names[0] if relation.names else "this input"
+            raise unbounded(name, each.window)
 
 
 def _filtered(relation: Relation, known: Known) -> Relation:

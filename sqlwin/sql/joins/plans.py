@@ -125,8 +125,7 @@ class Plans:
         return AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
 
     def _session(self, each: Input, side: _Side) -> Session:
-        assert each.session is not None
-        gap = each.session.measured(side.relation)
+        gap = None if each.session is None else each.session.measured(side.relation)
         by = None if gap is None else side.named(gap) or self._add(side, gap, "gap")
         return join_sessions.session(each, by)
 

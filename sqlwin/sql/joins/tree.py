@@ -116,8 +116,10 @@ class Pair:
 
     @property
     def sessions(self) -> bool:
-        """Whether its rows match by their sessions."""
-        return isinstance(self.left, Leaf) and self.left.input.session is not None
+        """Whether its rows match by their sessions, or those of one side."""
+        if not isinstance(self.left, Leaf):
+            return False
+        return any(leaf.input.session is not None for leaf in (self.left, self.right))
 
     def set_event_time(self, ts: str | None) -> None:
         """Take bounds of two event times into the window; QueryError where nothing is left.
