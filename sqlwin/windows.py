@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from math import gcd
+from typing import Any
 
 
 class Unit(Enum):
@@ -256,6 +257,70 @@ class JoinWindow:
         low = None if self.high is None else -self.high
         high = None if self.low is None else -self.low
         return JoinWindow(self.unit, low, high)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A window over the last `size` messages of a stream that moves at multiples of `advance`.
+
+    size: None: over all before. advance: 1: it slides with each message. Row p is there from the
+    first multiple at or after p up to, and without, the first one at or after p + size.
+
+    >>> Steps(3, 2).enters(1), Steps(3, 2).leaves(1), Steps(3, 2).enters(3), Steps(3, 2).leaves(3)
+    (2, 4, 4, 6)
+    """
+
+    size: int | None
+    advance: int = 1
+
+    def __post_init__(self) -> None:
+        if self.advance < 1 or (self.size is not None and self.size < self.advance):
+            raise ValueError(f"need 1 <= advance <= size, got {self}")
+
+    def enters(self, number: Any) -> Any:
+        """number: an int, or whatever divides as one: an expression or an array."""
+        return (number + (self.advance - 1)) // self.advance * self.advance
+
+    def leaves(self, number: Any) -> Any:
+        """None: never."""
+        return None if self.size is None else self.enters(number + self.size)
+
+    @property
+    def reach(self) -> int | None:
+        """How much later a message of the other stream may be that enters while a row is there."""
+        return None if self.size is None else self.size + self.advance - 2
+
+
+@dataclass(frozen=True)
+class SteppedWindow(JoinWindow):
+    """A join of windows in ROWS of which one at least advances by more than one message.
+
+    low, high: as wide as steps make them. A pair so near matches iff there is a number at which
+    both its rows are in their own stream's window. Source: SAMZA-552's advance step size.
+
+    >>> window = SteppedWindow.of(Steps(3, 2), Steps(None))
+    >>> window.low, window.high, window.together(1, 3), window.together(1, 4)
+    (None, 3, True, False)
+    """
+
+    left: Steps
+    right: Steps
+
+    @classmethod
+    def of(cls, left: Steps, right: Steps) -> SteppedWindow:
+        low = None if right.reach is None else -right.reach
+        return cls(Unit.ROWS, low, left.reach, left, right)
+
+    @property
+    def mirrored(self) -> SteppedWindow:
+        return SteppedWindow.of(self.right, self.left)
+
+    def together(self, left: Any, right: Any) -> Any:
+        """Whether a left and a right row of these numbers match. Ints, or expressions."""
+        first, second = self.left.leaves(left), self.right.leaves(right)
+        ahead = True if first is None else self.right.enters(right) < first
+        behind = True if second is None else self.left.enters(left) < second
+        return behind & ahead
 
 
 @dataclass(frozen=True)

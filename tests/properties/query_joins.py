@@ -173,10 +173,24 @@ def _within(draw: DrawFn) -> Parts:
 @st.composite
 def _rows(draw: DrawFn) -> Parts:
     left, right = draw(st.none() | st.integers(1, 6)), draw(st.integers(1, 6))
-    windows = ("" if n is None else f" OVER (ROWS {n} PRECEDING)" for n in (left, right))
-    source = "l{}{{{{l}}}} {{kind}} JOIN r{}{{{{r}}}}".format(*windows)
     near = _apart("pos", right - 1, None if left is None else left - 1, 1)
+    windows = ["" if n is None else f" OVER (ROWS {n} PRECEDING)" for n in (left, right)]
+    if draw(st.booleans()):
+        drawn = [("", "l.pos <= n") if left is None else draw(_stepped("l")), draw(_stepped("r"))]
+        windows = [told for told, _ in drawn]
+        near = f"len(list_filter(range(100), lambda n: {drawn[0][1]} AND {drawn[1][1]})) > 0"
+    source = "l{}{{{{l}}}} {{kind}} JOIN r{}{{{{r}}}}".format(*windows)
     return Parts(KINDS, source, "", near, OFTEN, retain="", rising=True)
+
+
+@st.composite
+def _stepped(draw: DrawFn, name: str) -> tuple[str, str]:
+    """A window in ROWS that advances, and whether it holds a row at the number `n`."""
+    step = draw(st.integers(1, 4))
+    size = draw(st.integers(step, 6))
+    moved, row = f"n - n % {step}", f"{name}.pos"
+    told = f" OVER (ROWS {size} PRECEDING ADVANCE BY {step} ROWS)"
+    return told, f"{row} <= {moved} AND {moved} < {row} + {size}"
 
 
 @st.composite

@@ -27,7 +27,7 @@ from sqlwin.plan.properties.facts import (
     untimed,
 )
 from sqlwin.policies import Early, Policy
-from sqlwin.windows import AsOf, JoinSessions, Session, Unit
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, SteppedWindow, Unit
 
 NEAREST = {
     ">=": "the last right row at or before the left row",
@@ -114,10 +114,20 @@ def _window(join: Join) -> str:
     what = "message" if arriving(join) else "row"
     first = "any time before" if match.low is None else _away(match.low, match.unit, what)
     begin = f"{first or f'the {moment} of'} the left row"
+    steps = _steps(match)
     if match.low == match.high:
         return f"right rows {'' if first else 'at '}{begin}"
     last = "any time after" if match.high is None else _away(match.high, match.unit, what)
-    return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}"
+    return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}{steps}"
+
+
+def _steps(match: JoinWindow) -> str:
+    """Of windows in ROWS that advance by more than one."""
+    if not isinstance(match, SteppedWindow):
+        return ""
+    sides = (("left", match.left.advance), ("right", match.right.advance))
+    moved = [f"the {name} one at multiples of {advance}" for name, advance in sides if advance > 1]
+    return f", while both are in their windows, {' and '.join(moved)}"
 
 
 def _sessions(left: Session, right: Session) -> str:

@@ -139,9 +139,7 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
     slide = slides(window)
     if slide is not None:
         return timed(relation, replace(window, ts=ts)), slide
-    if window.frame is None:
-        message = "a window in ROWS of a join slides with each row"
-        raise QueryError(message, spec.span, legal=LEGAL_WINDOW)
+    assert window.frame is not None
     made = timed(relation, replace(window, ts=ts))
     return made, window.frame if window.frame.preceding is not None else None
 
