@@ -59,8 +59,12 @@ class Leaving:
         return timed.join(self._waiting(stores), on=list(POSITION), how="anti")
 
     def lasting(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Those that are not evicted: a row may come for the frames of later ones alone."""
-        if results.is_empty() or self._ends_never or self.fullness.counting:
+        """Those that are not evicted: a row may come for the frames of later ones alone.
+
+        Not where rows to follow, or of a key, are counted: there it is judged by its own time.
+        """
+        own = self._ends_never or bool(self.fullness.counting) or self.limits.by_rows
+        if results.is_empty() or own:
             return results
         mark = np.asarray(self.limits.of(results, stores)) - self.fullness.after
         return results.filter(pl.Series(results[TS].to_numpy() >= mark))

@@ -165,8 +165,11 @@ class OverAggregator(Results):
         return END
 
     def repeated(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        gone = rows.filter(pl.col(TS) < stores[ROWS].floor)  # admission knows the others
+        if gone.is_empty():
+            return gone
         history = self.reading.history.rows(stores)
-        return rows.join(history, on=list(POSITION), how="semi", maintain_order="left")
+        return gone.join(history, on=list(POSITION), how="semi", maintain_order="left")
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost rows back, which all other stores have counted; see `Restoring`."""

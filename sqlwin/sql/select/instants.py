@@ -22,9 +22,11 @@ from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
     Node,
+    OverAggregate,
     Project,
     Scan,
     StaticScan,
+    WindowAggregate,
     WindowedRelation,
 )
 from sqlwin.plan.properties.facts import operator_of, streams_of
@@ -36,7 +38,7 @@ from sqlwin.sql.sources.derived import result, timed_as
 from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Frame, Hop, Unit
 
 END = "window_end"
 ENTERS, LEAVES = "enters at", "leaves at"
@@ -70,6 +72,8 @@ def at_instants(
     grouped: bool,
 ) -> tuple[ast.Select, Relation, Window | None]:
     """What FROM reads, at each instant of change. grouped: whether more is done with its rows."""
+    if at_slides(select):
+        return select, relation, window
     if select.relation.joins:
         relation = _pairs(select.relation, relation, known, word.span)
     elif window is not None:
@@ -78,7 +82,8 @@ def at_instants(
         select = replace(select, policies=rest)
     node = relation.base
     if not isinstance(node, WindowedRelation):
-        if not _made_of_instants(relation):
+        of_several = grouped and isinstance(node, Scan)
+        if of_several or not _made_of_instants(relation):
             raise _unbounded(word.span)
         if not grouped:
             return select, relation, None
@@ -103,6 +108,17 @@ def _by_instant(relation: Relation, known: Known) -> Relation:
     return replace(made, base=Scan(timed_as(made.base.stream, name)), columns=shown)
 
 
+def at_slides(select: ast.Select) -> bool:
+    """Whether what a query inserts is its relation at each instant: of [NOW], or at each slide."""
+    given = select.relation.window
+    if select.relation.joins or not isinstance(given, ast.Spec):
+        return False
+    window = of_spec(given)
+    if window.session is not None or window.length is None:
+        return False
+    return window.frame is None or (not window.counts and window.frame.preceding == 0)
+
+
 def _unbounded(span: Span) -> QueryError:
     message = "RSTREAM of a relation without bound is all rows so far, at every instant"
     return QueryError(message, span, legal=BOUNDED)
@@ -112,17 +128,25 @@ def _made_of_instants(relation: Relation) -> bool:
     """Whether it is of a query that was over the rows at each instant."""
     node: Node = relation.filtered()
     while not isinstance(node, Scan | StaticScan | Join):
-        if isinstance(node, WindowedRelation) and node.instants:
+        if _instants(node):
             return True
         node = node.input
-    return isinstance(node, Scan) and any(map(_at_changes, node.stream.of))
+    return isinstance(node, Scan) and _at_changes(node)
+
+
+def _instants(node: Node) -> bool:
+    """Whether it gives the rows at each instant of change, or a result at each slide."""
+    if isinstance(node, WindowAggregate):
+        return isinstance(node.window, Hop) and node.window.unit is Unit.RANGE
+    per_instant = isinstance(node, OverAggregate) and node.per_instant
+    return per_instant or (isinstance(node, WindowedRelation) and node.instants)
 
 
 def _at_changes(plan: Node) -> bool:
     """Whether a plan is of instants, or over the rows of each."""
     if isinstance(plan, Scan):
-        return any(map(_at_changes, plan.stream.of))
-    if isinstance(plan, WindowedRelation) and plan.instants:
+        return plan.stream.change is None and any(map(_at_changes, plan.stream.of))
+    if _instants(plan):
         return True
     return not isinstance(plan, StaticScan | Join) and _at_changes(plan.input)
 
