@@ -40,7 +40,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
         (STREAM.format("connector = 'kafka', format = 'xml'"), "stream s has an unknown format 'xml'", "json, csv, raw"),
         (STREAM.format("connector = 'kafka', start = 'soon'"), "stream s has an option 'start' that cannot be 'soon'", "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5'"),
         (STREAM.format("connector = 'kafka', metadata = 'a = kye'"), "stream s has an option 'metadata' that cannot be 'a = kye'", "metadata = 'id = key, at = timestamp'; or topic, partition, offset, header.NAME"),
-        (STREAM.format("connector = 'kafka', 'kafka.isolation.level' = 'read_uncommitted'"), "stream s has an unknown option 'kafka.isolation.level'", "connector, servers, topic, format, delimiter, start, metadata, max.records, wait, partitions"),
+        (STREAM.format("connector = 'kafka', 'kafka.isolation.level' = 'read_uncommitted'"), "stream s has an unknown option 'kafka.isolation.level'", "connector, servers, topic, format, delimiter, start, metadata, max.records, idle.timeout, wait, partitions"),
         (STREAM.replace("STREAM", "TABLE").format("evnts = 3"), "table s has an unknown option 'evnts'; did you mean events?", "connector, partitions"),
         (SINK.format("connector = 'consle'"), "sink k has an unknown connector 'consle'; did you mean console?", "console, delta, duckdb, files, iceberg, kafka, none, postgres, python, sqlite"),
         (SINK.format("path = 'out'"), "sink k has an option 'path', which is of the connector 'delta' and 'duckdb' and 'files' and 'sqlite'", "connector, changelog"),
@@ -108,6 +108,15 @@ def test_explain_says_how_a_topic_is_written() -> None:
     text = f"CREATE STREAM s (a INT); {sink}; INSERT INTO k SELECT a FROM s"
     told = "Delivery: exactly once, a batch is a transaction of Kafka"
     assert told in sqlwin.explain(text).splitlines()
+
+
+def test_explain_says_what_an_idle_partition_does() -> None:
+    text = """CREATE STREAM s (ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (
+        connector = 'kafka', servers = 'h', topic = 't', 'idle.timeout' = '90 seconds');
+        SELECT COUNT(*) AS n FROM TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+        GROUP BY window_start, window_end"""
+    idle = "a partition without rows for 1 minute 30 seconds does not hold it back"
+    assert f"Watermark: ts less 0 seconds; {idle}" in sqlwin.explain(text)
 
 
 def test_a_slip_in_a_setting() -> None:

@@ -72,6 +72,12 @@ def duration(text: str) -> int:
     return found
 
 
+def positive_duration(text: str) -> int:
+    if not duration(text):
+        raise ValueError(text)
+    return duration(text)
+
+
 def _delimiter(text: str) -> str:
     if len(text) != 1 or not text.isascii() or text in '"\r\n':  # fields are cut at one byte
         raise ValueError(text)
@@ -199,6 +205,12 @@ STREAMS: Connectors = {
         Option("start", kafka_options.start, START, "where the first run begins", "earliest"),
         Option("metadata", kafka_options.metadata, METADATA, "columns that are not of the value"),
         Option("max.records", positive, "1 or more", "offsets that a batch reads", "100000"),
+        Option(
+            kafka_options.IDLE,
+            positive_duration,
+            "'idle.timeout' = '30 seconds'",
+            "after which a partition without rows does not hold the watermark back",
+        ),
         _WAIT,
         _PARTITIONS,
         *_CHANGES,

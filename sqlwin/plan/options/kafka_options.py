@@ -15,6 +15,7 @@ from sqlwin.instants import parse_instant
 
 CLIENT = "kafka."
 """Options that begin so are settings of the client: `kafka.sasl.mechanism`."""
+IDLE = "idle.timeout"
 FORMATS = ("json", "csv", "raw")
 PARTS = ("key", "timestamp", "topic", "partition", "offset")
 """Of a record, beside its value and its headers."""
