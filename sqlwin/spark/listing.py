@@ -19,12 +19,13 @@ from typing import Any
 
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.checkpoint.task_state import check_version
-from sqlwin.runtime.connectors.sources import Source, source_of
+from sqlwin.runtime.connectors.sources import Source, has_source, places, source_of
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.spark.folder import Folder
 
 VERSION = 2
+Places = dict[str, dict[int, str]]
 
 
 @dataclass
@@ -93,6 +94,17 @@ def unread(
             listing = Listing(folder, number, source_of(stream), base, 0)
             listing.restore()
             found |= listing.source.left(listing.progress, base)
+    return found
+
+
+def located_in(folder: Folder, streams: Sequence[Stream], base: Path) -> Places:
+    """What the error stream calls the partitions of topics, by stream."""
+    found: Places = {}
+    for number, stream in enumerate(streams):
+        if has_source(stream):
+            listing = Listing(folder, number, source_of(stream), base, 0)
+            listing.restore()
+            found[stream.name] = places(listing.source, listing.progress)
     return found
 
 

@@ -38,9 +38,9 @@ DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
         (STREAM.format("path = 'x', partitions = 2"), "stream s has an option 'partitions', which is of the connector 'kafka'", "connector, path, format, header, delimiter"),
         (STREAM.format("partitions = 0"), "stream s has an option 'partitions' that cannot be '0'", "1 or more: partitions = 4"),
         (STREAM.format("connector = 'kafka', format = 'xml'"), "stream s has an unknown format 'xml'", "json, csv, raw"),
-        (STREAM.format("connector = 'kafka', start = 'soon'"), "stream s has an option 'start' that cannot be 'soon'", "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5'"),
+        (STREAM.format("connector = 'kafka', start = 'soon'"), "stream s has an option 'start' that cannot be 'soon'", "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5', 'orders/0:17'"),
         (STREAM.format("connector = 'kafka', metadata = 'a = kye'"), "stream s has an option 'metadata' that cannot be 'a = kye'", "metadata = 'id = key, at = timestamp'; or topic, partition, offset, header.NAME"),
-        (STREAM.format("connector = 'kafka', 'kafka.isolation.level' = 'read_uncommitted'"), "stream s has an unknown option 'kafka.isolation.level'", "connector, servers, topic, format, delimiter, start, metadata, max.records, idle.timeout, wait, partitions"),
+        (STREAM.format("connector = 'kafka', 'kafka.isolation.level' = 'read_uncommitted'"), "stream s has an unknown option 'kafka.isolation.level'", "connector, servers, topic, topic.pattern, format, delimiter, start, metadata, max.records, fail.on.data.loss, idle.timeout, wait, partitions"),
         (STREAM.replace("STREAM", "TABLE").format("evnts = 3"), "table s has an unknown option 'evnts'; did you mean events?", "connector, partitions"),
         (SINK.format("connector = 'consle'"), "sink k has an unknown connector 'consle'; did you mean console?", "console, delta, duckdb, files, iceberg, kafka, none, postgres, python, sqlite"),
         (SINK.format("path = 'out'"), "sink k has an option 'path', which is of the connector 'delta' and 'duckdb' and 'files' and 'sqlite'", "connector, changelog"),
@@ -83,7 +83,8 @@ def test_the_docs_have_the_table(title: str, known: object) -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "message", "legal"),
     [
-        ("a INT", "", "stream s needs an option 'topic'", "topic = '…'"),
+        ("a INT", "", "stream s needs an option 'topic'", "topic = '…', or 'topic.pattern' = '…'"),
+        ("a INT", "topic = 't', 'topic.pattern' = 't.*'", "stream s has a topic and a topic.pattern", "topic = '…', or 'topic.pattern' = '…'"),
         ("a INT", "topic = 't', metadata = 'b = key'", "metadata of stream s names b, no column", "a"),
         ("a INT", "topic = 't', metadata = 'a = key'", "a of stream s is INT, and a key", "STRING or BINARY"),
         ("a INT", "topic = 't', format = 'raw'", "stream s has format 'raw', and not one column for the value", "one column, STRING or BINARY, beside those of metadata"),

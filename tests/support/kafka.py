@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -210,12 +211,45 @@ class Broker:
     # What tests do with it.
 
     def topic(self, name: str, partitions: int = 1, **settings: str) -> str:
-        from confluent_kafka.admin import AdminClient, NewTopic
+        from confluent_kafka import KafkaError, KafkaException
+        from confluent_kafka.admin import NewTopic
 
         wanted = NewTopic(name, partitions, 1, config=settings)
-        admin = AdminClient({"bootstrap.servers": self.address})
-        admin.create_topics([wanted])[name].result(30)
-        return name
+        until = time.monotonic() + 30
+        while True:
+            try:
+                self.admin.create_topics([wanted])[name].result(30)
+                return name
+            except KafkaException as failure:  # a broker that had no time for a while is fenced
+                fenced = failure.args[0].code() == KafkaError.INVALID_REPLICATION_FACTOR
+                if not fenced or time.monotonic() > until:
+                    raise
+            time.sleep(0.2)
+
+    @cached_property
+    def admin(self) -> Any:
+        from confluent_kafka.admin import AdminClient
+
+        return AdminClient({"bootstrap.servers": self.address})
+
+    def delete(self, topic: str) -> None:
+        """Until nobody sees it any more."""
+        self.admin.delete_topics([topic])[topic].result(30)
+        until = time.monotonic() + 30
+        while topic in self.admin.list_topics(timeout=30).topics and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def grow(self, topic: str, partitions: int) -> None:
+        from confluent_kafka.admin import NewPartitions
+
+        self.admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
+
+    def forget(self, topic: str, before: int, partition: int = 0) -> None:
+        """Delete the records before an offset, as retention does."""
+        from confluent_kafka import TopicPartition
+
+        where = TopicPartition(topic, partition, before)
+        self.admin.delete_records([where])[where].result(30)
 
     def send(self, topic: str, *records: Any, partition: int = 0, **fields: Any) -> None:
         """Values, each text, bytes or None. fields: key, headers, timestamp, of all."""

@@ -182,7 +182,9 @@ _WAIT = Option(
 _SERVERS = Option(
     "servers", _some, "servers = 'host:9092, …'", "without it rows are those of a DataFrame"
 )
-START = "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5'"
+START = (
+    "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5', 'orders/0:17'"
+)
 METADATA = "metadata = 'id = key, at = timestamp'; or topic, partition, offset, header.NAME"
 
 Connectors = dict[str, tuple[Option, ...]]
@@ -199,12 +201,30 @@ STREAMS: Connectors = {
     ),
     "kafka": (
         _SERVERS,
-        Option("topic", _some, "topic = '…'", "needed with servers"),
+        Option(
+            "topic",
+            kafka_options.topics,
+            "topic = '…', or several with a comma between",
+            "this or a pattern is needed with servers",
+        ),
+        Option(
+            kafka_options.PATTERN,
+            kafka_options.pattern,
+            "a regular expression: 'topic.pattern' = 'orders-.*'",
+            "of the whole names of topics",
+        ),
         _words("format", kafka_options.FORMATS, "of the values", "json"),
         _DELIMITER,
         Option("start", kafka_options.start, START, "where the first run begins", "earliest"),
         Option("metadata", kafka_options.metadata, METADATA, "columns that are not of the value"),
         Option("max.records", positive, "1 or more", "offsets that a batch reads", "100000"),
+        Option(
+            kafka_options.LOSS,
+            boolean,
+            ", ".join(TRUE + FALSE),
+            "whether a run ends where records are gone that were not read",
+            "true",
+        ),
         Option(
             kafka_options.IDLE,
             positive_duration,

@@ -80,10 +80,10 @@ class Watermarks:
     def _least(self, stream: str, now: int) -> int:
         """The watermark that the partitions give that are not idle."""
         seen, heard = self.seen[stream], self.heard.get(stream, {})
-        timeout = self.idle.get(stream)
-        awake = [
-            ts for part, ts in seen.items() if timeout is None or now < heard.get(part, now) + timeout
-        ]
+        if stream not in self.idle:
+            return min(seen.values()) - self.delays[stream]
+        since = now - self.idle[stream]
+        awake = [ts for part, ts in seen.items() if heard.get(part, now) > since]
         return (min(awake) if awake else max(seen.values())) - self.delays[stream]
 
     def raise_to(self, stream: str, watermark: int) -> None:

@@ -51,6 +51,6 @@ def ran(text: str, folder: Path, host: str = "process", **options: Any) -> Summa
     return run(script(text), RunOptions(folder, **options))
 
 
-def written(folder: Path) -> list[dict[str, Any]]:
-    files = sorted((folder / "out").glob("*.jsonl"))
+def written(folder: Path, sink: str = "out") -> list[dict[str, Any]]:
+    files = sorted((folder / sink).glob("*.jsonl"))
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]
