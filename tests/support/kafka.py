@@ -105,8 +105,9 @@ def _scala() -> list[Path]:
 
 
 @contextmanager
-def running() -> Iterator[Broker]:
-    """One that is there for the block; the test is skipped where there can be none."""
+def running(more: Callable[[Path, int, int], str] | None = None) -> Iterator[Broker]:
+    """One that is there for the block; the test is skipped where there can be none. more: settings
+    by its folder and its ports, of which the last of a name counts."""
     program = java()
     if program is None:
         pytest.skip(f"{MISSING}there is no Java")
@@ -115,7 +116,7 @@ def running() -> Iterator[Broker]:
     except (OSError, subprocess.TimeoutExpired) as failure:
         pytest.skip(f"{MISSING}its jars cannot be resolved: {failure}")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        broker = Broker.formatted(Path(home), program, folder)
+        broker = Broker.formatted(Path(home), program, folder, more)
         broker.start()
         try:
             yield broker
@@ -135,11 +136,18 @@ class Broker:
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @classmethod
-    def formatted(cls, home: Path, program: str, folder: Path) -> Broker:
-        broker = cls(home, program, folder, _free_port(), _free_port())
+    def formatted(
+        cls,
+        home: Path,
+        program: str,
+        folder: Path,
+        more: Callable[[Path, int, int], str] | None = None,
+    ) -> Broker:
+        broker = cls(home, program, folder, free_port(), free_port())
         settings = home / "server.properties"
+        own = SETTINGS.format(home=home, port=broker.port, controller=broker.controller)
         settings.write_text(
-            SETTINGS.format(home=home, port=broker.port, controller=broker.controller)
+            own + ("" if more is None else more(home, broker.port, broker.controller))
         )
         format_ = ["kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qk"]
         done = _run(program, [folder], [*format_, "-c", str(settings)])
@@ -286,7 +294,7 @@ class Broker:
         return found
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

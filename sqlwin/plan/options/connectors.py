@@ -182,6 +182,21 @@ _WAIT = Option(
 _SERVERS = Option(
     "servers", _some, "servers = 'host:9092, …'", "without it rows are those of a DataFrame"
 )
+_AVRO = (
+    Option(
+        kafka_options.REGISTRY,
+        _some,
+        "'avro.schema.registry.url' = 'http://host:8081'",
+        "Avro: where schemas are",
+    ),
+    Option(
+        kafka_options.REGISTRY_CREDENTIALS,
+        _some,
+        "'${env:REGISTRY_USER}', as user:password",
+        "Avro: of the registry",
+    ),
+    Option(kafka_options.SCHEMA, _some, "a schema in JSON", "Avro: in place of the writer's"),
+)
 START = (
     "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5', 'orders/0:17'"
 )
@@ -214,6 +229,7 @@ STREAMS: Connectors = {
             "of the whole names of topics",
         ),
         _words("format", kafka_options.FORMATS, "of the values", "json"),
+        *_AVRO,
         _DELIMITER,
         Option("start", kafka_options.start, START, "where the first run begins", "earliest"),
         Option("metadata", kafka_options.metadata, METADATA, "columns that are not of the value"),
@@ -288,6 +304,8 @@ SINKS: Connectors = {
     "kafka": (
         Option("servers", _some, "servers = 'host:9092, …'", "of the cluster", needed=True),
         Option("topic", _some, "topic = '…'", "which exists", needed=True),
+        _words("format", kafka_options.WRITTEN, "of the values", "json"),
+        *_AVRO,
         Option("unique", key_columns, "unique = 'product, day'", "the key of a record", "row_key"),
         Option("transactional.id", _some, "of no other writer", "of its transactions"),
         _WAIT,

@@ -20,7 +20,10 @@ CLIENT = "kafka."
 """Options that begin so are settings of the client: `kafka.sasl.mechanism`."""
 IDLE, LOSS, PATTERN = "idle.timeout", "fail.on.data.loss", "topic.pattern"
 _OFFSETS = re.compile(r"\s*([A-Za-z0-9._-]+/)?[0-9]+\s*:\s*[0-9]+\s*(,.*)?", re.DOTALL)
-FORMATS = ("json", "csv", "raw")
+FORMATS, WRITTEN = ("json", "csv", "raw", "avro"), ("json", "avro")
+AVRO = "avro"
+SCHEMA, REGISTRY = "avro.schema", "avro.schema.registry.url"
+REGISTRY_CREDENTIALS = "avro.schema.registry.credentials"
 PARTS = ("key", "timestamp", "topic", "partition", "offset")
 """Of a record, beside its value and its headers."""
 HEADER = "header."

@@ -12,6 +12,7 @@ from sqlwin.instants import SECOND
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options import kafka_options
 from sqlwin.plan.options.connectors import STREAMS, boolean
+from sqlwin.runtime.kafka.avro import codec
 from sqlwin.runtime.kafka.client import settings_of
 from sqlwin.runtime.kafka.source import KafkaSource
 from sqlwin.runtime.kafka.topics import Topics
@@ -41,6 +42,7 @@ def declared(stream: Stream) -> KafkaSource:
         _topics(stream.name, options),
         settings_of(options),
         given["format"],
+        codec(f"stream {stream.name}", given, options.get("topic", "")),
         given["delimiter"],
         kafka_options.start(given["start"]),
         int(given["max.records"]),

@@ -27,13 +27,14 @@ from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.files.source import Decoded
 from sqlwin.runtime.formats.values import text_of
+from sqlwin.runtime.kafka.avro import Avro
 from sqlwin.runtime.kafka.client import Consumer, Gone, Settings, consumer
 from sqlwin.runtime.kafka.partitions import PASS_OVER, Partition, check_known, partitions
-from sqlwin.runtime.kafka.records import decoded, parts
+from sqlwin.runtime.kafka.records import Found, decoded, parts
 from sqlwin.runtime.kafka.starts import Start, first_offsets
 from sqlwin.runtime.kafka.topics import Topics
 from sqlwin.runtime.rows.error_stream import no_rejects, refused
-from sqlwin.schema import PART, SEQ, empty, polars_schema
+from sqlwin.schema import PART, SEQ, Schema, empty, polars_schema
 
 Range = tuple[str, int, int]
 
@@ -47,6 +48,7 @@ class KafkaSource:
     topics: Topics
     settings: Settings = field(repr=False)
     format: str
+    avro: Avro | None
     delimiter: str
     start: Start
     most: int
@@ -130,7 +132,7 @@ class KafkaSource:
             return Decoded(_placed(nothing, split.part, []), no_rejects(), warnings)
         own = tuple(each for each in self.stream.columns if each.name not in self.metadata)
         more = tuple(each for each in self.stream.columns if each.name in self.metadata)
-        lines, bad = decoded([each.value() for each in came], own, self.format, self.delimiter)
+        lines, bad = self._decoded([each.value() for each in came], own)
         columns, wrong = parts(came, more, self.metadata)
         keep = [at for at in lines.numbers.tolist() if at not in wrong]
         good = lines.rows.filter(pl.Series(lines.numbers).is_in(keep)) if wrong else lines.rows
@@ -140,6 +142,11 @@ class KafkaSource:
         errors = self._errors(came, {**wrong, **bad}, split.part, watermark)
         placed = _placed(ordered, split.part, [offsets[at] for at in keep])
         return Decoded(placed, errors, warnings)
+
+    def _decoded(self, values: list[bytes | None], columns: Schema) -> Found:
+        if self.avro is not None:
+            return self.avro.decoded(values, columns)
+        return decoded(values, columns, self.format, self.delimiter)
 
     def _came(self, piece: Piece, split: Partition) -> tuple[list[Any], tuple[str, ...]]:
         """The records of a piece, and a warning where some of them are gone."""
