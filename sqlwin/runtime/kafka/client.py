@@ -63,24 +63,40 @@ def settings_of(options: Mapping[str, str]) -> Settings:
     return tuple(sorted((own | given).items()))
 
 
-def patiently(what: str, wait: float, work: Callable[[], _T]) -> _T:
+@dataclass
+class Noted:
+    """The last error that a client has told of itself, which says more than that nobody answers."""
+
+    error: Any = None
+
+    def __call__(self, error: Any) -> None:
+        if self.error is None or error.code() != kafka().KafkaError._ALL_BROKERS_DOWN:
+            self.error = error
+
+    @property
+    def text(self) -> str:
+        return "" if self.error is None else str(self.error.str())
+
+
+def patiently(what: str, wait: float, work: Callable[[], _T], noted: Noted | None = None) -> _T:
     """Do it, again while it fails for less than `wait` seconds; then RunError."""
+    noted = Noted() if noted is None else noted
+    noted.error = None
     failures = (kafka().KafkaException, TimeoutError, futures.TimeoutError)
     until = time.monotonic() + wait
     while True:
         try:
             return work()
         except failures as failure:
-            if time.monotonic() > until or not _passes(failure):
-                raise RunError(f"cannot {what}: {_words(failure)}") from failure
+            if time.monotonic() > until or not _passes(failure, noted):
+                why = "; ".join(dict.fromkeys(filter(None, (_words(failure), noted.text))))
+                raise RunError(f"cannot {what}: {why}") from failure
         time.sleep(PAUSE_SECONDS)
 
 
-def _passes(failure: Exception) -> bool:
-    """Whether it may be otherwise the next time: not where a setting or a right is wrong."""
-    if isinstance(failure, TimeoutError | futures.TimeoutError):
-        return True
-    error, known = failure.args[0], kafka().KafkaError
+def is_final(error: Any) -> bool:
+    """Whether it will be the same the next time: a setting or a right is wrong."""
+    known = kafka().KafkaError
     final = (
         known._AUTHENTICATION,
         known._INVALID_ARG,
@@ -88,7 +104,13 @@ def _passes(failure: Exception) -> bool:
         known.SASL_AUTHENTICATION_FAILED,
         known.CLUSTER_AUTHORIZATION_FAILED,
     )
-    return error.code() not in final and not error.fatal()
+    return error.code() in final or error.fatal()
+
+
+def _passes(failure: Exception, noted: Noted) -> bool:
+    if noted.error is not None and is_final(noted.error):
+        return False
+    return isinstance(failure, TimeoutError | futures.TimeoutError) or not is_final(failure.args[0])
 
 
 def _words(failure: Exception) -> str:
@@ -106,7 +128,7 @@ class Consumer:
     client: Any = field(init=False, repr=False)
     admin: Any = field(init=False, repr=False)
     at: tuple[str, int, int] | None = None
-    last_error: str = ""
+    noted: Noted = field(default_factory=Noted, repr=False)
 
     def __post_init__(self) -> None:
         library = kafka()
@@ -117,16 +139,22 @@ class Consumer:
             "fetch.wait.max.ms": FETCH_MILLIS,
             "isolation.level": "read_committed",
             "auto.offset.reset": "error",
-            "error_cb": self._noted,
+            "error_cb": self.noted,
         }
         try:
             self.client = library.Consumer({**dict(self.settings), **own})
-            self.admin = library.admin.AdminClient(dict(self.settings))
+            self.admin = library.admin.AdminClient({**dict(self.settings), "error_cb": self.noted})
         except library.KafkaException as failure:
             raise RunError(f"a setting of Kafka's client is wrong: {_words(failure)}") from failure
 
-    def _noted(self, error: Any) -> None:
-        self.last_error = error.str()
+    def _patiently(self, what: str, wait: float, work: Callable[[], _T]) -> _T:
+        def done() -> _T:
+            try:
+                return work()
+            finally:
+                self.admin.poll(0)  # what it has to say comes by a call alone
+
+        return patiently(what, wait, done, self.noted)
 
     def matching(self, pattern: str, wait: float) -> list[str]:
         """Topics whose whole name a regular expression matches, but the cluster's own."""
@@ -134,7 +162,7 @@ class Consumer:
         def listed() -> list[str]:
             return sorted(self.admin.list_topics(timeout=CALL_SECONDS).topics)
 
-        there = patiently("list the topics", wait, listed)
+        there = self._patiently("list the topics", wait, listed)
         return [name for name in there if not name.startswith("__") and fullmatch(pattern, name)]
 
     def topics(self, names: Sequence[str], wait: float) -> dict[str, Found]:
@@ -155,7 +183,7 @@ class Consumer:
             given = self.admin.describe_topics(asked, request_timeout=CALL_SECONDS)
             return {name: described(name, given[name]) for name in names}
 
-        found = patiently(f"read topic {', '.join(names)}", wait, listed) if names else {}
+        found = self._patiently(f"read topic {', '.join(names)}", wait, listed) if names else {}
         return {
             name: Found(_id(each), tuple(sorted(part.id for part in each.partitions)))
             for name, each in found.items()
@@ -178,7 +206,7 @@ class Consumer:
             }
 
         topics = ", ".join(dict.fromkeys(part.topic for part in specs))
-        known = patiently(f"read the offsets of topic {topics}", wait, found) if specs else {}
+        known = self._patiently(f"read the offsets of topic {topics}", wait, found) if specs else {}
         behind = [part for part, offset in known.items() if offset < 0]
         return {**known, **(self.offsets(behind, "latest", wait) if behind else {})}
 
@@ -188,6 +216,7 @@ class Consumer:
         if self.at != (topic, part, lo):
             self.client.assign([library.TopicPartition(topic, part, lo)])
         self.at, found = None, list[Any]()
+        self.noted.error = None
         until, at = time.monotonic() + wait, lo
         while at < hi:
             came = self.client.consume(min(AT_ONCE, hi - at), timeout=PAUSE_SECONDS)
@@ -196,7 +225,7 @@ class Consumer:
             if came and came[-1].error() is None:
                 until = time.monotonic() + wait
             elif at < hi and time.monotonic() > until:
-                why = f"nothing came for {wait:g} s; {self.last_error}".rstrip("; ")
+                why = f"nothing came for {wait:g} s; {self.noted.text}".rstrip("; ")
                 raise RunError(_unread(topic, part, at, hi, why))
         if found and found[-1].offset() == hi - 1:
             self.at = (topic, part, hi)
@@ -216,7 +245,7 @@ class Consumer:
                 why = "its records are gone, by the topic's retention or by its deletion"
                 raise Gone(_unread(record.topic(), record.partition(), at, hi, why))
             else:
-                self.last_error = error.str()
+                self.noted(error)
         return at
 
 

@@ -30,7 +30,9 @@ from sqlwin.runtime.kafka.avro import Avro, codec
 from sqlwin.runtime.kafka.client import (
     CALL_SECONDS,
     PAUSE_SECONDS,
+    Noted,
     Settings,
+    is_final,
     kafka,
     settings_of,
 )
@@ -61,6 +63,7 @@ class KafkaSink:
     run: str = ""
     _producer: Any = field(default=None, repr=False)
     _group: Any = field(default=None, repr=False)
+    _noted: Noted = field(default_factory=Noted, repr=False)
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
         if rows.is_empty():
@@ -72,11 +75,18 @@ class KafkaSink:
                 return
             except kafka().KafkaException as failure:
                 self._producer = None  # which may not know whether the transaction is done
-                error = failure.args[0]
+                error = self._cause(failure.args[0])
                 if time.monotonic() > until or not _passes(error):
                     message = f"cannot write to topic {self.topic} of sink {self.sink}"
                     raise RunError(f"{message}: {error.str()}") from failure
             time.sleep(PAUSE_SECONDS)
+
+    def _cause(self, error: Any) -> Any:
+        """What the client has noted, where all that it answers is that nobody does."""
+        if self._group is not None:
+            self._group.poll(0)
+        noted = self._noted.error
+        return noted if noted is not None and is_final(noted) else error
 
     def records(self, rows: pl.DataFrame) -> Iterator[Record]:
         """In the order of rows. QueryError for a key that is no column."""
@@ -133,6 +143,7 @@ class KafkaSink:
         if self._producer is None:
             library, settings = kafka(), dict(self.settings)
             own: dict[str, Any] = {"group.id": self.id, "isolation.level": "read_committed"}
+            own["error_cb"] = self._noted
             self._group = library.Consumer({**settings, **own, "enable.auto.commit": False})
             there = self._group.list_topics(self.topic, timeout=self.wait).topics[self.topic]
             if there.error is not None:

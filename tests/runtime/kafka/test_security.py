@@ -136,25 +136,24 @@ def test_a_wrong_password_is_said_and_not_shown(
 ) -> None:
     topic, began = secured.broker.topic(f"wrong_{protocol}".lower()), time.monotonic()
     with pytest.raises(RunError) as refusal:
-        ran(query(secured, protocol, topic, "hunter3"), tmp_path)
+        ran(query(secured, protocol, topic, "hunter3").replace("5 s", "60 s"), tmp_path)
     message = str(refusal.value)
     assert f"cannot read topic {topic}: " in message
     assert "Authentication failed" in message
     assert "hunter3" not in message
-    assert time.monotonic() - began < 5  # it is not waited for
+    assert time.monotonic() - began < 30  # it is not waited for
 
 
 def test_a_sink_says_so_too(secured: Secured, tmp_path: Path) -> None:
     topic = secured.broker.topic("wrong_of_sink")
     secured.broker.send(topic, order(0, 5))
     text = query(secured, "SASL_PLAINTEXT", topic, "hunter3")
-    stream, found, rest = text.partition("CREATE SINK")
-    reads = secured.broker.address
-    stream = f"{stream.partition(chr(39) + 'kafka.')[0].rstrip(', ')});".replace(
-        f"127.0.0.1:{secured.ports['SASL_PLAINTEXT']}", reads
-    )
-    with pytest.raises(RunError, match="cannot write to topic .*Authentication failed"):
-        ran(stream + found + rest, tmp_path)
+    source, found, sink = text.partition("CREATE SINK")
+    port = secured.ports["SASL_PLAINTEXT"]
+    source = source.replace(f"127.0.0.1:{port}", secured.broker.address)
+    source = source.replace("SASL_PLAINTEXT", "PLAINTEXT")
+    with pytest.raises(RunError, match=r"cannot write to topic .*Authentication failed"):
+        ran(source + found + sink, tmp_path)
 
 
 def test_an_unknown_certificate_is_said(secured: Secured, tmp_path: Path) -> None:
