@@ -33,7 +33,7 @@ from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
-from sqlwin.runtime.connectors.sources import check_sources, places, source_of
+from sqlwin.runtime.connectors.sources import check_sources, lags, places, source_of
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.files.pieces import Piece
@@ -297,8 +297,12 @@ class _Runner:
             timer.laps,
             tuple(OperatorMetrics(name_of(stage), **asdict(each)) for stage, each in measured),
             {name: len(files.left()) for name, files in self.progress.streams.items()},
+            {name: found for name in self.sources if (found := self._lags(name))},
         )
         self.options.on_metrics(metrics)
+
+    def _lags(self, name: str) -> dict[str, int]:
+        return lags(self.sources[name], self.progress.streams[name])
 
     def _commit(self) -> None:
         if self.blobs is None:

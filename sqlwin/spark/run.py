@@ -50,7 +50,7 @@ from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Places, located_in, unread
+from sqlwin.spark.listing import Places, lags_after, located_in, unread
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
@@ -124,8 +124,10 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
     with configured(session, conf), _checkpoint(options) as checkpoint:
         folder = Folder(str(checkpoint / "sqlwin"))
         delivery.name_run(folder)
-        delivery.places = partial(
-            located_in, folder, Program(script.queries, 1, 1).streams, options.base
+        streams = Program(script.queries, 1, 1).streams
+        delivery.places = partial(located_in, folder, streams, options.base)
+        delivery.lags = partial(
+            lags_after, checkpoint=checkpoint, streams=streams, base=options.base
         )
 
         def begin() -> StreamingQuery:
@@ -332,6 +334,7 @@ def cause(text: str) -> str:
 @dataclass
 class Delivery:
     """Brings what a batch did to the sinks and the callbacks. places: see `located`.
+    lags: after a batch, see `QueryMetrics`.
 
     A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
     run and the batch. run: the name of the checkpoint.
@@ -344,6 +347,7 @@ class Delivery:
     summary: Summary = field(default_factory=Summary)
     failure: BaseException | None = None
     places: Callable[[], Places] = dict
+    lags: Callable[[int], dict[str, dict[str, int]]] = lambda _: {}
 
     def name_run(self, folder: Folder) -> None:
         """folder: of the checkpoint, which the name stays in."""
@@ -400,6 +404,7 @@ class Delivery:
             what.watermarks,
             {"operators": what.seconds, "sinks": sinks},
             what.operators,
+            lag={name: each for name, each in self.lags(batch).items() if name in what.watermarks},
         )
         self.options.on_metrics(metrics)
 

@@ -246,6 +246,11 @@ def places(source: Source, progress: FileProgress) -> dict[int, str]:
     return topics.places(progress) if isinstance(source, KafkaSource) else {}
 
 
+def lags(source: Source, progress: FileProgress) -> dict[str, int]:
+    """By partition of a topic, how many offsets are not read yet; the broker is asked."""
+    return source.lags(progress) if isinstance(source, KafkaSource) else {}
+
+
 def source_of(stream: Stream, opens: bool = True) -> Source:
     """QueryError where the stream has none, or an option that says nothing.
 

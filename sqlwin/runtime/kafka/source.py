@@ -29,7 +29,7 @@ from sqlwin.runtime.files.source import Decoded
 from sqlwin.runtime.formats.values import text_of
 from sqlwin.runtime.kafka.avro import Avro
 from sqlwin.runtime.kafka.client import Consumer, Gone, Settings, consumer
-from sqlwin.runtime.kafka.partitions import PASS_OVER, Partition, check_known, partitions
+from sqlwin.runtime.kafka.partitions import PASS_OVER, Partition, before, check_known, partitions
 from sqlwin.runtime.kafka.records import Found, decoded, parts
 from sqlwin.runtime.kafka.starts import Start, first_offsets
 from sqlwin.runtime.kafka.topics import Topics
@@ -142,6 +142,15 @@ class KafkaSource:
         errors = self._errors(came, {**wrong, **bad}, split.part, watermark)
         placed = _placed(ordered, split.part, [offsets[at] for at in keep])
         return Decoded(placed, errors, warnings)
+
+    def lags(self, progress: FileProgress) -> dict[str, int]:
+        """Offsets behind what was read, by partition; none where the broker does not say."""
+        read = {split.key: progress.files[split.name].hi for split in before(progress.files)}
+        try:
+            last = self.consumer.offsets(read, "latest", wait=0)
+        except RunError:  # a run does not end because it cannot be measured
+            return {}
+        return {f"{key[0]}/{key[1]}": max(0, end - read[key]) for key, end in last.items()}
 
     def _decoded(self, values: list[bytes | None], columns: Schema) -> Found:
         if self.avro is not None:
