@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from tests.support.kafka import Broker
 
 pytestmark = pytest.mark.long
 
-PRODUCTS, MINUTES, SECONDS = 2000, 5, 240
+PRODUCTS, MINUTES, SECONDS = 2000, 5, 400
 SCRIPT = """
 CREATE STREAM orders (product STRING, n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (
   connector = 'kafka', servers = '{servers}', topic = '{topic}', 'max.records' = {most}
@@ -31,14 +33,28 @@ GROUP BY window_start, window_end, product EMIT FINAL
 """
 
 
-def started(folder: Path, engine: str, *more: str) -> subprocess.Popen[bytes]:
+@contextmanager
+def started(folder: Path, engine: str, *more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """None of its processes is there after the block."""
     run = [sys.executable, "-m", "sqlwin.cli", "run", str(folder / "q.sql"), "--engine", engine]
-    return subprocess.Popen(
+    running = subprocess.Popen(
         [*run, "--checkpoint", str(folder / "checkpoint"), *more],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
+    try:
+        yield running
+    finally:
+        killed_now(victims(running.pid, "all"))
+        running.communicate()
+
+
+def until(running: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not reached():
+        assert running.poll() is None, running.communicate()[1].decode()
+        assert time.monotonic() < end
 
 
 def offsets(broker: Broker, topic: str) -> tuple[int, int]:
@@ -51,7 +67,8 @@ def offsets(broker: Broker, topic: str) -> tuple[int, int]:
         (found,) = broker.admin.list_offsets(asked, isolation_level=level).values()
         return int(found.result(30).offset)
 
-    return end(IsolationLevel.READ_UNCOMMITTED), end(IsolationLevel.READ_COMMITTED)
+    over = end(IsolationLevel.READ_COMMITTED)
+    return end(IsolationLevel.READ_UNCOMMITTED), over
 
 
 def send(broker: Broker, topic: str, minute: int) -> None:
@@ -69,29 +86,24 @@ def test_amid_a_write(broker: Broker, tmp_path: Path, engine: str) -> None:
     for minute in range(MINUTES):
         send(broker, topic, minute)
 
-    first = started(tmp_path, engine, "--follow")
-    until = time.monotonic() + SECONDS
-    while not (ends := offsets(broker, out))[0] > ends[1]:
-        assert first.poll() is None, first.communicate()[1].decode()
-        assert time.monotonic() < until
-    killed_now(victims(first.pid, "all"))
-    first.communicate()
+    def writes() -> bool:
+        last, over = offsets(broker, out)
+        return last > over
 
-    second = started(tmp_path, engine, "--follow")
-    time.sleep(2)
-    send(broker, topic, MINUTES)
-    until = time.monotonic() + SECONDS
-    while len(broker.read(out)) < MINUTES * PRODUCTS:
-        assert second.poll() is None, second.communicate()[1].decode()
-        assert time.monotonic() < until
-        time.sleep(1)
-    second.send_signal(signal.SIGTERM)
-    _, said = second.communicate(timeout=SECONDS)
-    assert second.returncode == 0, said.decode()
-    killed_now(victims(second.pid, "all"))
+    with started(tmp_path, engine, "--follow") as first:
+        until(first, writes)
 
-    last = started(tmp_path, engine, "--drain")
-    assert last.communicate(timeout=SECONDS) and last.returncode == 0
+    with started(tmp_path, engine, "--follow") as second:
+        time.sleep(2)
+        send(broker, topic, MINUTES)
+        until(second, lambda: len(broker.read(out)) >= MINUTES * PRODUCTS)
+        second.send_signal(signal.SIGTERM)
+        _, said = second.communicate(timeout=SECONDS)
+        assert second.returncode == 0, said.decode()
+
+    with started(tmp_path, engine, "--drain") as last:
+        _, said = last.communicate(timeout=SECONDS)
+        assert last.returncode == 0, said.decode()
     found = Counter(record.value() for record in broker.read(out))
     assert set(found.values()) == {1}
     rows = [json.loads(value) for value in found]
