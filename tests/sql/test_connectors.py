@@ -114,6 +114,25 @@ def test_explain_says_how_a_topic_is_written() -> None:
     assert told in sqlwin.explain(text).splitlines()
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            "topic = 't'",
+            "s reads topic t, from the earliest records; records that are gone end the run",
+        ),
+        (
+            "'topic.pattern' = 't.*', start = '2024-01-01T00:00:00Z', 'fail.on.data.loss' = 'no'",
+            "s reads all topics that match 't.*', also later ones, from 2024-01-01T00:00:00Z on; "
+            "records that are gone are passed over",
+        ),
+    ],
+)
+def test_explain_says_which_topics_are_read(options: str, told: str) -> None:
+    text = f"CREATE STREAM s (a INT) WITH (connector = 'kafka', servers = 'h', {options})"
+    assert f"Source: {told}" in sqlwin.explain(f"{text}; SELECT a FROM s").splitlines()
+
+
 def test_explain_says_what_an_idle_partition_does() -> None:
     text = """CREATE STREAM s (ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (
         connector = 'kafka', servers = 'h', topic = 't', 'idle.timeout' = '90 seconds');
