@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +105,9 @@ def _scala() -> list[Path]:
 
 
 @contextmanager
-def running() -> Iterator[Broker]:
-    """One that is there for the block; the test is skipped where there can be none."""
+def running(more: Callable[[Path, int, int], str] | None = None) -> Iterator[Broker]:
+    """One that is there for the block; the test is skipped where there can be none. more: settings
+    by its folder and its ports, of which the last of a name counts."""
     program = java()
     if program is None:
         pytest.skip(f"{MISSING}there is no Java")
@@ -114,7 +116,7 @@ def running() -> Iterator[Broker]:
     except (OSError, subprocess.TimeoutExpired) as failure:
         pytest.skip(f"{MISSING}its jars cannot be resolved: {failure}")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        broker = Broker.formatted(Path(home), program, folder)
+        broker = Broker.formatted(Path(home), program, folder, more)
         broker.start()
         try:
             yield broker
@@ -134,11 +136,18 @@ class Broker:
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @classmethod
-    def formatted(cls, home: Path, program: str, folder: Path) -> Broker:
-        broker = cls(home, program, folder, _free_port(), _free_port())
+    def formatted(
+        cls,
+        home: Path,
+        program: str,
+        folder: Path,
+        more: Callable[[Path, int, int], str] | None = None,
+    ) -> Broker:
+        broker = cls(home, program, folder, free_port(), free_port())
         settings = home / "server.properties"
+        own = SETTINGS.format(home=home, port=broker.port, controller=broker.controller)
         settings.write_text(
-            SETTINGS.format(home=home, port=broker.port, controller=broker.controller)
+            own + ("" if more is None else more(home, broker.port, broker.controller))
         )
         format_ = ["kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qk"]
         done = _run(program, [folder], [*format_, "-c", str(settings)])
@@ -210,12 +219,45 @@ class Broker:
     # What tests do with it.
 
     def topic(self, name: str, partitions: int = 1, **settings: str) -> str:
-        from confluent_kafka.admin import AdminClient, NewTopic
+        from confluent_kafka import KafkaError, KafkaException
+        from confluent_kafka.admin import NewTopic
 
         wanted = NewTopic(name, partitions, 1, config=settings)
-        admin = AdminClient({"bootstrap.servers": self.address})
-        admin.create_topics([wanted])[name].result(30)
-        return name
+        until = time.monotonic() + 30
+        while True:
+            try:
+                self.admin.create_topics([wanted])[name].result(30)
+                return name
+            except KafkaException as failure:  # a broker that had no time for a while is fenced
+                fenced = failure.args[0].code() == KafkaError.INVALID_REPLICATION_FACTOR
+                if not fenced or time.monotonic() > until:
+                    raise
+            time.sleep(0.2)
+
+    @cached_property
+    def admin(self) -> Any:
+        from confluent_kafka.admin import AdminClient
+
+        return AdminClient({"bootstrap.servers": self.address})
+
+    def delete(self, topic: str) -> None:
+        """Until nobody sees it any more."""
+        self.admin.delete_topics([topic])[topic].result(30)
+        until = time.monotonic() + 30
+        while topic in self.admin.list_topics(timeout=30).topics and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def grow(self, topic: str, partitions: int) -> None:
+        from confluent_kafka.admin import NewPartitions
+
+        self.admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
+
+    def forget(self, topic: str, before: int, partition: int = 0) -> None:
+        """Delete the records before an offset, as retention does."""
+        from confluent_kafka import TopicPartition
+
+        where = TopicPartition(topic, partition, before)
+        self.admin.delete_records([where])[where].result(30)
 
     def send(self, topic: str, *records: Any, partition: int = 0, **fields: Any) -> None:
         """Values, each text, bytes or None. fields: key, headers, timestamp, of all."""
@@ -252,7 +294,7 @@ class Broker:
         return found
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
