@@ -12,7 +12,6 @@ import shlex
 import sqlite3
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,52 +20,11 @@ import pytest
 from sqlwin.cli import _parser, main
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
+from tests.docs.blocks import PAGES, REPO, SHELL, Block, blocks, each, page_blocks
 from tests.docs.pictures import draw, pictures
 from tests.golden.checks import differences
 from tests.golden.hosts import HOSTS
 from tests.golden.text import parse
-
-REPO = Path(__file__).parents[2]
-PAGES = [
-    REPO / "README.md",
-    *sorted((REPO / "docs").rglob("*.md")),
-    *sorted((REPO / "queries").glob("**/README.md")),
-]
-SHELL = ("shell", "sh", "bash", "console")
-
-
-@dataclass(frozen=True)
-class Block:
-    """kind: what stands behind the opening fence. line: of that fence."""
-
-    page: Path
-    line: int
-    kind: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.page.relative_to(REPO)}:{self.line}"
-
-
-def blocks(*kinds: str) -> list[Block]:
-    return [block for page in PAGES for block in _blocks(page) if block.kind in kinds]
-
-
-def _blocks(page: Path) -> Iterator[Block]:
-    kind, lines, began = None, [], 0
-    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.startswith("```"):
-            lines.append(line)
-        elif kind is None:
-            kind, lines, began = line[3:].strip(), [], number
-        else:
-            yield Block(page, began, kind, "\n".join(lines))
-            kind = None
-    assert kind is None, f"{page.relative_to(REPO)}: the block of line {began} is never closed"
-
-
-def each(found: list[Block]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("block", found, ids=str)
 
 
 def commands(block: Block) -> Iterator[list[str]]:
@@ -135,7 +93,10 @@ def test_every_kind_of_window_has_a_picture() -> None:
 def test_every_block_says_what_it_is() -> None:
     known = {"sql", "sql refused", "golden", "python", "text", "text picture", *SHELL}
     known |= {"golden new-window", "python new-window"}  # see test_new_window
-    strange = [f"{b}: {b.kind!r}" for page in PAGES for b in _blocks(page) if b.kind not in known]
+    known |= {"python recipe", "text output"}  # see test_recipes
+    known |= {f"python recipe {server}" for server in ("kafka", "postgres", "spark")}
+    every = [block for page in PAGES for block in page_blocks(page)]
+    strange = [f"{block}: {block.kind!r}" for block in every if block.kind not in known]
     assert strange == []
 
 
