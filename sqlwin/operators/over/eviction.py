@@ -29,7 +29,7 @@ from sqlwin.operators.over.fullness import DONE, Fullness
 from sqlwin.operators.over.history import IN, OLD_ROW, VALUE
 from sqlwin.operators.over.limits import LIMIT, Limits
 from sqlwin.operators.over.reading import Reading, placed, stored
-from sqlwin.schema import POSITION, TS
+from sqlwin.schema import POSITION, TS, where
 from sqlwin.state.contract import HORIZON
 
 ENOUGH = 10_000
@@ -116,7 +116,7 @@ class Leaving:
         """Put what goes, and is wanted, elsewhere; False: that does not pay yet."""
         history, sums = self.reading.history, self.reading.sums
         rows = stored(stores, START, stores.watermark - self.reach)
-        leaving = rows.filter(pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
+        leaving = where(rows, pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
         if leaving.is_empty() or not history.deep:
             for share_sums in sums:
                 share_sums.bury(leaving, stores)

@@ -50,7 +50,7 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_k
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS
+from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS, where
 
 __all__ = ["ROWS", "OverAggregator"]
 
@@ -270,7 +270,7 @@ class OverAggregator(Results):
         silent = self.policy.late is Late.NEVER and not self.fullness.counting
         if silent and not self.weighted:  # else it must be known what is in whose place
             return batch.clear()
-        return batch.filter(pl.col(TS) < stores.watermark)
+        return where(batch, batch[TS] < stores.watermark)
 
     def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
         """Identities of rows that become full."""
@@ -347,7 +347,7 @@ class OverAggregator(Results):
             rows = stored(stores, *bounds(windows[TS]))
         if self.per_instant:
             rows = rows.unique(on, keep="last", maintain_order=True)
-        if len(rows) == len(windows) and rows.select(on).equals(windows.select(on)):
+        if len(rows) == len(windows) and rows[on].equals(windows[on]):
             return pl.concat([rows, windows.drop(on)], how="horizontal")
         return rows.join(windows, on=on, how="inner", nulls_equal=True, maintain_order="left")
 

@@ -34,7 +34,7 @@ from sqlwin.kernels.panes import earliest, ends_at
 from sqlwin.operators.horizon import by_time
 from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
-from sqlwin.schema import TS
+from sqlwin.schema import TS, where
 from sqlwin.windows import Cumulate, Hop, Reach
 
 
@@ -88,7 +88,7 @@ class RowRetention:
         if self.gap is not None:
             return rows.clear()
         if self.window is None:
-            return rows.filter(pl.col(TS) < self.horizon(watermark))
+            return where(rows, rows[TS] < self.horizon(watermark))
         first, _ = ends_at(pl.col(TS), self.window)
         missed = first <= self.ended(watermark)
         doubtful = self.doubtful(watermark)

@@ -38,7 +38,7 @@ from sqlwin.runtime.rows.error_stream import (
     texts,
 )
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
-from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column
+from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column, dropped, stacked
 
 RAW = "__raw"
 
@@ -87,12 +87,12 @@ class InputPipeline:
         marks = self._marks(timed)
         selected, failures = self._selected(timed, watermark, now)
         if watermark is None:
-            return PreparedRows(selected.drop(RAW), pl.concat([errors, failures]), marks)
+            return PreparedRows(dropped(selected, RAW), stacked([errors, failures]), marks)
         rows, expired = self._unexpired(selected, timed, watermark, lost)
         ready = self._judged(rows, timed, watermark, lost)
-        errors = pl.concat([errors, failures, expired, self._ignored(rows, timed, watermark)])
-        late = rows.filter(pl.col(TS) < watermark) if self.input.timed else rows.clear()
-        counts = RowCounts(len(rows), len(late))
+        errors = stacked([errors, failures, expired, self._ignored(rows, timed, watermark)])
+        late = int((rows[TS] < watermark).sum()) if self.input.timed else 0
+        counts = RowCounts(len(rows), late)
         return PreparedRows(ready, errors, marks, self._read(timed), counts)
 
     def _judged(
@@ -106,9 +106,9 @@ class InputPipeline:
         admission = self.input.admission
         rows = self._with_doubt(rows, timed_rows, watermark, lost)
         if admission is None and not self.input.numbered:
-            return self.query.prepare(rows.drop(RAW), self.at)
+            return self.query.prepare(dropped(rows, RAW), self.at)
         if admission is None or admission.by_rows is None:
-            return rows.drop(RAW)
+            return dropped(rows, RAW)
         return _with_text(rows, timed_rows, pl.col(TS) < watermark).drop(RAW)
 
     def _with_doubt(
@@ -134,15 +134,15 @@ class InputPipeline:
         stream = self.input.stream
         if stream.offset is not None:
             rows, bad = self._required(rows, stream.offset, "no position", watermark)
-            errors = pl.concat([errors, bad])
+            errors = stacked([errors, bad])
             rows = rows.with_columns(pl.col(stream.offset).cast(pl.Int64).alias(SEQ))
         if stream.changelog is not None:
             rows, bad = self._changes(rows, stream.changelog, watermark)
-            return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), pl.concat([errors, bad])
+            return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), stacked([errors, bad])
         if stream.ts is None or not self.input.timed:
             return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), errors
         rows, bad = self._required(rows, stream.ts, "no event time", watermark)
-        return rows.with_columns(pl.col(stream.ts).dt.timestamp("us").alias(TS)), pl.concat(
+        return rows.with_columns(pl.col(stream.ts).dt.timestamp("us").alias(TS)), stacked(
             [errors, bad]
         )
 
@@ -167,7 +167,7 @@ class InputPipeline:
                 if c in self.input.types
             )
             done = evaluate(raw, (*declared, (name, scalar)), keep=(PART, SEQ))
-            errors = pl.concat([errors, self._rejected(raw, done, watermark)])
+            errors = stacked([errors, self._rejected(raw, done, watermark)])
             raw = done.frame
         return raw, errors
 
@@ -188,12 +188,12 @@ class InputPipeline:
         if stream.changelog is not None and stream.ts is not None:
             instants = pl.col(stream.ts).dt.timestamp("us").alias(TS)
             rows = rows.select(PART, instants).drop_nulls()
-        return dict(rows.group_by(PART).agg(pl.col(TS).max()).iter_rows())
+        return _greatest(rows, TS)
 
     def _read(self, rows: pl.DataFrame) -> dict[int, int]:
         if self.input.stream.offset is None:
             return {}
-        return dict(rows.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
+        return _greatest(rows, SEQ)
 
     def _selected(
         self, rows: pl.DataFrame, watermark: int | None, now: int
@@ -267,6 +267,14 @@ class InputPipeline:
         if ts is not None and ts in rows.columns:
             timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
         return rejects(self.input.stream.name, timed, reasons, watermark)
+
+
+def _greatest(rows: pl.DataFrame, column: str) -> dict[int, int]:
+    """Of each partition; rows pushed, or of a file, have one."""
+    first, last = rows[PART].min(), rows[PART].max()
+    if first is not None and first == last:
+        return {first: rows[column].max()}  # type: ignore[dict-item]
+    return dict(rows.group_by(PART).agg(pl.col(column).max()).iter_rows())
 
 
 def _with_text(rows: pl.DataFrame, timed_rows: pl.DataFrame, which: pl.Expr) -> pl.DataFrame:

@@ -14,7 +14,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.policies import Expired
 from sqlwin.runtime.rows.render import json_lines
-from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty
+from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty, stacked
 
 EXPIRED = "expired"
 IN_PART = f"{EXPIRED} in part"
@@ -79,6 +79,8 @@ def under(errors: pl.DataFrame, watermark: int) -> pl.DataFrame:
 
 def once(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Errors of several readers of the same rows: what one has reported no other reports again."""
+    if sum(errors.height > 0 for errors in found) < 2:
+        return stacked([no_rejects(), *found])
     reported = no_rejects()
     for errors in found:
         if not reported.is_empty():
@@ -86,7 +88,7 @@ def once(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
             errors = errors.join(
                 reported, on=on, how="anti", nulls_equal=True, maintain_order="left"
             )
-        reported = pl.concat([reported, errors])
+        reported = stacked([reported, errors])
     return reported
 
 

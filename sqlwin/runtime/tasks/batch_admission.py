@@ -30,7 +30,7 @@ from sqlwin.runtime.inputs.watermarks import Watermarks
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import EXPIRED, no_rejects, refused
 from sqlwin.runtime.rows.error_stream import judged as judged_by
-from sqlwin.schema import PART, POSITION, SEQ, TS
+from sqlwin.schema import PART, POSITION, SEQ, TS, stacked
 from sqlwin.state.session_store import FROM
 
 
@@ -48,7 +48,7 @@ def admitted(
         if frames:
             stream = query.inputs[at].stream.name
             offsets = dict(before[stream])
-            judged = _judged(query, at, pl.concat(frames), stores, offsets)
+            judged = _judged(query, at, stacked(frames), stores, offsets)
             taken[at] = _numbered(query, at, judged, numbers)
             positions.note(stream, offsets)
     return taken
@@ -81,7 +81,7 @@ def _judged(
         return judged
     return Admitted(
         query.prepare(judged.rows, at),
-        pl.concat([doubtful.errors, judged.errors]),
+        stacked([doubtful.errors, judged.errors]),
         doubtful.replayed + judged.replayed,
     )
 
@@ -94,18 +94,18 @@ def _by_state(query: Lowered, at: int, rows: pl.DataFrame, stores: Stores) -> Ad
         return Admitted(rows)
     operator, watermark = cast(Judging, query.operator), stores.input_watermarks[at]
     gone = operator.judge(rows, stores, kept.ended(watermark))
-    errors = _told(query, at, gone, EXPIRED, watermark)
+    errors = _errors(query, at, gone, EXPIRED, watermark)
     rows = rows if query.expired is Expired.EMIT else _without(rows, gone, (DOUBT_PART, DOUBT_SEQ))
     if kept.window is not None:
         partly = rows.filter(pl.col(DOUBT_PART).is_not_null()).with_columns(pl.col(TS).alias(FROM))
-        told = _told(query, at, partly, kept.in_part(watermark), watermark)
-        errors = pl.concat([errors, told])
+        missed = _errors(query, at, partly, kept.in_part(watermark), watermark)
+        errors = stacked([errors, missed])
     again = operator.repeated(rows, stores)
     rows = _without(rows, again)
     return Admitted(rows.drop(DOUBT, strict=False), errors, len(again))
 
 
-def _told(
+def _errors(
     query: Lowered, at: int, doubtful: pl.DataFrame, reason: str, watermark: int
 ) -> pl.DataFrame:
     """The errors of rows in doubt, with `__from`."""

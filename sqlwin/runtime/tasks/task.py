@@ -45,7 +45,7 @@ from sqlwin.runtime.tasks.recovery import (
     recovery,
     release,
 )
-from sqlwin.schema import POSITION
+from sqlwin.schema import POSITION, stacked
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.index import IndexJson
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
@@ -282,7 +282,7 @@ class Task:
         if end:
             out.append(operator.on_end(stores, now))
         retire(self.query, stores, self.clock, self.pinning)
-        return pl.concat(out)
+        return stacked(out)
 
     @cached_property
     def _restoring(self) -> Restoring:
@@ -291,11 +291,11 @@ class Task:
 
     def _output(self, results: list[pl.DataFrame], *admitted: Admitted) -> Output:
         return Output(
-            pl.concat([self.projection.nothing(), *results]),
+            stacked([self.projection.nothing(), *results]),
             {name: self.clock.of(name) for name in self.clock.delays},
             self.deadline(),
             judged(
-                pl.concat([no_rejects(), *(each.errors for each in admitted)]), self.query.expired
+                stacked([no_rejects(), *(each.errors for each in admitted)]), self.query.expired
             ),
             sum(each.replayed for each in admitted),
         )
