@@ -21,6 +21,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.checkpoint_commands import add_moves, move, moves
 from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.interrupts import INTERRUPTED, TERMINATED, acknowledged, interruptible, terminations
 from sqlwin.metrics_outlet import metrics_outlet
@@ -119,6 +120,7 @@ def _add_state(state: argparse.ArgumentParser) -> None:
         "--status", action="store_true", help="batch, watermarks, input positions, sizes"
     )
     state.add_argument("--format", choices=("table", "json", "csv"), default="table")
+    add_moves(state)
 
 
 def _script(arguments: argparse.Namespace) -> Script:
@@ -230,6 +232,8 @@ def _load(arguments: argparse.Namespace) -> Load | None:
 
 
 def _state(arguments: argparse.Namespace) -> int:
+    if moves(arguments):
+        return move(arguments)
     table = _status(arguments) if arguments.status else _asked(arguments, _snapshot(arguments))
     found: pl.DataFrame = pl.from_arrow(table)  # type: ignore[assignment]
     screen(arguments.format, sys.stdout)(found)

@@ -49,6 +49,7 @@ from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.imports import batches_before
 from sqlwin.spark.listing import unread
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
@@ -397,10 +398,13 @@ def delivered(
 ) -> Callable[[DataFrame, int], None]:
     """What foreachBatch runs. folder: where a batch leaves what the next one needs to know.
 
-    Spark counts batches from 0, offsets from 1: a batch has the number of its end.
+    Spark counts batches from 0, offsets from 1: a batch has the number of its end. Those of a
+    checkpoint that was imported go on from the batches before.
     """
+    before = 0 if folder is None else batches_before(folder)
 
     def deliver(frame: DataFrame, number: int) -> None:
+        number += before
         results = collected(program, frame)
         on_batch(number + 1, results)
         if folder is not None:
