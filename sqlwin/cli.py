@@ -22,6 +22,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin import __version__
+from sqlwin.checkpoint_commands import add_moves, move, moves
 from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.interrupts import INTERRUPTED, TERMINATED, acknowledged, interruptible, terminations
 from sqlwin.metrics_outlet import metrics_outlet
@@ -124,6 +125,7 @@ def _add_state(state: argparse.ArgumentParser) -> None:
         "--status", action="store_true", help="batch, watermarks, input positions, sizes"
     )
     state.add_argument("--format", choices=("table", "json", "csv"), default="table")
+    add_moves(state)
 
 
 def _add_test(test: argparse.ArgumentParser) -> None:
@@ -257,6 +259,8 @@ def _test(arguments: argparse.Namespace) -> int:
 
 
 def _state(arguments: argparse.Namespace) -> int:
+    if moves(arguments):
+        return move(arguments)
     table = _status(arguments) if arguments.status else _asked(arguments, _snapshot(arguments))
     found: pl.DataFrame = pl.from_arrow(table)  # type: ignore[assignment]
     screen(arguments.format, sys.stdout)(found)

@@ -23,7 +23,7 @@ from sqlwin.embedded.batch_clock import BatchClock
 from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
 from sqlwin.embedded.outbox import Outbox
 from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
-from sqlwin.embedded.run_progress import PROGRESS, RunProgress
+from sqlwin.embedded.run_progress import PROGRESS, RunProgress, forget_end, note_end
 from sqlwin.embedded.timer import Timer
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.nodes import Script
@@ -72,14 +72,17 @@ def run(script: Script, options: RunOptions) -> Summary:
             _loop(runners, options, summary)
             if summary.stopped:
                 _warn(_left(runners), options)
-                return summary
-            malformed.end()
-            for runner in runners:
-                runner.finish(summary)
+            else:
+                malformed.end()
+                for runner in runners:
+                    runner.finish(summary)
         except KeyboardInterrupt:
             if not options.follow:
                 raise
             _warn(_left(runners), options)
+        else:
+            for runner in runners:
+                runner.ended()
     return summary
 
 
@@ -152,6 +155,7 @@ class _Runner:
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
+        forget_end(self.blobs)
         self.listed: set[str] = set()
         self.outbox = Outbox(self.blobs) if outlet.sends else None
         self.progress = self._restored()
@@ -236,6 +240,12 @@ class _Runner:
     def finish(self, summary: Summary) -> None:
         _warn(self.left(), self.options)
         self._without_rows(summary, end=self.options.ends)
+
+    def ended(self) -> None:
+        """The run ends, with no batch under way: sinks have those that are committed, and no more.
+        An export counts on that."""
+        if self.blobs is not None and PROGRESS in self.blobs.names():
+            note_end(self.blobs, self.progress.batch)
 
     def close(self) -> None:
         """What was read since the last commit is read again by the next run."""

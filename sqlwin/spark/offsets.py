@@ -93,12 +93,17 @@ def damaged(why: object) -> StateError:
 
 
 def pieces_read(offsets: Path) -> Mapping[str, int]:
-    """Of each stream, by its number, up to the end of a batch; none where the sources are not the
-    script's. offsets: Spark's, a header and a line of JSON for each source."""
+    """Of each stream, by its number, up to the end of a batch; see `script_offset`."""
+    return script_offset(offsets).files
+
+
+def script_offset(offsets: Path) -> Offset:
+    """That of the script's source at the end of a batch; the first offset where the sources are
+    others. offsets: Spark's, a header and a line of JSON for each source."""
     lines = offsets.read_text("utf-8").splitlines()[2:]
     sources = [json.loads(line) for line in lines if line != "-"]
     ours = [Offset.load(each) for each in sources if isinstance(each, dict) and "files" in each]
-    return ours[0].files if ours else {}
+    return ours[0] if ours else Offset()
 
 
 def _sum(offset: Offset) -> str:

@@ -29,7 +29,8 @@ from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import delivered
 from sqlwin.runtime.rows.instants import micros
-from sqlwin.spark.run import QueryBatch, patiently, start
+from sqlwin.spark.delivery import QueryBatch
+from sqlwin.spark.run import patiently, start
 from sqlwin.spark.session import local_session
 from sqlwin.spark.step_source import Step as Fed
 from sqlwin.spark.step_source import StepSource

@@ -107,11 +107,43 @@ def test_what_a_topic_refers_to_is_not_looked_up_by_a_check() -> None:
     read_options(script(f"{text}; SELECT a FROM s"))
 
 
-def test_explain_says_how_a_topic_is_written() -> None:
-    sink = "CREATE SINK k WITH (connector = 'kafka', servers = 'h', topic = 't')"
-    text = f"CREATE STREAM s (a INT); {sink}; INSERT INTO k SELECT a FROM s"
-    told = "Delivery: exactly once, a batch is a transaction of Kafka"
-    assert told in sqlwin.explain(text).splitlines()
+TABLE = "exactly once, a batch is a transaction, with its number"
+LAKE = "exactly once, a batch is a commit of the table, with its number"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("connector = 'kafka', servers = 'h', topic = 't'", "a batch is a transaction of Kafka"),
+        ("connector = 'files', path = 't'", "exactly once, a batch is a file named by its number"),
+        ("connector = 'sqlite', path = 't', table = 't'", TABLE),
+        ("connector = 'duckdb', path = 't', table = 't'", TABLE),
+        ("connector = 'postgres', url = 'postgresql://h/d', table = 't'", TABLE),
+        ("connector = 'delta', path = 't'", LAKE),
+        ("connector = 'iceberg', table = 'a.t'", LAKE),
+        ("connector = 'python'", "at least once, a function gets a batch again with its number;"),
+    ],
+)
+def test_explain_says_how_often_a_batch_is_delivered(options: str, told: str) -> None:
+    sink = f"CREATE SINK k WITH ({options})"
+    text = f"CREATE STREAM s (a INT, ts TIMESTAMP, WATERMARK FOR ts AS ts); {sink}; "
+    [line] = _deliveries(text + "INSERT INTO k SELECT a FROM s")
+    assert line.startswith("Delivery: ")
+    assert told in line
+    grouped = "SELECT COUNT(*) AS n FROM TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE) "
+    [line] = _deliveries(text + grouped + "GROUP BY window_start, window_end EXPIRED INTO k")
+    assert line.startswith("Delivery of errors: ")
+    assert told in line
+
+
+@pytest.mark.parametrize("connector", ["console", "none"])
+def test_what_keeps_nothing_has_no_delivery(connector: str) -> None:
+    text = f"CREATE STREAM s (a INT); CREATE SINK k WITH (connector = '{connector}'); "
+    assert _deliveries(text + "INSERT INTO k SELECT a FROM s") == []
+
+
+def _deliveries(text: str) -> list[str]:
+    return [line for line in sqlwin.explain(text).splitlines() if line.startswith("Delivery")]
 
 
 @pytest.mark.parametrize(
