@@ -205,30 +205,39 @@ class Frame:
 
 @dataclass(frozen=True)
 class Reach:
-    """How the frames in RANGE of rows hold an instant: it is at most `back` before a row whose
-    frame holds it, and no frame ends more than `after` behind its row. Microseconds.
+    """How the frames of rows hold an earlier row: it is at most `back` before a row whose frame
+    holds it, or among the last `rows` before it; and no frame ends more than `after` behind its
+    row. Microseconds; back None: however old it is.
 
-    >>> Reach.of([Frame(Unit.RANGE, 5, 2), Frame(Unit.RANGE, 0, 3)])
-    Reach(back=5, after=3)
-    >>> Reach.of([Frame(Unit.ROWS, 5)]) is Reach.of([Frame(Unit.RANGE, None)]) is None
+    >>> Reach.of([Frame(Unit.RANGE, 5, 2), Frame(Unit.RANGE, 0, 3), Frame(Unit.ROWS, 4)])
+    Reach(back=5, after=3, rows=4)
+    >>> Reach.of([Frame(Unit.ROWS, None), Frame(Unit.ROWS, 4)])
+    Reach(back=None, after=0, rows=0)
+    >>> Reach.of([Frame(Unit.ROWS, 0, 1)]) is Reach.of([Frame(Unit.RANGE, 0, None)]) is None
     True
     """
 
-    back: int
+    back: int | None
     after: int
+    rows: int = 0
 
     @classmethod
     def of(cls, frames: Iterable[Frame]) -> Reach | None:
-        """None where some frame counts rows, or has no end on a side."""
+        """None where some frame has no end, or ends as so many rows have followed."""
         every = list(frames)
-        if any(f.unit is Unit.ROWS or None in (f.preceding, f.following) for f in every):
+        if any(f.following is None or (f.unit is Unit.ROWS and f.following > 0) for f in every):
             return None
-        back = max((f.preceding or 0 for f in every), default=0)
-        return cls(max(back, 0), max((0, *(f.following or 0 for f in every))))
+        timed = [f for f in every if f.unit is Unit.RANGE]
+        after = max((0, *(f.following or 0 for f in timed)))
+        if any(f.preceding is None for f in every):
+            return cls(None, after)
+        rows = max((0, *(f.preceding or 0 for f in every if f.unit is Unit.ROWS)))
+        return cls(max((0, *(f.preceding or 0 for f in timed))), after, rows)
 
     @property
-    def size(self) -> int:
-        return self.back + self.after
+    def size(self) -> int | None:
+        """How far before the end of a frame an instant may be that it holds, by its time alone."""
+        return None if self.back is None else self.back + self.after
 
 
 @dataclass(frozen=True)
