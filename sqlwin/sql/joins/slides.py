@@ -62,10 +62,11 @@ def slides(window: Window) -> Slides | None:
     return Slides(Frame(hop.unit, before), hop.advance)
 
 
-def refuse_more(inputs: int, slide: Slides, span: Span) -> None:
-    if inputs > 2:
-        message = f"a window that advances by {slide.words} joins two inputs"
-        raise QueryError(message, span, legal=f"a window without SLIDE; {LEGAL} of two inputs")
+def refuse_more(slide: Slides, span: Span) -> None:
+    message = (
+        f"a window that advances by {slide.words} joins two inputs, and static tables after them"
+    )
+    raise QueryError(message, span, legal=f"a window without SLIDE; {LEGAL} of two inputs")
 
 
 def refuse_untimed(inputs: Sequence[Input]) -> None:
