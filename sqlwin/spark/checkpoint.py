@@ -10,8 +10,7 @@ A state query by key reads only the bucket of that key, if the query has buckets
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import loaded
-from sqlwin.spark.offsets import Offset
+from sqlwin.spark.offsets import pieces_read
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
 from sqlwin.spark.progress import After, after, number_of
 from sqlwin.spark.session import needed
@@ -96,7 +95,7 @@ def status(checkpoint: Path) -> list[Line]:
     }
     lines: list[Line] = [("engine", "", "spark"), ("batch", "", str(batch))]
     lines += watermark_lines(marks)
-    read = _pieces_read(path / "spark" / "offsets" / str(batch))
+    read = pieces_read(path / "spark" / "offsets" / str(batch))
     for number, stream in enumerate(program.streams):
         found = folder.json(f"listing/{number}.json")
         if found is not None:
@@ -106,15 +105,6 @@ def status(checkpoint: Path) -> list[Line]:
     for cut in ("buckets", "partitions"):
         lines.append(("cut", cut, str(made[cut])))
     return [*lines, ("version", "checkpoint", str(made["version"]))]
-
-
-def _pieces_read(offsets: Path) -> Mapping[str, int]:
-    """Of each stream, by its number, up to the end of a batch; none where the sources are not the
-    script's. offsets: Spark's, a header and a line of JSON for each source."""
-    lines = offsets.read_text("utf-8").splitlines()[2:]
-    sources = [json.loads(line) for line in lines if line != "-"]
-    ours = [Offset.load(each) for each in sources if isinstance(each, dict) and "files" in each]
-    return ours[0].files if ours else {}
 
 
 def snapshot(

@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,13 @@ from sqlwin.runtime.connectors.sources import check_sources
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.lowering.derived import retractions_first
 from sqlwin.runtime.lowering.output_projection import OutputProjection
-from sqlwin.runtime.rows.error_stream import no_rejects, reasons
+from sqlwin.runtime.rows.error_stream import located, no_rejects, reasons
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import unread
+from sqlwin.spark.listing import Places, lags_after, located_in, unread
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
@@ -121,7 +122,13 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
     conf = {**options.conf, **spark_settings(script.settings)}
     session = local_session(settings=conf) if spark is None else spark
     with configured(session, conf), _checkpoint(options) as checkpoint:
-        delivery.name_run(Folder(str(checkpoint / "sqlwin")))
+        folder = Folder(str(checkpoint / "sqlwin"))
+        delivery.name_run(folder)
+        streams = Program(script.queries, 1, 1).streams
+        delivery.places = partial(located_in, folder, streams, options.base)
+        delivery.lags = partial(
+            lags_after, checkpoint=checkpoint, streams=streams, base=options.base
+        )
 
         def begin() -> StreamingQuery:
             return start(
@@ -139,7 +146,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
         incomplete_lines = IncompleteLines()
 
         def left_unread() -> dict[str, int]:
-            program, folder = Program(script.queries, 1, 1), Folder(str(checkpoint / "sqlwin"))
+            program = Program(script.queries, 1, 1)
             return unread(folder, program.streams, program.tables, options.base)
 
         def meanwhile() -> bool:
@@ -326,7 +333,8 @@ def cause(text: str) -> str:
 
 @dataclass
 class Delivery:
-    """Brings what a batch did to the sinks and the callbacks.
+    """Brings what a batch did to the sinks and the callbacks. places: see `located`.
+    lags: after a batch, see `QueryMetrics`.
 
     A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
     run and the batch. run: the name of the checkpoint.
@@ -338,6 +346,8 @@ class Delivery:
     run: str = ""
     summary: Summary = field(default_factory=Summary)
     failure: BaseException | None = None
+    places: Callable[[], Places] = dict
+    lags: Callable[[int], dict[str, dict[str, int]]] = lambda _: {}
 
     def name_run(self, folder: Folder) -> None:
         """folder: of the checkpoint, which the name stays in."""
@@ -352,7 +362,8 @@ class Delivery:
             self.failure = failure
             raise
 
-    def _deliver(self, batch: int, results: dict[int, QueryBatch]) -> None:
+    def _deliver(self, batch: int, given: dict[int, QueryBatch]) -> None:
+        results = {query: self._located(what) for query, what in given.items()}
         for query, what in results.items():
             self.malformed.see(query, batch, what.read, what.errors)
         for query, what in results.items():
@@ -375,6 +386,11 @@ class Delivery:
             self.options.on_warning(warning)
         self.options.on_batch(progress)
 
+    def _located(self, what: QueryBatch) -> QueryBatch:
+        if what.errors.is_empty():
+            return what
+        return replace(what, errors=located(what.errors, self.places()))
+
     def _measure(self, query: int, batch: int, what: QueryBatch, sinks: float) -> None:
         if self.options.on_metrics is None:
             return
@@ -388,6 +404,7 @@ class Delivery:
             what.watermarks,
             {"operators": what.seconds, "sinks": sinks},
             what.operators,
+            lag={name: each for name, each in self.lags(batch).items() if name in what.watermarks},
         )
         self.options.on_metrics(metrics)
 

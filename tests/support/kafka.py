@@ -7,12 +7,13 @@ from contextlib import contextmanager
 
 from tests.support.skipping import skipping
 from tools.servers import kafka
-from tools.servers.kafka import Broker
+from tools.servers.kafka import Broker, Settings
+from tools.servers.ports import free_port
 
-__all__ = ["Broker", "running"]
+__all__ = ["Broker", "free_port", "running"]
 
 
 @contextmanager
-def running() -> Iterator[Broker]:
-    with skipping(), kafka.running() as found:
+def running(more: Settings | None = None) -> Iterator[Broker]:
+    with skipping(), kafka.running(more) as found:
         yield found

@@ -104,9 +104,13 @@ def _scala() -> list[Path]:
     return sorted(_spark_jars().glob("scala-*.jar"))
 
 
+Settings = Callable[[Path, int, int], str]
+
+
 @contextmanager
-def running() -> Iterator[Broker]:
-    """One that is there for the block. Unavailable where there can be none."""
+def running(more: Settings | None = None) -> Iterator[Broker]:
+    """One that is there for the block. Unavailable where there can be none. more: settings by its
+    folder and its ports, of which the last of a name counts."""
     program = java()
     if program is None:
         raise Unavailable(f"{MISSING}there is no Java")
@@ -115,7 +119,7 @@ def running() -> Iterator[Broker]:
     except (OSError, subprocess.TimeoutExpired) as failure:
         raise Unavailable(f"{MISSING}its jars cannot be resolved: {failure}") from failure
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        broker = Broker.formatted(Path(home), program, folder)
+        broker = Broker.formatted(Path(home), program, folder, more)
         broker.start()
         try:
             yield broker
@@ -135,11 +139,14 @@ class Broker:
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @classmethod
-    def formatted(cls, home: Path, program: str, folder: Path) -> Broker:
+    def formatted(
+        cls, home: Path, program: str, folder: Path, more: Settings | None = None
+    ) -> Broker:
         broker = cls(home, program, folder, free_port(), free_port())
         settings = home / "server.properties"
+        own = SETTINGS.format(home=home, port=broker.port, controller=broker.controller)
         settings.write_text(
-            SETTINGS.format(home=home, port=broker.port, controller=broker.controller)
+            own + ("" if more is None else more(home, broker.port, broker.controller))
         )
         format_ = ["kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qk"]
         done = _run(program, [folder], [*format_, "-c", str(settings)])
@@ -211,11 +218,39 @@ class Broker:
     # What is done with it.
 
     def topic(self, name: str, partitions: int = 1, **settings: str) -> str:
+        from confluent_kafka import KafkaError, KafkaException
         from confluent_kafka.admin import NewTopic
 
         wanted = NewTopic(name, partitions, 1, config=settings)
-        self._admin.create_topics([wanted])[name].result(30)
-        return name
+        until = time.monotonic() + 30
+        while True:
+            try:
+                self.admin.create_topics([wanted])[name].result(30)
+                return name
+            except KafkaException as failure:  # a broker that had no time for a while is fenced
+                fenced = failure.args[0].code() == KafkaError.INVALID_REPLICATION_FACTOR
+                if not fenced or time.monotonic() > until:
+                    raise
+            time.sleep(0.2)
+
+    def delete(self, topic: str) -> None:
+        """Until nobody sees it any more."""
+        self.admin.delete_topics([topic])[topic].result(30)
+        until = time.monotonic() + 30
+        while topic in self.admin.list_topics(timeout=30).topics and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def grow(self, topic: str, partitions: int) -> None:
+        from confluent_kafka.admin import NewPartitions
+
+        self.admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
+
+    def forget(self, topic: str, before: int, partition: int = 0) -> None:
+        """Delete the records before an offset, as retention does."""
+        from confluent_kafka import TopicPartition
+
+        where = TopicPartition(topic, partition, before)
+        self.admin.delete_records([where])[where].result(30)
 
     def send(self, topic: str, *records: Any, partition: int = 0, **fields: Any) -> None:
         """Values, each text, bytes or None. fields: key, headers, timestamp, of all."""
@@ -248,12 +283,12 @@ class Broker:
         from confluent_kafka import TopicPartition
         from confluent_kafka.admin import OffsetSpec
 
-        parts = self._admin.list_topics(topic, timeout=30).topics[topic].partitions
+        parts = self.admin.list_topics(topic, timeout=30).topics[topic].partitions
         latest = {TopicPartition(topic, part): OffsetSpec.latest() for part in parts}
-        return sum(end.result(30).offset for end in self._admin.list_offsets(latest).values())
+        return sum(end.result(30).offset for end in self.admin.list_offsets(latest).values())
 
     @cached_property
-    def _admin(self) -> Any:
+    def admin(self) -> Any:
         from confluent_kafka.admin import AdminClient
 
         return AdminClient({"bootstrap.servers": self.address, "log_level": 0})
