@@ -7,7 +7,6 @@ is relative to where its JVM was started.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,9 +91,7 @@ def test_a_recipe_of_spark_runs(
     from sqlwin.spark.session import local_session
 
     local_session(2)  # which the recipe's builder finds
-    (folder / "landing").mkdir()
-    shutil.copy("orders.jsonl", folder / "landing" / "1.json")
-    ran(block.text.replace('"landing"', repr(os.fspath(folder / "landing"))))
+    ran(block.text.replace('json("landing")', f"json({os.fspath(folder / 'landing')!r})"))
     assert capsys.readouterr().out == output(block)
 
 
