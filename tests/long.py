@@ -15,6 +15,7 @@ SEARCHES = (
     ("tests.faults.simulation", "--runs", "5000"),
     ("tests.faults.flips", "--cases", "5000"),
     ("tests.properties.search", "--cases", "50000"),
+    ("tests.functions.sweep", "--every", "1"),
     ("tests.sql.fuzz", "--cases", "1000000"),
     ("tests.faults.spark_kills", "--kills", "200"),
 )

@@ -41,7 +41,7 @@ from sqlwin.operators.windows.retention import Retention
 from sqlwin.operators.windows.stores import WindowStores
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PLACE, where
-from sqlwin.windows import Aligned, Whole
+from sqlwin.windows import Aligned, Hop, Unit, Whole
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,12 @@ class WindowAggregator(RankedResults):
 
     @property
     def edges(self) -> dict[str, pl.DataType]:
-        """Of the window; the whole stream has none to show."""
-        whole = isinstance(self.window, Whole)
-        return {} if whole else {"window_start": INSTANT, "window_end": INSTANT}
+        """Of the window, instants or numbers; the whole stream has none to show."""
+        if isinstance(self.window, Whole):
+            return {}
+        numbered = isinstance(self.window, Hop) and self.window.unit is Unit.ROWS
+        edge = pl.Int64() if numbered else INSTANT
+        return {"window_start": edge, "window_end": edge}
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -271,7 +274,7 @@ class WindowAggregator(RankedResults):
         if isinstance(self.window, Whole):
             return known
         end = pl.col(WINDOW_END)
+        both = {"window_start": start_of(end, self.window), "window_end": end}
         return known.with_columns(
-            start_of(end, self.window).cast(INSTANT).alias("window_start"),
-            end.cast(INSTANT).alias("window_end"),
+            both[name].cast(type_).alias(name) for name, type_ in self.edges.items()
         )

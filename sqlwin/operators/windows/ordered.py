@@ -24,7 +24,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, pane_of, start_of
+from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, pane_of
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED, FINAL, STORE
 from sqlwin.operators.order.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering, by_number
@@ -57,10 +57,6 @@ class OrderedAggregator(WindowAggregator):
         names = dict.fromkeys([*self.contents.read(self.by.keys, self.folds), *marks])
         carried = {name: self.below[name] for name in names if name not in PLACE}
         return Ordering(self.partition, carried)
-
-    @property
-    def edges(self) -> dict[str, pl.DataType]:
-        return {"window_start": pl.Int64(), "window_end": pl.Int64()}
 
     def stores(self) -> list[StoreSpec]:
         """Messages lie by number, so admission goes by the numbered rows."""
@@ -148,11 +144,6 @@ class OrderedAggregator(WindowAggregator):
     def open_results(self, stores: Stores) -> pl.DataFrame:
         there = self.contents.closing(START, END, stores)
         return self.judged(there, stores).filter(~pl.col(FINAL)).drop(FINAL)
-
-    def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
-        end = pl.col(WINDOW_END)
-        start = start_of(end, self.hop).alias("window_start")
-        return known.with_columns(start, end.alias("window_end"))
 
     # Retention.
 

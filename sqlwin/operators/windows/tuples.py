@@ -33,7 +33,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, start_of
+from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.results import FULL
 from sqlwin.operators.emitter.schema import ADDED, FINAL, FORCED, STORE
@@ -76,10 +76,6 @@ class TupleAggregator(WindowAggregator):
     @property
     def numbering(self) -> Numbering:
         return Numbering({name: self.keys[name] for name in self.partition})
-
-    @property
-    def edges(self) -> dict[str, pl.DataType]:
-        return {"window_start": pl.Int64(), "window_end": pl.Int64()}
 
     @property
     def kept(self) -> int:
@@ -177,11 +173,6 @@ class TupleAggregator(WindowAggregator):
     def open_results(self, stores: Stores) -> pl.DataFrame:
         there = self.contents.closing(START, END, stores)
         return self.judged(there, stores).filter(~pl.col(FINAL)).drop(FINAL)
-
-    def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
-        end = pl.col(WINDOW_END)
-        start = start_of(end, self.hop).alias("window_start")
-        return known.with_columns(start, end.alias("window_end"))
 
     # State queries.
 
