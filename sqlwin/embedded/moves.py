@@ -62,13 +62,17 @@ def export_checkpoint(checkpoint: Path, file: Path) -> None:
 def _read(
     checkpoint: Path, queries: Sequence[SqliteBlobs]
 ) -> tuple[Exported, list[list[DictBlobs]]]:
-    known = [each.names() for each in queries]
-    if not all(PROGRESS in names and METADATA in names for names in known):
+    """queries: also those that were removed from the script, whose files stay."""
+    known = [PROGRESS in each.names() and METADATA in each.names() for each in queries]
+    if not known[0]:
         raise InputError(f"{checkpoint} has no committed state yet")
-    texts = {each.get(SOURCE_TEXT).decode() for each in queries}
-    plan = json.loads(queries[0].get(PROGRESS))["plan"]
-    bound = bound_again(min(texts), plan)
-    if len(texts) > 1 or len(bound.queries) != len(queries):
+    text = queries[0].get(SOURCE_TEXT).decode()
+    bound = bound_again(text, json.loads(queries[0].get(PROGRESS))["plan"])
+    count = len(bound.queries)
+    if not all(known[:count]):
+        raise InputError(f"{checkpoint} has no committed state yet of one of its queries")
+    queries = queries[:count]
+    if len(queries) < count or {each.get(SOURCE_TEXT).decode() for each in queries} != {text}:
         raise InputError(
             f"the queries in {checkpoint} are of different scripts; run the present one once more"
         )
@@ -87,7 +91,7 @@ def _read(
         for at in range(len(stages.stages)):
             states[number, at] = _stage(blobs, stages, at)
     ordered = [states[place] for place in stages_in_order(list(map(chain, bound.queries)))]
-    exported = Exported(min(texts), about, [1] * len(ordered), now=max(clocks))
+    exported = Exported(text, about, [1] * len(ordered), now=max(clocks))
     return exported, [[each] for each in ordered]
 
 

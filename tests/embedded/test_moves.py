@@ -96,6 +96,18 @@ def test_a_run_that_was_interrupted_is_run_once_more(tmp_path: Path) -> None:
     moved.check()
 
 
+def test_a_query_that_was_removed_is_left_out(tmp_path: Path) -> None:
+    moved = Moved(tmp_path, [question("tumble"), question("totals")])
+    half(moved, "first")
+    moved.questions = [question("tumble")]
+    half(moved, "first")
+    export_checkpoint(tmp_path / "first", tmp_path / "x")
+    import_checkpoint(tmp_path / "x", tmp_path / "second")
+    half(moved, "second", drain=True)
+    moved.check()
+    assert not (tmp_path / "second" / "query-1.sqlite").exists()
+
+
 def test_what_cannot_be_imported(tmp_path: Path, exported: Path) -> None:
     with pytest.raises(InputError, match=r"/first is there already; an import makes a new folder"):
         import_checkpoint(exported, tmp_path / "first")

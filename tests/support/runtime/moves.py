@@ -61,7 +61,8 @@ class Moved:
     """The questions as one script in a folder, and what landed for it."""
 
     def __init__(self, home: Path, questions: Sequence[Question], seed: int = 7) -> None:
-        self.home, self.questions, self.random = home, questions, Random(seed)
+        self.home, self.random = home, Random(seed)
+        self.questions: Sequence[Question] = questions
         self.landed: dict[str, list[dict[str, object]]] = {"s": [], "r": []}
         self.files = 0
 
