@@ -43,6 +43,11 @@ class BatchClock:
         with transaction(self.blobs):
             self.blobs.put(CLOCK, json.dumps({"batch": batch, "now": at}).encode())
 
+    @property
+    def last(self) -> int:
+        """The time of the last batch that was recorded, 0 before."""
+        return self._last()[1]
+
     def _last(self) -> tuple[int, int]:
         if self.blobs is None or CLOCK not in self.blobs.names():
             return 0, 0

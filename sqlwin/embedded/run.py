@@ -23,7 +23,7 @@ from sqlwin.embedded.batch_clock import BatchClock
 from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
 from sqlwin.embedded.outbox import Outbox
 from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
-from sqlwin.embedded.run_progress import PROGRESS, RunProgress
+from sqlwin.embedded.run_progress import PROGRESS, RunProgress, forget_end, note_end
 from sqlwin.embedded.timer import Timer
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.nodes import Script
@@ -33,7 +33,7 @@ from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
-from sqlwin.runtime.connectors.sources import check_sources, source_of
+from sqlwin.runtime.connectors.sources import check_sources, lags, places, source_of
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.files.pieces import Piece
@@ -44,7 +44,7 @@ from sqlwin.runtime.lowering.input_pipelines import (
     of_streams,
     prepare_batch,
 )
-from sqlwin.runtime.rows.error_stream import reasons
+from sqlwin.runtime.rows.error_stream import located, reasons
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.runtime.tasks.operator_counts import name_of
@@ -72,14 +72,17 @@ def run(script: Script, options: RunOptions) -> Summary:
             _loop(runners, options, summary)
             if summary.stopped:
                 _warn(_left(runners), options)
-                return summary
-            malformed.end()
-            for runner in runners:
-                runner.finish(summary)
+            else:
+                malformed.end()
+                for runner in runners:
+                    runner.finish(summary)
         except KeyboardInterrupt:
             if not options.follow:
                 raise
             _warn(_left(runners), options)
+        else:
+            for runner in runners:
+                runner.ended()
     return summary
 
 
@@ -152,6 +155,7 @@ class _Runner:
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
+        forget_end(self.blobs)
         self.listed: set[str] = set()
         self.outbox = Outbox(self.blobs) if outlet.sends else None
         self.progress = self._restored()
@@ -237,6 +241,12 @@ class _Runner:
         _warn(self.left(), self.options)
         self._without_rows(summary, end=self.options.ends)
 
+    def ended(self) -> None:
+        """The run ends, with no batch under way: sinks have those that are committed, and no more.
+        An export counts on that."""
+        if self.blobs is not None and PROGRESS in self.blobs.names():
+            note_end(self.blobs, self.progress.batch)
+
     def close(self) -> None:
         """What was read since the last commit is read again by the next run."""
         if self.blobs is not None:
@@ -259,6 +269,7 @@ class _Runner:
     ) -> None:
         """ends: of what was read, by stream."""
         number = self.progress.batch + 1
+        errors = located(errors, self._places())
         batch = Batch(number, read_, len(output.results), len(errors), output.watermarks)
         self.malformed.see(self.number, number, read_, errors)
         self.outlet.write(number, output.results, errors)
@@ -276,6 +287,11 @@ class _Runner:
         summary.replayed += output.replayed
         self.options.on_batch(batch)
 
+    def _places(self) -> dict[str, dict[int, str]]:
+        return {
+            name: places(self.sources[name], files) for name, files in self.progress.streams.items()
+        }
+
     def _measure(self, batch: Batch, errors: pl.DataFrame, timer: Timer) -> None:
         if self.options.on_metrics is None:
             return
@@ -291,8 +307,12 @@ class _Runner:
             timer.laps,
             tuple(OperatorMetrics(name_of(stage), **asdict(each)) for stage, each in measured),
             {name: len(files.left()) for name, files in self.progress.streams.items()},
+            {name: found for name in self.sources if (found := self._lags(name))},
         )
         self.options.on_metrics(metrics)
+
+    def _lags(self, name: str) -> dict[str, int]:
+        return lags(self.sources[name], self.progress.streams[name])
 
     def _commit(self) -> None:
         if self.blobs is None:

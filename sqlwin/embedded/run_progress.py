@@ -26,8 +26,9 @@ from typing import Any
 from sqlwin.runtime.checkpoint.task_state import check_version, parsed
 from sqlwin.runtime.files.ends import UNKNOWN, End
 from sqlwin.runtime.files.file_progress import FileProgress
+from sqlwin.state.blobs import SqliteBlobs
 
-PROGRESS = "progress"
+PROGRESS, ENDED = "progress", "ended"
 VERSION = 2
 
 
@@ -77,6 +78,24 @@ class RunProgress:
                 for name in streams
             }
         return RunProgress(found["plan"], read, found["batch"], found.get("since"))
+
+
+def note_end(blobs: SqliteBlobs, batch: int) -> None:
+    """A run has ended after this batch, which its sinks have, and has begun no other."""
+    with blobs.transaction():
+        blobs.put(ENDED, json.dumps({"batch": batch}).encode())
+
+
+def forget_end(blobs: SqliteBlobs | None) -> None:
+    """Another run begins."""
+    if blobs is not None and ENDED in blobs.names():
+        with blobs.transaction():
+            blobs.delete(ENDED)
+
+
+def has_ended(blobs: SqliteBlobs) -> bool:
+    """Whether the last run ended by itself, and was not killed in a batch."""
+    return ENDED in blobs.names()
 
 
 def _of_version_1(found: Mapping[str, Any], streams: Iterable[str]) -> dict[str, FileProgress]:

@@ -36,10 +36,10 @@ from sqlwin.runtime.tasks.operator_counts import measured
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.row_kinds import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, WARNING, of_input
+from sqlwin.spark.row_kinds import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, STATE, WARNING, of_input
 from sqlwin.spark.segment_cache import HostCache, default_capacity
 from sqlwin.spark.stage_output import PAYLOADS, to_stages_above
-from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode
+from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode, unpacked_blob
 from sqlwin.state.contract import Blobs, SegmentCache
 from sqlwin.state.seal import sealed, unsealed
 from sqlwin.state.sqlite_file import TO_DO
@@ -120,6 +120,11 @@ def work(
 ) -> Iterator[Packed]:
     """One batch of one bucket: its outputs, and `done` last."""
     ordered = sorted(arrived, key=lambda row: (row.kind, row.at, row.payload))
+    imported = [row for row in ordered if row.kind == STATE]
+    if imported:  # the batch is nothing else
+        for row in imported:
+            blobs.put(*unpacked_blob(row.payload))
+        return
     seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
     task = Task(program.lowered[stage], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
     rows: dict[int, list[pl.DataFrame]] = {}

@@ -10,8 +10,7 @@ A state query by key reads only the bucket of that key, if the query has buckets
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,12 +30,13 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import loaded
-from sqlwin.spark.offsets import Offset
+from sqlwin.spark.offsets import Offset, script_offset
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
-from sqlwin.spark.progress import After, after, number_of
+from sqlwin.spark.progress import After, after, last_committed, number_of
 from sqlwin.spark.session import needed
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.seal import unsealed
+from sqlwin.state.sqlite_file import TO_DO
 
 TRIES = 3
 """Times that a state query about the last batch is put, if batches pass away meanwhile."""
@@ -87,7 +87,11 @@ def status(checkpoint: Path) -> list[Line]:
     bound = bound_again(folder.read(SOURCE_TEXT), made["print"])
     program = Program(bound.queries, made["partitions"], made["buckets"])
     batch = _Batches(path / "spark").reached(None)
-    left = after(folder, batch + 1) if (path / "sqlwin" / "progress").is_dir() else After()
+    left = (
+        after(folder, last_committed(folder))
+        if (path / "sqlwin" / "progress").is_dir()
+        else After()
+    )
     marks = {
         stream: left.watermarks[number_of(stage, lowered.readers(stream)[0])]
         for stage, lowered in enumerate(program.lowered)
@@ -96,7 +100,7 @@ def status(checkpoint: Path) -> list[Line]:
     }
     lines: list[Line] = [("engine", "", "spark"), ("batch", "", str(batch))]
     lines += watermark_lines(marks)
-    read = _pieces_read(path / "spark" / "offsets" / str(batch))
+    read = offset_of(path / "spark", batch).files
     for number, stream in enumerate(program.streams):
         found = folder.json(f"listing/{number}.json")
         if found is not None:
@@ -108,13 +112,39 @@ def status(checkpoint: Path) -> list[Line]:
     return [*lines, ("version", "checkpoint", str(made["version"]))]
 
 
-def _pieces_read(offsets: Path) -> Mapping[str, int]:
-    """Of each stream, by its number, up to the end of a batch; none where the sources are not the
-    script's. offsets: Spark's, a header and a line of JSON for each source."""
-    lines = offsets.read_text("utf-8").splitlines()[2:]
-    sources = [json.loads(line) for line in lines if line != "-"]
-    ours = [Offset.load(each) for each in sources if isinstance(each, dict) and "files" in each]
-    return ours[0].files if ours else {}
+def offset_of(spark: Path, batch: int | None = None) -> Offset:
+    """That of the script's source at the end of a batch, by default the last one committed; the
+    first offset where the sources are others. spark: Spark's part of the checkpoint."""
+    file = spark / "offsets" / str(_Batches(spark).reached(batch))
+    return script_offset(file)
+
+
+def blobs_of_stages(
+    spark: SparkSession, path: Path, top: int
+) -> dict[tuple[int, int], dict[str, bytes]]:
+    """All state of the last batch committed: blobs by name, by number of the stage and label of
+    the bucket. path: of Spark's own checkpoint. top: the highest level."""
+    batch = _Batches(path).reached(None)
+    found: dict[tuple[int, int], dict[str, bytes]] = {}
+    for operator in range(top + 1):
+        rows = _state_of(needed(spark), path, operator, batch)
+        columns = ("key.query", "key.bucket", "user_map_key.name", "user_map_value.data")
+        for stage, label, name, data in rows.select(*columns).collect():
+            found.setdefault((stage, label), {})[name] = _unsealed(name, bytes(data))
+    return found
+
+
+def _unsealed(name: str, data: bytes) -> bytes:
+    try:
+        return unsealed(name, data)
+    except StateError as error:
+        raise StateError(f"the state in spark/state: {error}; {TO_DO}") from error
+
+
+def _state_of(spark: SparkSession, path: Path, operator: int, batch: int) -> DataFrame:
+    source = spark.read.format("statestore").option("path", str(path))
+    found = source.option("stateVarName", "blobs").option("operatorId", operator)
+    return found.option("batchId", batch).load()
 
 
 def snapshot(
@@ -193,9 +223,7 @@ class _Read:
         return [Bucket(bucket, blobs) for bucket, blobs in sorted(blobs_of.items())]
 
     def _blobs(self, batch: int) -> DataFrame:
-        source = self.spark.read.format("statestore").option("path", str(self.batches.path))
-        found = source.option("stateVarName", "blobs").option("operatorId", self.operator)
-        return found.option("batchId", batch).load()
+        return _state_of(self.spark, self.batches.path, self.operator, batch)
 
     def _label(self, keys: pl.DataFrame | None) -> int | None:
         """Of the only bucket that may hold the key; None: all may."""

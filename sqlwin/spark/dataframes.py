@@ -33,12 +33,13 @@ from sqlwin.spark import checkpoint as checkpoints
 from sqlwin.spark.checkpoint_lock import checkpoint_locked, started
 from sqlwin.spark.connect import refuse_connect
 from sqlwin.spark.dataframe_schema import undeclared
+from sqlwin.spark.delivery import OnBatch
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.pack import packer
 from sqlwin.spark.pipeline import Pipeline, pipeline
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.row_kinds import COLUMNS, ERRORS, RESULTS
-from sqlwin.spark.run import OnBatch, bucketed, delivered, finished, program_of, sourced
+from sqlwin.spark.run import bucketed, delivered, finished, program_of, sourced
 from sqlwin.spark.session import configured, needed
 from sqlwin.spark.source import Settings
 from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker

@@ -27,7 +27,7 @@ from sqlwin.runtime.connectors.outlets import outlets
 from sqlwin.runtime.connectors.progress import Summary
 from sqlwin.runtime.rows.error_stream import reasons
 from sqlwin.runtime.rows.malformed import Malformed
-from sqlwin.spark.run import Delivery
+from sqlwin.spark.delivery import Delivery
 
 if TYPE_CHECKING:
     from sqlwin.spark.dataframes import SparkQuery

@@ -36,12 +36,19 @@ from sqlwin.runtime.checkpoint.resumed import (
     retains_otherwise,
     since_of,
 )
-from sqlwin.runtime.lowering.chain import Chain, DownstreamInput, chain, pipelines_of
+from sqlwin.runtime.lowering.chain import (
+    Chain,
+    DownstreamInput,
+    chain,
+    pipelines_of,
+    stages_in_order,
+)
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import SEQ
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.imports import batches_before
 from sqlwin.spark.progress import check_log, committed
 
 MANIFEST, SOURCE_TEXT = "manifest.json", "query.json"
@@ -77,8 +84,7 @@ class Program:
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
         """Of each stage: number of its query, place in that one's chain."""
-        tops = [(query, len(each.stages) - 1) for query, each in enumerate(self.chains)]
-        return (*tops, *((query, at) for query, last in tops for at in range(last)))
+        return stages_in_order(self.chains)
 
     @cached_property
     def lowered(self) -> tuple[Lowered, ...]:
@@ -200,10 +206,11 @@ def as_checkpointed(
 
 def _from_manifest(program: Program, folder: Folder) -> Program:
     manifest = folder.json(MANIFEST)
+    batches_before(folder)  # an import that did not end is refused
     if manifest is None:
         if any((Path(folder.path).parent / "spark" / "offsets").glob("[0-9]*")):
             raise folder.missing(MANIFEST)
-        _write(program, folder)
+        write_manifest(program, folder)
         return program
     check_log(folder)
     if manifest["version"] != VERSION:
@@ -220,11 +227,11 @@ def _from_manifest(program: Program, folder: Folder) -> Program:
         spread=manifest.get("spread", False),
     )
     if manifest["print"] != program.print:
-        _write(known, folder)
+        write_manifest(known, folder)
     return known
 
 
-def _write(program: Program, folder: Folder) -> None:
+def write_manifest(program: Program, folder: Folder) -> None:
     since = [since_of(query) for query in program.queries]
     manifest = {
         "version": VERSION,

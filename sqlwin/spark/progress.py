@@ -19,6 +19,7 @@ from pathlib import Path
 
 from sqlwin.errors import StateError
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.imports import batches_before
 from sqlwin.state.sqlite_file import TO_DO
 
 
@@ -58,14 +59,29 @@ def after(folder: Folder, batch: int) -> After:
 
 def committed(folder: Folder) -> After:
     """What the last batch left that Spark has committed."""
-    return after(folder, max(_numbers(_spark(folder) / "commits"), default=-1) + 1)
+    return after(folder, last_committed(folder))
+
+
+def last_committed(folder: Folder) -> int:
+    """The number of the last batch that Spark has committed, 0 before."""
+    return _last(folder, "commits")
+
+
+def last_begun(folder: Folder) -> int:
+    """Of the last one whose offset Spark has logged."""
+    return _last(folder, "offsets")
+
+
+def _last(folder: Folder, log: str) -> int:
+    numbers = _numbers(_spark(folder) / log)
+    return max(numbers) + 1 + batches_before(folder) if numbers else 0
 
 
 def check_log(folder: Folder) -> None:
     """StateError where batches have left something, and Spark's log knows none of them: Spark
     would begin with the first row again."""
     left = max(_numbers(Path(folder.path) / "progress"), default=0)
-    logged = max(_numbers(_spark(folder) / "offsets"), default=-1) + 1
+    logged = last_begun(folder)
     if left > logged:
         raise StateError(
             f"{_spark(folder) / 'offsets'} is damaged: batch {left - 1} is gone from it; {TO_DO}"

@@ -5,8 +5,9 @@ input pipelines of all queries that read them, partitions the rows by bucket and
 Spark one binary row for each bucket. Every task also sends a mark to every bucket,
 so a bucket knows this batch's watermark in this batch.
 
-There are three inputs behind one offset: files, steps of a test, and none at
-all, which only ticks, beside streaming DataFrames of the caller.
+There are four inputs behind one offset: files, steps of a test, none at all,
+which only ticks, beside streaming DataFrames of the caller, and the state of a
+checkpoint that is imported, which is one batch.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sqlwin.errors import RunError
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.imports import Importing, Imports, imported
 from sqlwin.spark.listing import Listing
 from sqlwin.spark.offsets import Offset
 from sqlwin.spark.program import Program, load
@@ -38,7 +40,7 @@ from sqlwin.spark.step_source import StepSource
 class Part(InputPartition):
     """What one task reads. Only the first of a batch carries the clock and the end."""
 
-    reading: Reading | StepReading | Ticking
+    reading: Reading | StepReading | Ticking | Importing
 
     def __post_init__(self) -> None:
         super().__init__(None)
@@ -82,13 +84,17 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self.settings.input == "files":
             return [Part(reading) for reading in self._readings(first, last)]
         ended = last.ended_since(first)
+        if self.settings.input == "import":
+            return [Part(Importing(path)) for path in Imports(self.folder).buckets()]
         if self.settings.input == "tick":
             return [Part(Ticking(self.settings.program, last.now, ended, first.batch == 0))]
         return [Part(reading) for reading in self._step_readings(last)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Part)
-        for row in packed(partition.reading):
+        found = partition.reading
+        rows = imported(found) if isinstance(found, Importing) else packed(found)
+        for row in rows:
             yield row.to_batch()
 
     def commit(self, end: dict[str, Any]) -> None:
@@ -104,6 +110,8 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # What the next batch takes.
 
     def _next(self, at: Offset) -> Offset | None:
+        if self.settings.input == "import":
+            return None if at.batch else Imports(self.folder).offset()
         now = time.time_ns() // 1_000
         if self.settings.input == "tick":
             return self._tick(at, now)

@@ -11,18 +11,16 @@ which writes the same results under the same number.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import signal
 import tempfile
 import threading
 import time
-import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +33,23 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.plan.options.settings import run_settings, spark_settings
-from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
+from sqlwin.runtime.connectors.metrics import OperatorMetrics
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.connectors.outlets import Outlet, outlets
-from sqlwin.runtime.connectors.progress import Batch, Summary
+from sqlwin.runtime.connectors.outlets import outlets
+from sqlwin.runtime.connectors.progress import Summary
 from sqlwin.runtime.connectors.sources import check_sources
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.lowering.derived import retractions_first
 from sqlwin.runtime.lowering.output_projection import OutputProjection
-from sqlwin.runtime.rows.error_stream import no_rejects, reasons
+from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.checkpoint_lock import checkpoint_locked
+from sqlwin.spark.delivery import Delivery, OnBatch, QueryBatch
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import unread
+from sqlwin.spark.imports import batches_before
+from sqlwin.spark.listing import lags_after, located_in, unread
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
@@ -61,40 +61,9 @@ TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"
 JVM_ENDED = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
 POLL_SECONDS = 0.2
-RUN = "run.json"
-"""The name of a checkpoint, for sinks that know batches by it."""
 _TRACE = "Traceback (most recent call last)"
 _RAISED = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
 SHUFFLE = "spark.sql.shuffle.partitions"
-
-
-@dataclass(frozen=True)
-class QueryBatch:
-    """The outputs of one query in one batch. seconds: what all queries of the batch took."""
-
-    results: pl.DataFrame
-    errors: pl.DataFrame
-    done: list[Done]
-    warnings: tuple[str, ...] = ()
-    operators: tuple[OperatorMetrics, ...] = ()
-    seconds: float = 0.0
-
-    @property
-    def emitted(self) -> int:
-        return sum(done.emitted for done in self.done)
-
-    @property
-    def read(self) -> int:
-        """Each bucket of a stage counts all its rows."""
-        return sum({done.stage: done.read for done in self.done}.values())
-
-    @property
-    def watermarks(self) -> dict[str, int]:
-        return {name: at for done in self.done for name, at in done.watermarks.items()}
-
-
-OnBatch = Callable[[int, dict[int, QueryBatch]], None]
-"""Number of the batch, and the outputs of each query in it."""
 
 
 def run(script: Script, options: RunOptions, spark: SparkSession | None = None) -> Summary:
@@ -121,7 +90,13 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
     conf = {**options.conf, **spark_settings(script.settings)}
     session = local_session(settings=conf) if spark is None else spark
     with configured(session, conf), _checkpoint(options) as checkpoint:
-        delivery.name_run(Folder(str(checkpoint / "sqlwin")))
+        folder = Folder(str(checkpoint / "sqlwin"))
+        delivery.name_run(folder)
+        streams = Program(script.queries, 1, 1).streams
+        delivery.places = partial(located_in, folder, streams, options.base)
+        delivery.lags = partial(
+            lags_after, checkpoint=checkpoint, streams=streams, base=options.base
+        )
 
         def begin() -> StreamingQuery:
             return start(
@@ -139,7 +114,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
         incomplete_lines = IncompleteLines()
 
         def left_unread() -> dict[str, int]:
-            program, folder = Program(script.queries, 1, 1), Folder(str(checkpoint / "sqlwin"))
+            program = Program(script.queries, 1, 1)
             return unread(folder, program.streams, program.tables, options.base)
 
         def meanwhile() -> bool:
@@ -163,13 +138,6 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
                 raise
             _warn(left_unread(), options)
     return delivery.summary
-
-
-def _name_of_run(folder: Folder) -> str:
-    """Unlike that of any other checkpoint."""
-    if folder.json(RUN) is None:
-        folder.write(RUN, json.dumps({"run": uuid.uuid4().hex}))
-    return str(folder.json(RUN)["run"])
 
 
 def _warn(texts: Iterable[str], options: RunOptions) -> None:
@@ -324,83 +292,18 @@ def cause(text: str) -> str:
     return raised[-1] if raised else text.splitlines()[0].partition(_TRACE)[0].rstrip(": ")
 
 
-@dataclass
-class Delivery:
-    """Brings what a batch did to the sinks and the callbacks.
-
-    A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
-    run and the batch. run: the name of the checkpoint.
-    """
-
-    outlets: list[Outlet]
-    options: RunOptions
-    malformed: Malformed
-    run: str = ""
-    summary: Summary = field(default_factory=Summary)
-    failure: BaseException | None = None
-
-    def name_run(self, folder: Folder) -> None:
-        """folder: of the checkpoint, which the name stays in."""
-        if any(outlet.sends for outlet in self.outlets):
-            self.run = _name_of_run(folder)
-
-    def __call__(self, batch: int, results: dict[int, QueryBatch]) -> None:
-        """failure: what was raised here, which Spark would give as a text with its traces."""
-        try:
-            self._deliver(batch, results)
-        except BaseException as failure:
-            self.failure = failure
-            raise
-
-    def _deliver(self, batch: int, results: dict[int, QueryBatch]) -> None:
-        for query, what in results.items():
-            self.malformed.see(query, batch, what.read, what.errors)
-        for query, what in results.items():
-            began = time.perf_counter()
-            self.outlets[query].write(batch, what.results, what.errors)
-            if self.outlets[query].sends:
-                self.outlets[query].send(self.run, batch, what.results, what.errors)
-            self._measure(query, batch, what, time.perf_counter() - began)
-        errors = pl.concat([no_rejects(), *(what.errors for what in results.values())])
-        progress = Batch(
-            batch,
-            sum(what.read for what in results.values()),
-            sum(what.emitted for what in results.values()),
-            len(errors),
-            {name: at for what in results.values() for name, at in what.watermarks.items()},
-        )
-        self.summary.add(progress, errors)
-        self.summary.replayed += sum(d.replayed for what in results.values() for d in what.done)
-        for warning in dict.fromkeys(each for what in results.values() for each in what.warnings):
-            self.options.on_warning(warning)
-        self.options.on_batch(progress)
-
-    def _measure(self, query: int, batch: int, what: QueryBatch, sinks: float) -> None:
-        if self.options.on_metrics is None:
-            return
-        metrics = QueryMetrics(
-            query,
-            batch,
-            time.time_ns() // 1_000,
-            what.read,
-            what.emitted,
-            Counter(reasons(what.errors)),
-            what.watermarks,
-            {"operators": what.seconds, "sinks": sinks},
-            what.operators,
-        )
-        self.options.on_metrics(metrics)
-
-
 def delivered(
     program: Program, on_batch: OnBatch, folder: Folder | None = None
 ) -> Callable[[DataFrame, int], None]:
     """What foreachBatch runs. folder: where a batch leaves what the next one needs to know.
 
-    Spark counts batches from 0, offsets from 1: a batch has the number of its end.
+    Spark counts batches from 0, offsets from 1: a batch has the number of its end. Those of a
+    checkpoint that was imported go on from the batches before.
     """
+    before = 0 if folder is None else batches_before(folder)
 
     def deliver(frame: DataFrame, number: int) -> None:
+        number += before
         results = collected(program, frame)
         on_batch(number + 1, results)
         if folder is not None:

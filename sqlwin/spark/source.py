@@ -23,10 +23,10 @@ PIECE_BYTES = 32 << 20
 class Settings:
     """Options of the source.
 
-    input: `files`, `steps` or `tick`. state: folder beside the checkpoint. base: of
-    relative paths, or the folder of the steps. end: whether input ends when all is read.
-    batch_bytes: of files in a batch. tick: seconds between the ticks of `tick`,
-    which knows no deadline.
+    input: `files`, `steps`, `tick`, or `import` of state. state: folder beside the checkpoint.
+    base: of relative paths, or the folder of the steps. end: whether input ends when all is
+    read. batch_bytes: of files in a batch. tick: seconds between the ticks of `tick`, which
+    knows no deadline.
     """
 
     program: str

@@ -10,9 +10,10 @@
 
 Into a bucket go `rows` (prepared by the input pipeline), `raw` (declared columns, for a
 pipeline that needs the watermark), `errors`, `warning` (a text) and `mark` (what one
-task saw, the clock and end of input). Rows of a query's second input are `rows1` or `raw1`, see
-`row_kinds`. Out of a bucket come `results`, `errors` and one `done`; out of one of a lower stage
-`raw` and `mark` for the stages above, in place of results.
+task saw, the clock and end of input); of an import `state`, a blob with its name. Rows of a
+query's second input are `rows1` or `raw1`, see `row_kinds`. Out of a bucket come `results`,
+`errors` and one `done`; out of one of a lower stage `raw` and `mark` for the stages above, in
+place of results.
 
 >>> frame = pl.DataFrame({"x": [1, 2, 3]})
 >>> [len(decode(payload)) for payload in encode(frame, cap=20)]
@@ -123,3 +124,17 @@ def encode(frame: pl.DataFrame, cap: int = CAP) -> Iterator[bytes]:
 
 def decode(payload: bytes) -> pl.DataFrame:
     return pl.read_ipc_stream(io.BytesIO(payload))
+
+
+def packed_blob(name: str, data: bytes) -> bytes:
+    """A blob of state as a payload.
+
+    >>> unpacked_blob(packed_blob("header", b"{}"))
+    ('header', b'{}')
+    """
+    return name.encode() + b"\0" + data
+
+
+def unpacked_blob(payload: bytes) -> tuple[str, bytes]:
+    name, _, data = payload.partition(b"\0")
+    return name.decode(), data

@@ -68,6 +68,10 @@ class Cuts:
             records = records.filter(~hidden) if hidden.any() else records
         return records
 
+    def known(self) -> list[pl.DataFrame]:
+        """All horizons, one frame for each set of columns."""
+        return list(self._horizons.values())
+
     def risen(self) -> list[pl.DataFrame]:
         """The horizons that rose since the last call, one frame for each set of columns."""
         risen, self._risen = self._risen, {}

@@ -157,6 +157,10 @@ class SegmentStore:
             self._cuts.expire(self.floor)
             self._work += horizons.height
 
+    def horizons(self) -> list[pl.DataFrame]:
+        """Those of single keys: for each set of columns one frame, see `cut`."""
+        return self._cuts.known()
+
     def erase(self, gone: pl.DataFrame) -> None:
         gone = accept_gone(self.layout, gone)
         self._log.erase(gone)

@@ -14,10 +14,11 @@ import sqlwin.spark
 from sqlwin.errors import InputError, RunError
 from sqlwin.runtime.files.pieces import pieces
 from sqlwin.spark.bucket import work
+from sqlwin.spark.delivery import QueryBatch
 from sqlwin.spark.program import Program
 from sqlwin.spark.read import Reading, packed
 from sqlwin.spark.row_kinds import RESULTS
-from sqlwin.spark.run import QueryBatch, start
+from sqlwin.spark.run import start
 from sqlwin.spark.wire import decode
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs

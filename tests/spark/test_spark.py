@@ -25,7 +25,8 @@ from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.tasks.task import Task
 from sqlwin.schema import PART, SEQ
 from sqlwin.spark.dataframes import query_over
-from sqlwin.spark.run import QueryBatch, run, start
+from sqlwin.spark.delivery import QueryBatch
+from sqlwin.spark.run import run, start
 from sqlwin.spark.step_source import Step, StepSource
 from tests.support.spark.scripts import orders, script, sliding, tumble
 

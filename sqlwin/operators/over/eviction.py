@@ -59,11 +59,29 @@ class Leaving:
         return timed.join(self._waiting(stores), on=list(POSITION), how="anti")
 
     def lasting(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Those that are not evicted: a row may come for the frames of later ones alone."""
-        if results.is_empty() or self._ends_never or not self.reading.shares.bounded:
+        """Those that are not evicted: a row may come for the frames of later ones alone.
+
+        Not where rows to follow, or of a key, are counted: there it is judged by its own time.
+        """
+        own = self._ends_never or bool(self.fullness.counting) or self.limits.by_rows
+        if results.is_empty() or own:
             return results
         mark = np.asarray(self.limits.of(results, stores)) - self.fullness.after
         return results.filter(pl.Series(results[TS].to_numpy() >= mark))
+
+    def join(self, late: pl.DataFrame, stores: Stores) -> None:
+        """Rows that come when their slice has gone already: they are of what is kept of it.
+
+        late: of the row store's columns, in any order, none of them there already.
+        """
+        late = late.filter(pl.col(TS) < stores[ROWS].floor)
+        if late.is_empty():
+            return
+        history = self.reading.history
+        came = history.joining(late.select(*self.reading.columns), stores)
+        for sums in self.reading.sums:
+            mark = f"{IN}{sums.share.number}"
+            sums.bury(came.filter(~pl.col(mark)) if mark in came.columns else came, stores)
 
     def kept(self, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
         """The rows with lo <= ts < hi that are not retired, in order."""

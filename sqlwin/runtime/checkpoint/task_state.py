@@ -45,6 +45,19 @@ def check_version(what: str, version: object, known: int = VERSION) -> None:
     raise StateError(f"{what} has version {version}, known is {known}{why}")
 
 
+def _check_has(query: Lowered, metadata: Metadata) -> None:
+    """StateError where a store of the query is not there."""
+    names = {spec.name for spec in query.stores}
+    if names.symmetric_difference(metadata["stores"]) & TABLES:
+        raise StateError("the state was kept with a TTL or without; the query differs in that")
+    lacking = sorted(names.difference(metadata["stores"]))
+    if lacking:
+        raise StateError(
+            f"the state has no {', '.join(lacking)}: this query was planned otherwise by an "
+            "older sqlwin; start with a new store, from the first message"
+        )
+
+
 def _as_wide(spec: StoreSpec, metadata: Metadata) -> StoreSpec:
     """With the slices that the store has by now: under another RETAIN they would be others."""
     width = metadata["stores"][spec.name]["slice_width"]
@@ -82,19 +95,20 @@ class TaskState:
         check_version("header", metadata.get("version"))
         return metadata
 
+    def segment_stores(self, query: Lowered, metadata: Metadata) -> dict[str, SegmentStore]:
+        """The stores as they are written, by name: a TTL hides nothing. metadata: of a commit."""
+        _check_has(query, metadata)
+        opened = {
+            spec.name: self._store(_as_wide(spec, metadata), metadata) for spec in query.stores
+        }
+        return {name: store for name, store in opened.items() if isinstance(store, SegmentStore)}
+
     def stores(self, query: Lowered, metadata: Metadata) -> Stores:
         specs = query.stores
         if metadata and query.policy is not None and query.policy.since is not None:
             specs = [_as_wide(spec, metadata) for spec in specs]
-        names = {spec.name for spec in specs}
-        if metadata and names.symmetric_difference(metadata["stores"]) & TABLES:
-            raise StateError("the state was kept with a TTL or without; the query differs in that")
-        lacking = sorted(names.difference(metadata["stores"])) if metadata else []
-        if lacking:
-            raise StateError(
-                f"the state has no {', '.join(lacking)}: this query was planned otherwise by an "
-                "older sqlwin; start with a new store, from the first message"
-            )
+        if metadata:
+            _check_has(query, metadata)
         stores = Stores({spec.name: self._store(spec, metadata) for spec in specs})
         operator: object = query.operator
         if isinstance(operator, Expiring):

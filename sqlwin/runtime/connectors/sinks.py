@@ -93,6 +93,10 @@ class Files:
             number = part.stem.removeprefix(self._own)
             if number.isdigit() and int(number) > after:
                 removed(part)
+        for unfinished in self.folder.glob(f".{self._own}*.{FORMATS[self.format]}.*"):
+            number = unfinished.name.removeprefix(f".{self._own}").partition(".")[0]
+            if number.isdigit():  # a process that was killed left it
+                removed(unfinished)
 
     def _dump(self, rows: pl.DataFrame, path: Path) -> None:
         if self.format == "parquet":

@@ -12,7 +12,7 @@ first counts, and its results are part 0 of the derived stream that the second o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -97,6 +97,13 @@ def chain(query: Query, lowering: Lowering = lower) -> Chain:
     *below, top = plans_of(query.plan)
     stages = [lowering(replace(query, plan=plan, sink=None), derives=True) for plan in below]
     return Chain((*stages, lowering(replace(query, plan=top))))
+
+
+def stages_in_order(chains: Sequence[Chain]) -> tuple[tuple[int, int], ...]:
+    """All stages of a script's queries as they are numbered: number of the query, place in its
+    chain. First the stage of each query that gives its results, then those below."""
+    tops = [(query, len(each.stages) - 1) for query, each in enumerate(chains)]
+    return (*tops, *((query, at) for query, last in tops for at in range(last)))
 
 
 def pipelines_of(stage: Lowered) -> tuple[InputPipeline, ...]:

@@ -89,16 +89,22 @@ class InputPipeline:
         if watermark is None:
             return PreparedRows(dropped(selected, RAW), stacked([errors, failures]), marks)
         rows, expired = self._unexpired(selected, timed, watermark, lost)
-        ready = self._judged(rows, timed, watermark)
+        ready = self._judged(rows, timed, watermark, lost)
         errors = stacked([errors, failures, expired, self._ignored(rows, timed, watermark)])
         late = int((rows[TS] < watermark).sum()) if self.input.timed else 0
         counts = RowCounts(len(rows), late)
         return PreparedRows(ready, errors, marks, self._read(timed), counts)
 
-    def _judged(self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    def _judged(
+        self,
+        rows: pl.DataFrame,
+        timed_rows: pl.DataFrame,
+        watermark: int,
+        lost: pl.DataFrame | None,
+    ) -> pl.DataFrame:
         """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
         admission = self.input.admission
-        rows = self._with_doubt(rows, timed_rows, watermark)
+        rows = self._with_doubt(rows, timed_rows, watermark, lost)
         if admission is None and not self.input.numbered:
             return self.query.prepare(dropped(rows, RAW), self.at)
         if admission is None or admission.by_rows is None:
@@ -106,13 +112,19 @@ class InputPipeline:
         return _with_text(rows, timed_rows, pl.col(TS) < watermark).drop(RAW)
 
     def _with_doubt(
-        self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int
+        self,
+        rows: pl.DataFrame,
+        timed_rows: pl.DataFrame,
+        watermark: int,
+        lost: pl.DataFrame | None,
     ) -> pl.DataFrame:
-        """With position and text of the rows that only the stored sessions can judge."""
+        """With position and text of the rows that only the stores can judge; lost: as `process`."""
         kept = self.input.retention
         doubtful = None if kept is None else kept.doubtful(watermark)
-        if doubtful is None:
+        if kept is None or doubtful is None:
             return rows
+        if lost is not None and kept.gap is None:
+            doubtful = doubtful & ~pl.struct(POSITION).is_in(lost.select(POSITION).to_struct())
         texted = _with_text(rows, timed_rows, doubtful)
         return with_doubt(texted, doubtful, pl.col(WHOLE)).drop(WHOLE)
 

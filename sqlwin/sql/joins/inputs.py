@@ -17,7 +17,7 @@ from sqlwin.plan.ir.nodes import Scan, StaticScan
 from sqlwin.plan.properties.times import preferred
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
-from sqlwin.sql.joins.sessions import Sessioned, sessioned
+from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
 from sqlwin.sql.joins.slides import Slides, refuse_more, slides
 from sqlwin.sql.relations.relation import Relation, Side, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
@@ -69,8 +69,9 @@ def inputs(source: ast.From, known: Known, bind: Bind, where: ast.Run | None) ->
     spans = [_span(each) for each in given]
     windowed = [_windowed(r, each) for r, each in zip(relations, given, strict=True)]
     _alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
-    counted = any(frame is not None and frame.unit is Unit.ROWS for _, frame in windowed)
-    if not counted and sum(not isinstance(r.base, StaticScan) for r, _ in windowed) > 1:
+    several = sum(not isinstance(r.base, StaticScan) for r, _ in windowed) > 1
+    counted = several and any(f is not None and f.unit is Unit.ROWS for _, f in windowed)
+    if several and not counted:
         for (relation, _), span in zip(windowed, spans, strict=True):
             if isinstance(relation.base, Scan) and not relation.base.stream.of:
                 stream_time(relation, span)
@@ -139,9 +140,7 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
     slide = slides(window)
     if slide is not None:
         return timed(relation, replace(window, ts=ts)), slide
-    if window.frame is None:
-        message = "a window in ROWS of a join slides with each row"
-        raise QueryError(message, spec.span, legal=LEGAL_WINDOW)
+    assert window.frame is not None
     made = timed(relation, replace(window, ts=ts))
     return made, window.frame if window.frame.preceding is not None else None
 
@@ -149,31 +148,58 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
 def _alike(
     frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
 ) -> None:
-    """All in RANGE or, of two inputs, all in ROWS; a window that advances, too, is of two."""
+    """All in RANGE or, of two streams, all in ROWS; a window that advances, too, is of two.
+
+    Static tables may be looked up behind them. Of one stream no window has an effect.
+    """
+    static = [isinstance(relation.base, StaticScan) for relation in relations]
+    streams = static.count(False)
+    two = streams == 2 and not static[1]
+    if streams < 2:
+        return
     for frame, each in zip(frames, given, strict=True):
-        if isinstance(frame, Slides):
-            refuse_more(len(given), frame, _span(each))
+        if isinstance(frame, Slides) and not two:
+            refuse_more(frame, _span(each))
     given_windows = [
         (f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None
     ]
+    if any(isinstance(frame, Sessioned) for frame in frames):
+        _refuse_unbounded(frames[:2], given, relations)
     rows = [window for unit, window in given_windows if unit is Unit.ROWS and window is not None]
-    if not rows:
-        return
-    if len(rows) < len(given_windows):
+    if rows and len(rows) < len(given_windows):
         message = "one window of this join counts messages, another one time"
         raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
+    if rows:
+        _numbered(rows[0].span, given, relations, streams)
+
+
+def _numbered(
+    span: Span, given: Sequence[ast.From], relations: Sequence[Relation], streams: int
+) -> None:
+    """QueryError where a window in ROWS does not number the rows of both its inputs."""
     for relation in relations:
-        _one_partition(relation, rows[0].span)
-    if len(given) > 2:
-        message = f"a window in ROWS joins two streams or results, and here are {len(given)}"
-        raise QueryError(message, rows[0].span, legal="a window in RANGE")
-    for relation, each in zip(relations, given, strict=True):
+        _one_partition(relation, span)
+    if streams > 2 or isinstance(relations[1].base, StaticScan):
+        message = "a window in ROWS joins two streams or results, and static tables after them"
+        more = f", and here are {streams}" if streams > 2 else ""
+        raise QueryError(f"{message}{more}", span, legal="a window in RANGE")
+    for relation, each in zip(relations[:2], given, strict=False):
         if relation.stream is None or (relation.stream.of and relation.stream.ts is None):
             name = relation.names[0] if relation.names else "this input"
             message = (
                 f"{name} has no event time, by which a window in ROWS numbers rows of a result"
             )
             raise QueryError(message, _span(each), legal="a window in RANGE")
+
+
+def _refuse_unbounded(
+    frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
+) -> None:
+    """A window without bound is none, but beside sessions, where it would be another join."""
+    for frame, each, relation in zip(frames, given, relations, strict=False):
+        if frame is None and isinstance(each.window, ast.Spec):
+            name = relation.names[0] if relation.names else "this input"
+            raise unbounded(name, each.window)
 
 
 def _filtered(relation: Relation, known: Known) -> Relation:

@@ -13,10 +13,6 @@ from sqlwin.runtime.lakes.lake_sink import LakeAppends, LakeUpserts
 from sqlwin.runtime.lakes.open import lake_sink
 
 KINDS = ("delta", "iceberg")
-Change = tuple[str, str, int]
-"""Op, key, value."""
-SCHEMA = {"k": pl.String, "n": pl.Int64, "op": pl.String, "emit": pl.String}
-SCHEMA |= {"revision": pl.Int32, "row_key": pl.String}
 
 
 @dataclass
@@ -55,8 +51,3 @@ class LakeTable:
 def lake(request: pytest.FixtureRequest, tmp_path: Path) -> LakeTable:
     pytest.importorskip({"delta": "deltalake", "iceberg": "pyiceberg"}[request.param])
     return LakeTable(request.param, tmp_path)
-
-
-def frame(*changes: Change) -> pl.DataFrame:
-    rows = [(key, n, op, "late", 0, f'["{key}"]') for op, key, n in changes]
-    return pl.DataFrame(rows, SCHEMA, orient="row")

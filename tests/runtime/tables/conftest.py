@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from sqlwin.runtime.tables.appends import Appends
@@ -15,10 +14,6 @@ from sqlwin.runtime.tables.table_sink import table_sink
 from sqlwin.runtime.tables.upserts import Upserts
 from tests.support.postgres import Server, running
 
-Change = tuple[str, str, int]
-"""Op, key, value."""
-SCHEMA = {"k": pl.String, "n": pl.Int64, "op": pl.String, "emit": pl.String}
-SCHEMA |= {"revision": pl.Int32, "row_key": pl.String}
 KINDS = ("duckdb", "postgres", "sqlite")
 
 
@@ -67,11 +62,6 @@ def of(request: pytest.FixtureRequest, kind: str, base: Path) -> Tables:
     made.run("DROP SCHEMA public CASCADE")
     made.run("CREATE SCHEMA public")
     return made
-
-
-def frame(*changes: Change) -> pl.DataFrame:
-    rows = [(key, n, op, "late", 0, f'["{key}"]') for op, key, n in changes]
-    return pl.DataFrame(rows, SCHEMA, orient="row")
 
 
 def found(tables: Tables) -> dict[str, int]:

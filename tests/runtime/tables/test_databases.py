@@ -12,8 +12,9 @@ import duckdb
 import pytest
 
 from sqlwin.errors import RunError
-from tests.runtime.tables.conftest import Tables, found, frame
+from tests.runtime.tables.conftest import Tables, found
 from tests.support.postgres import Server
+from tests.support.runtime.changes import frame
 
 Each = Callable[[str], Tables]
 

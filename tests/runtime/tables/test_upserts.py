@@ -13,20 +13,8 @@ import polars as pl
 import pytest
 
 from sqlwin.errors import QueryError, RunError
-from tests.runtime.tables.conftest import Change, Tables, found, frame
-
-
-def drawn(rng: random.Random, table: dict[str, int]) -> list[Change]:
-    """Changes to a table, which is changed with them."""
-    changes: list[Change] = []
-    for _ in range(rng.randint(0, 6)):
-        key, n = rng.choice("abcde'\""), rng.randint(0, 99)
-        if key in table and rng.random() < 0.3:
-            changes.append(("-D", key, table.pop(key)))
-        else:
-            changes.append(("+U" if key in table else "+I", key, n))
-            table[key] = n
-    return changes
+from tests.runtime.tables.conftest import Tables, found
+from tests.support.runtime.changes import drawn, frame
 
 
 @pytest.mark.parametrize("options", [{}, {"unique": "k"}], ids=["row_key", "key"])

@@ -1,0 +1,36 @@
+"""How often a batch reaches its sink where a run is killed and goes on, and by what.
+
+A batch has a number, under which it is written again. What was shown on a screen cannot be taken
+back, and is no delivery.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwin.plan.ir.nodes import Sink
+from sqlwin.plan.options.connectors import SINKS, connector_of
+
+_TABLE = "exactly once, a batch is a transaction, with its number"
+_LAKE = "exactly once, a batch is a commit of the table, with its number"
+BY_CONNECTOR = {
+    "delta": _LAKE,
+    "duckdb": _TABLE,
+    "files": "exactly once, a batch is a file named by its number",
+    "iceberg": _LAKE,
+    "kafka": "exactly once, a batch is a transaction of Kafka",
+    "postgres": _TABLE,
+    "python": (
+        "at least once, a function gets a batch again with its number; exactly once if it "
+        "replaces what it has under that number"
+    ),
+    "sqlite": _TABLE,
+}
+
+
+def delivery(sink: Sink | None, errors: Sink | None) -> Iterator[str]:
+    """A line for each of the two that keeps rows. errors: of the error stream."""
+    for what, each in (("Delivery", sink), ("Delivery of errors", errors)):
+        told = None if each is None else BY_CONNECTOR.get(connector_of(dict(each.options), SINKS))
+        if told is not None:
+            yield f"{what}: {told}"
